@@ -1,0 +1,16 @@
+//! The simulation engine: time, the event queue, random streams, probes and fingerprints.
+//!
+//! It knows nothing of networks. Everything here is deterministic to the bit: the same calls give the same
+//! results on any machine.
+
+pub mod fingerprint;
+pub mod probe;
+pub mod queue;
+pub mod random;
+pub mod run;
+pub mod time;
+
+pub use fingerprint::Fingerprint;
+pub use queue::EventQueue;
+pub use random::Stream;
+pub use time::{Span, Time};

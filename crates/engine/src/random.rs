@@ -1,0 +1,157 @@
+//! Random streams: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3",
+//! SC 2011), one independent stream a purpose.
+//!
+//! A stream is keyed by (seed, replication, name), never by the order of creation, so that changing one part of
+//! a scenario leaves the draws of all other parts as they were. Distributions are drawn by inversion, one draw a
+//! value, and logarithms come from the pure-Rust `libm`: the same key gives the same values on any machine.
+
+const ROUND_MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const KEY_INCREMENTS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+
+/// One block of Philox4x32-10: a bijection of the counter, chosen by the key.
+fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for round in 0..10 {
+        if round > 0 {
+            key[0] = key[0].wrapping_add(KEY_INCREMENTS[0]);
+            key[1] = key[1].wrapping_add(KEY_INCREMENTS[1]);
+        }
+        let low = u64::from(ROUND_MULTIPLIERS[0]) * u64::from(counter[0]);
+        let high = u64::from(ROUND_MULTIPLIERS[1]) * u64::from(counter[2]);
+        counter = [
+            (high >> 32) as u32 ^ counter[1] ^ key[0],
+            high as u32,
+            (low >> 32) as u32 ^ counter[3] ^ key[1],
+            low as u32,
+        ];
+    }
+    counter
+}
+
+fn words(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
+/// A random stream of its own: the n-th draw depends on the stream's key and on n alone.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    key: [u32; 2],
+    nonce: [u32; 2],
+    block: u64,
+    buffer: [u32; 4],
+    used: u8,
+}
+
+impl Stream {
+    /// The stream of one purpose (`"link pipe/server/loss"`) in one replication of one seed.
+    pub fn new(seed: u64, replication: u64, name: &str) -> Stream {
+        // The name is absorbed in blocks of 8 octets, its length last; Philox itself is the mixing function.
+        let key = words(seed);
+        let mut state = philox4x32_10([0, 0, words(replication)[0], words(replication)[1]], key);
+        let mut absorb = |octets: [u8; 8]| {
+            let block = words(u64::from_le_bytes(octets));
+            state = philox4x32_10([state[0] ^ block[0], state[1] ^ block[1], state[2], state[3]], key);
+        };
+        for chunk in name.as_bytes().chunks(8) {
+            let mut octets = [0; 8];
+            octets[..chunk.len()].copy_from_slice(chunk);
+            absorb(octets);
+        }
+        absorb((name.len() as u64).to_le_bytes());
+        Stream { key: [state[0], state[1]], nonce: [state[2], state[3]], block: 0, buffer: [0; 4], used: 4 }
+    }
+
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
+        if self.used >= 4 {
+            let counter = words(self.block);
+            self.buffer =
+                philox4x32_10([counter[0], counter[1], self.nonce[0], self.nonce[1]], self.key);
+            self.block += 1;
+            self.used = 0;
+        }
+        let at = usize::from(self.used);
+        self.used += 2;
+        u64::from(self.buffer[at]) | u64::from(self.buffer[at + 1]) << 32
+    }
+
+    /// Uniform on [0, 1), 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// True with the given probability: always one draw, whatever the probability.
+    pub fn bernoulli(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// Uniform on 0..n (Lemire's multiply and shift; its bias is below n / 2^64). Zero when n is zero.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Exponential with the given mean, by inversion.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.uniform())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn philox_known_answers() {
+        // Known-answer vectors that accompany the paper (Random123, kat_vectors, philox4x32 10).
+        assert_eq!(
+            philox4x32_10([0; 4], [0; 2]),
+            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        );
+        assert_eq!(
+            philox4x32_10([u32::MAX; 4], [u32::MAX; 2]),
+            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        );
+        assert_eq!(
+            philox4x32_10(
+                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+                [0xa409_3822, 0x299f_31d0]
+            ),
+            [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
+        );
+    }
+
+    #[test]
+    fn streams_differ_by_seed_replication_and_name() {
+        let first = |seed, replication, name| Stream::new(seed, replication, name).next_u64();
+        let all = [
+            first(1, 0, "loss"),
+            first(2, 0, "loss"),
+            first(1, 1, "loss"),
+            first(1, 0, "losses"),
+            first(1, 0, "loss\0"),
+            first(1, 0, ""),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b), "draw {i} repeats");
+        }
+        assert_eq!(first(1, 0, "loss"), first(1, 0, "loss"));
+    }
+
+    #[test]
+    fn distributions_have_their_moments() {
+        let mut stream = Stream::new(7, 0, "moments");
+        let n = 200_000;
+        let mean = (0..n).map(|_| stream.exponential(2.0)).sum::<f64>() / f64::from(n);
+        // Standard error of the mean: 2 / sqrt(200000) = 0.0045; four of them.
+        assert!((mean - 2.0).abs() < 0.018, "{mean}");
+        let hits = (0..n).filter(|_| stream.bernoulli(0.2)).count() as f64 / f64::from(n);
+        // sqrt(0.2 * 0.8 / 200000) = 0.0009.
+        assert!((hits - 0.2).abs() < 0.0036, "{hits}");
+        let mut counts = [0u32; 7];
+        for _ in 0..70_000 {
+            counts[stream.below(7) as usize] += 1;
+        }
+        // Each is binomial(70000, 1/7): standard deviation 92.6.
+        assert!(counts.iter().all(|&c| (i64::from(c) - 10_000).abs() < 400), "{counts:?}");
+        assert_eq!(stream.below(0), 0);
+    }
+}

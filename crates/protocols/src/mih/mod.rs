@@ -1,0 +1,1 @@
+//! IEEE 802.21 media independent handover.
