@@ -1,8 +1,8 @@
-"""A study's definition: the folder `studies/NAME` with its `study.toml`, scenarios and `study.py`.
+"""A study's definition: what the folder `studies/NAME` says, read and checked.
 
-`study.toml` holds what is data: experiments (a scenario and what is varied), figures, and what the publication
-states, with the rule of each verdict. `study.py` beside it holds what needs code: settings that are computed, closed
-forms, measurements. Docs: studies/README.md.
+`study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
+`statements.toml` what the publication states, with the rule of each verdict. `study.py` beside them holds what needs
+code: settings that are computed, closed forms, measurements. How to write one: studies/README.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -23,6 +24,8 @@ Level = Literal["quick", "full"]
 """How much of a study is run: a short look, or the whole publication."""
 
 LEVELS: tuple[Level, ...] = ("quick", "full")
+
+FILES = ("study.toml", "figures.toml", "statements.toml")
 
 Label = str | float | int
 """A value of a dimension as tables and figures show it."""
@@ -61,8 +64,8 @@ class Experiment:
     scenario: str
     quick: Extent
     full: Extent
+    dimensions: Sequence[Dimension]
     set: Mapping[str, Any] = field(default_factory=dict)
-    dimension: Sequence[Dimension] = ()
     trace: Sequence[str] = ()
     table: str = "signalling"
 
@@ -89,6 +92,7 @@ class Figure:
     y: Sequence[Curve]
     y_title: str
     series: Sequence[str] = ()
+    series_title: str = ""
     where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
     closed_form: str = ""
     closed_form_title: str = "closed form"
@@ -111,17 +115,19 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Sequencechart:
-    """A message-sequence chart of one run."""
+    """A message-sequence chart of one run: the packets sent from `since_s` until `until_s`."""
 
     id: str
     title: str
     scenario: str
     nodes: Sequence[str]
     until_s: float
+    part: str
     since_s: float = 0.0
     remark: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
-    part: str = ""
+    function: str = ""  # of study.py: settings for the values of `each`
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +192,7 @@ class Point:
 def points(study: Study, experiment: Experiment, level: Level) -> Iterator[Point]:
     """Every point of an experiment, the last dimension changing fastest."""
     base = {**experiment.set, **_extent(experiment, level).set}
-    return _points(study, experiment.dimension, level, Point({}, base))
+    return _points(study, experiment.dimensions, level, Point({}, base))
 
 
 def _points(study: Study, dimensions: Sequence[Dimension], level: Level, so_far: Point) -> Iterator[Point]:
@@ -263,13 +269,18 @@ def load(name: str | Path) -> Study:
             there = f"there are: {', '.join(known)}" if known else "no folder `studies` was found here or above"
             raise UsageError(f"there is no study {str(name)!r}; {there}")
         folder = known[str(name)]
-    file = folder / "study.toml"
-    try:
-        tree = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{file}: {error}") from None
-    reader = _Reader(file)
+    tree: dict[str, Any] = {}
+    for file in (folder / name for name in FILES):
+        try:
+            tree |= tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{file}: {error}") from None
+    reader = _Reader(folder)
     head = tree.pop("study", {})
+    dimensions = {
+        key: reader.entry(Dimension, f"dimension {key}", {"name": key, **table})
+        for key, table in tree.pop("dimension", {}).items()
+    }
     study = Study(
         name=folder.resolve().name,
         title=reader.text(head, "title"),
@@ -280,18 +291,48 @@ def load(name: str | Path) -> Study:
         describe_packet=str(head.get("describe_packet", "")),
         parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
         folder=folder.resolve(),
-        experiments=[_experiment(reader, entry) for entry in tree.pop("experiment", [])],
-        figures=[_figure(reader, entry) for entry in tree.pop("figure", [])],
+        experiments=[_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])],
+        figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],
         statements=[reader.entry(Statement, "statement", entry) for entry in tree.pop("statement", [])],
-        sequences=[reader.entry(Sequencechart, "sequence", entry) for entry in tree.pop("sequence", [])],
+        sequences=[
+            reader.entry(Sequencechart, "sequence", {**entry, "values": values})
+            for one in tree.pop("sequence", [])
+            for entry, values in _each(one)
+        ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
         code=_code(folder),
     )
     if tree:
-        raise UsageError(f"{file}: unknown part {next(iter(tree))!r}")
-    _check(study, file)
+        raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
+    _check(study, folder)
     return study
+
+
+def _each(entry: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The entries that one with `each` stands for, and the values that made them."""
+    entry = dict(entry)
+    each = entry.pop("each", {})
+    for combination in product(*each.values()):
+        values = dict(zip(each, combination, strict=True))
+        yield (_filled(entry, values) if values else entry), values
+
+
+def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
+    """A tree whose texts have their braces filled; a text that is nothing but one value becomes a number if it can."""
+    if isinstance(tree, Mapping):
+        return {key: _filled(entry, values) for key, entry in tree.items()}
+    if isinstance(tree, list):
+        return [_filled(entry, values) for entry in tree]
+    if not isinstance(tree, str) or "{" not in tree:
+        return tree
+    filled = tree.format(**values)
+    if tree.startswith("{") and tree.endswith("}") and tree.count("{") == 1:
+        try:
+            return int(filled) if filled.lstrip("-").isdigit() else float(filled)
+        except ValueError:
+            return filled
+    return filled
 
 
 def _code(folder: Path) -> ModuleType:
@@ -306,13 +347,16 @@ def _code(folder: Path) -> ModuleType:
     return module
 
 
-def _experiment(reader: _Reader, entry: dict[str, Any]) -> Experiment:
+def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
     entry = dict(entry)
     where = f"experiment {entry.get('id', '?')}"
-    entry["dimension"] = [reader.entry(Dimension, f"{where}, dimension", d) for d in entry.get("dimension", [])]
+    for name in entry.get("dimensions", []):
+        if name not in dimensions:
+            raise UsageError(f"{reader.folder}: {where}: there is no [dimension.{name}]")
+    entry["dimensions"] = [dimensions[name] for name in entry.get("dimensions", [])]
     for level in LEVELS:
         entry[level] = reader.entry(Extent, f"{where}, {level}", entry.get(level, {}))
-    return reader.entry(Experiment, where, entry)
+    return reader.entry(Experiment, where, entry)  # type: ignore[no-any-return]
 
 
 def _figure(reader: _Reader, entry: dict[str, Any]) -> Figure:
@@ -321,40 +365,40 @@ def _figure(reader: _Reader, entry: dict[str, Any]) -> Figure:
     curves = entry.get("y", [])
     curves = curves if isinstance(curves, list) else [curves]
     entry["y"] = [reader.entry(Curve, f"{where}, y", c if isinstance(c, dict) else {"column": c}) for c in curves]
-    return reader.entry(Figure, where, entry)
+    return reader.entry(Figure, where, entry)  # type: ignore[no-any-return]
 
 
 class _Reader:
-    """Makes dataclasses of tables, with errors that name the file, the entry and the key."""
+    """Makes dataclasses of tables, with errors that name the study, the entry and the key."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def text(self, table: Mapping[str, Any], key: str) -> str:
         if key not in table:
-            raise UsageError(f"{self.file}: [study] lacks {key!r}")
+            raise UsageError(f"{self.folder}: [study] lacks {key!r}")
         return str(table[key])
 
     def entry(self, kind: type[Any], what: str, table: Any) -> Any:
         """An instance of a dataclass from a table with the same keys."""
         if not isinstance(table, Mapping):
-            raise UsageError(f"{self.file}: {what}: expected a table, found {table!r}")
+            raise UsageError(f"{self.folder}: {what}: expected a table, found {table!r}")
         what = f"{what} {table['id']}" if "id" in table and str(table["id"]) not in what else what
         known = {f.name: f for f in fields(kind)}
         for key in table:
             if key not in known:
-                raise UsageError(f"{self.file}: {what}: unknown key {key!r}; there are {', '.join(known)}")
+                raise UsageError(f"{self.folder}: {what}: unknown key {key!r}; there are {', '.join(known)}")
         for name, one in known.items():
             if name not in table and one.default is MISSING and one.default_factory is MISSING:
-                raise UsageError(f"{self.file}: {what}: the key {name!r} is missing")
+                raise UsageError(f"{self.folder}: {what}: the key {name!r} is missing")
         return kind(**table)
 
 
-def _check(study: Study, file: Path) -> None:
+def _check(study: Study, folder: Path) -> None:
     """Refuses a definition whose parts do not fit together."""
 
     def refuse(text: str) -> None:
-        raise UsageError(f"{file}: {text}")
+        raise UsageError(f"{folder}: {text}")
 
     kinds = (study.experiments, study.figures, study.statements, study.sequences)
     for entries in kinds:
@@ -364,20 +408,24 @@ def _check(study: Study, file: Path) -> None:
                 refuse(f"the id {id!r} is there twice")
     called = [study.checks, study.describe_packet, *(s.function for s in study.statements)]
     called += [f.closed_form for f in study.figures]
-    called += [d.function for e in study.experiments for d in e.dimension]
+    called += [s.function for s in study.sequences]
+    called += [d.function for e in study.experiments for d in e.dimensions]
     for name in filter(None, called):
         if not callable(getattr(study.code, name, None)):
             refuse(f"study.py has no function {name!r}")
     for of in (*study.experiments, *study.sequences):
         if not study.scenario_path(of).is_file():
             refuse(f"{of.id}: there is no file {of.scenario}")
-    dimensions = {e.id: {d.name for d in e.dimension} for e in study.experiments}
+    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
     for experiment in study.experiments:
-        for d in experiment.dimension:
+        for d in experiment.dimensions:
             if sum(map(bool, (d.choice, d.path, d.function))) != 1:
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
             if not d.choice and not (d.quick and d.full):
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give the values for quick and full")
+    for sequence in study.sequences:
+        if sequence.part not in study.parts:
+            refuse(f"sequence {sequence.id}: there is no part {sequence.part!r} in [study.parts]")
     for figure in study.figures:
         for id in figure.experiments:
             if id not in dimensions:

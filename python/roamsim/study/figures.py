@@ -71,12 +71,13 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
 
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(series))]
+    legend = alt.Legend(orient="bottom", columns=2, labelLimit=360, titleOrient="left")
     colour = alt.Color(
         "series:N",
-        title=None,
+        title=figure.series_title or None,
         sort=series,
         scale=alt.Scale(domain=series, range=colours),
-        legend=alt.Legend(orient="bottom", columns=2, labelLimit=360) if len(series) > 1 else None,
+        legend=legend if len(series) > 1 else None,
     )
     x = alt.X("x:Q", title=figure.x_title, scale=alt.Scale(zero=False))
     # On a logarithmic axis there is no place for zero and less.

@@ -16,9 +16,12 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
         ScenarioError: the scenario is not valid.
     """
     text, name, is_json = source(study.scenario_path(chart))
+    settings = dict(chart.set)
+    if chart.function:
+        settings |= study.function(chart.function)(chart.values)
     try:
         scenario = _roamsim.Scenario.parse(
-            text, name=name, format="json" if is_json else "toml", overrides=overrides(chart.set)
+            text, name=name, format="json" if is_json else "toml", overrides=overrides(settings)
         )
     except ScenarioError as error:
         raise ScenarioError(f"sequence chart {chart.id}:\n{error}") from None
