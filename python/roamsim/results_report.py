@@ -1,0 +1,181 @@
+"""The report of a run or a sweep: parameters, figures, tables, how to get it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from roamsim import metrics
+from roamsim.curves import Curves, curves, time_series, words
+from roamsim.errors import UsageError
+from roamsim.report import Report
+from roamsim.store import Results, open_results
+
+#: Metrics that a report draws where the results have them.
+DRAWN = (
+    ("flows", ("goodput_bps", "loss_ratio", "mean_delay_s", "p95_delay_s", "completion_time_s", "retransmissions")),
+    (
+        "signalling",
+        ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
+    ),
+    ("links", ("utilisation", "mean_queue_packets")),
+)
+
+#: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
+SAMPLES = 3000
+
+
+def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+    """Writes the report of a folder of results; of a study's folder, the study's own.
+
+    Args:
+        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
+        out: the HTML file; `FOLDER/report.html` unless given.
+
+    Raises:
+        UsageError: there are no results.
+    """
+    results = open_results(folder)
+    target = Path(out) if out is not None else Path(folder) / "report.html"
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
+    manifest = results.manifest
+    replications = sorted({point.replications for point in manifest.points})
+    page = Report(
+        manifest.scenario,
+        f"A {manifest.kind} of {_count(len(manifest.points), 'point')}, "
+        f"{' to '.join(map(str, dict.fromkeys((replications[0], replications[-1]))))} replication(s) each",
+    )
+    page.heading("What was run")
+    page.parameters(
+        {
+            "scenario": manifest.scenario,
+            "duration": manifest.canonical.get("scenario", {}).get("duration"),
+            "seed": manifest.seed,
+            "replications": replications if len(replications) > 1 else replications[0],
+            "version": manifest.version,
+            "command": shlex.join(manifest.command) or "roamsim.sweep (Python)",
+            **({"precision": manifest.precision} if manifest.precision else {}),
+            **{path: _values(values) for path, values in manifest.vary.items()},
+        },
+        "Parameters",
+    )
+    page.preformatted(manifest.text, "Scenario")
+    page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    page.heading("Figures")
+    page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
+    for table, columns in DRAWN:
+        for column in columns:
+            _metric(page, results, table, column)
+    _time_series(page, results)
+    page.heading("Tables")
+    for table, columns in DRAWN:
+        summary = _summary(results, table, columns)
+        if summary:
+            page.table(summary, f"{table}: means over replications, with the ends of the 95 % intervals")
+    if "drops" in results and results["drops"].height:
+        page.table(results.estimate("drops", "packets"), "drops: packets, mean over the replications that had any")
+    return page.write(target)
+
+
+def _metric(page: Report, results: Results, table: str, column: str) -> None:
+    try:
+        drawn = curves(results, table, column)
+    except UsageError:
+        return
+    if column not in ("goodput_bps", "success_rate") and not drawn.frame["mean"].any():
+        return
+    page.figure(f"{table}-{column}", chart(drawn), f"{table}.{column}: {drawn.metric.meaning}")
+
+
+def chart(drawn: Curves) -> dict[str, Any]:
+    """A Vega-Lite specification: means with intervals, a line for each series where x is a number."""
+    import altair
+
+    kind = "quantitative" if drawn.over_numbers else "nominal"
+    base = altair.Chart(drawn.frame).encode(
+        x=altair.X("x", type=kind, title=drawn.x_title, sort=None, axis=altair.Axis(labelAngle=0)),
+        color=altair.Color("series", type="nominal", title=None, sort=None),
+    )
+    tooltip = [
+        altair.Tooltip("series", type="nominal"),
+        altair.Tooltip("x", type=kind, title=drawn.x_title),
+        *(altair.Tooltip(name, type="quantitative", format=".5g") for name in ("mean", "low", "high")),
+        altair.Tooltip("samples", type="quantitative", title="replications"),
+    ]
+    y = altair.Y("mean", type="quantitative", title=drawn.y_title)
+    layers: list[Any] = [
+        base.mark_rule().encode(y=altair.Y("low", type="quantitative", title=drawn.y_title), y2="high"),
+        base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip),
+    ]
+    if drawn.over_numbers:
+        layers.insert(1, base.mark_line(strokeWidth=1.5).encode(y=y))
+    if drawn.frame["series"].n_unique() == 1:
+        layers = [layer.encode(color=altair.value("#2f6fb7")) for layer in layers]
+    spec: dict[str, Any] = altair.layer(*layers).interactive().to_dict()
+    return spec
+
+
+def _time_series(page: Report, results: Results) -> None:
+    import altair
+
+    samples = results.tables.get("samples")
+    if samples is None or not samples.height:
+        return
+    kinds = [k for k in ("cwnd", "rtt", "queue", "throughput", "segments", "messages") if _has(samples, k)]
+    for kind in kinds:
+        found = time_series(results, kind)
+        thinned = found.filter(
+            polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
+        )
+        unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
+        drawn = (
+            altair.Chart(thinned)
+            .mark_line(interpolate="step-after", strokeWidth=1)
+            .encode(
+                x=altair.X("time_s", type="quantitative", title="time [s]"),
+                y=altair.Y("value", type="quantitative", title=f"{kind} [{unit}]"),
+                color=altair.Color("series", type="nominal", title=None, sort=None),
+            )
+        )
+        left_out = found.height - thinned.height
+        note = f"{thinned.height} of {found.height} samples are drawn, evenly chosen." if left_out else None
+        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", note)
+
+
+def _has(samples: polars.DataFrame, kind: str) -> bool:
+    return any(kind in words(text) for text in samples["series"].unique())
+
+
+def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
+    if table not in results:
+        return []
+    rows: list[dict[str, Any]] = []
+    for column in columns:
+        if column not in results[table].columns:
+            continue
+        estimates = results.estimate(table, column)
+        if not estimates["mean"].is_not_null().any():
+            continue
+        unit = metrics.numeric(table, column).unit
+        title = f"{column} [{unit}]" if unit not in ("", "1") else column
+        for number, row in enumerate(estimates.to_dicts()):
+            if number == len(rows):
+                measured = ("mean", "low", "high", "samples")
+                rows.append({key: value for key, value in row.items() if key not in measured})
+            rows[number] |= {title: row["mean"], f"{column} low": row["low"], f"{column} high": row["high"]}
+    return rows
+
+
+def _values(values: list[str]) -> str:
+    return ", ".join(values) if len(values) <= 8 else f"{', '.join(values[:3])} … {values[-1]} ({len(values)} values)"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
