@@ -362,7 +362,7 @@ def study_run(
     jobs: Jobs = None,
     seed: Seed = 1,
 ) -> None:
-    """Run a study and write its report."""
+    """Run a study and write its report; a folder that holds some of its runs is gone on with."""
     from roamsim import study
     from roamsim.summary import progress
 
@@ -372,7 +372,8 @@ def study_run(
         _say(f"report: {result.report_path}")
         typer.echo(result.to_json())
     else:
-        typer.echo(result.report_path)
+        typer.echo(result.summary())
+    result.require_checks()
 
 
 def _overrides(settings: list[str] | None) -> Overrides:

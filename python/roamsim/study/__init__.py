@@ -1,8 +1,8 @@
 """Published studies, reproduced: a folder `studies/NAME` becomes runs, figures, verdicts and a report.
 
     >>> from roamsim import study
-    >>> outcome = study.run("mih-transport", level="quick")
-    >>> outcome.report
+    >>> outcome = study.run("mih-transport", quick=True)
+    >>> outcome.report_path
 
 `definition` reads the folder, `runs` runs it and keeps what is finished, `data` holds the estimates, `judging` the
 rules of the verdicts, `figures` and `publish` what the reader sees. How to write a study: studies/README.md.
@@ -21,18 +21,40 @@ from roamsim.study.definition import LEVELS, Level, Study, available, load, poin
 from roamsim.study.judging import Finding
 from roamsim.study.publish import Outcome, write_report
 from roamsim.study.runs import Runs, execute, plan
-from roamsim.sweep import Progress, check_number, check_seed
+from roamsim.sweeps import Progress, check_number, check_seed
 
-__all__ = ["LEVELS", "Check", "Data", "Finding", "Level", "Outcome", "Study", "available", "load", "run", "show"]
+__all__ = [
+    "Check",
+    "Data",
+    "Finding",
+    "Level",
+    "Outcome",
+    "Study",
+    "available",
+    "list_studies",
+    "load",
+    "run",
+    "show",
+]
 
 
-def show(study: Study) -> str:
-    """What a study is and how much it runs, for a terminal."""
+def list_studies() -> list[str]:
+    """One line a study: its name and what it is about."""
+    found = available()
+    width = max(map(len, found), default=0)
+    return [f"{name:<{width}}  {load(folder).title}" for name, folder in found.items()]
+
+
+def show(name: str | os.PathLike[str]) -> str:
+    """What a study reproduces and how much it runs, for a terminal.
+
+    Raises:
+        UsageError: there is no such study, or its definition is malformed.
+    """
+    study = load(os.fspath(name))
     lines = [study.title, f"published as: {study.published_as}", "", study.question, ""]
     for level in LEVELS:
-        total = sum(
-            replications(e, level) * sum(1 for _ in points(study, e, level)) for e in study.experiments
-        )
+        total = sum(replications(e, level) * sum(1 for _ in points(study, e, level)) for e in study.experiments)
         lines.append(f"{level}: {total} runs of {len(study.experiments)} experiments")
     lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
     lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)]
@@ -46,7 +68,7 @@ def show(study: Study) -> str:
 def run(
     name: str | os.PathLike[str],
     *,
-    level: Level = "full",
+    quick: bool = False,
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     seed: int | None = None,
@@ -55,9 +77,10 @@ def run(
     """Runs a study, or what is missing of it, and writes its report.
 
     Args:
-        name: one of `available()`, or the path of a study's folder.
-        level: "quick" for a short look, "full" for the whole publication.
-        out: folder of results and report; `results/NAME-LEVEL` unless given. What is there is not run again.
+        name: the name of one of `available()`, or the path of a study's folder.
+        quick: a short look instead of the whole publication.
+        out: folder of results and report; `results/NAME-quick` or `results/NAME-full` unless given. Runs that are
+            there are not made again.
         jobs: runs side by side; as many as there are processors unless given.
         seed: of every run; the study's own unless given.
         progress: hears how it gets on.
@@ -73,6 +96,7 @@ def run(
     """
     from roamsim.store import writing
 
+    level: Level = "quick" if quick else "full"
     study = load(os.fspath(name))
     check_number("jobs", jobs or 1, 1)
     seed = study.seed if seed is None else seed
@@ -81,12 +105,9 @@ def run(
     planned = plan(study, level, seed)
     with writing(folder):
         runs = Runs(folder)
-        effort = execute(
-            planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent()
-        )
-        data = Data(planned, runs)
-        outcome = _conclude(study, level, seed, data, effort, folder)
-        command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
+        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
+        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder)
+        command = f"roamsim study run {study.name}{' --quick' if quick else ''} --seed {seed}"
         write_report(outcome, planned, command)
     return outcome
 
@@ -119,7 +140,7 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         checks=study.function(study.checks)(data) if study.checks else [],
         pictures={sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
         effort=effort,
-        report=folder / "report.html",
+        report_path=folder / "report.html",
     )
 
 

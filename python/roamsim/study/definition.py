@@ -1,8 +1,9 @@
 """A study's definition: what the folder `studies/NAME` says, read and checked.
 
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
-`statements.toml` what the publication states, with the rule of each verdict. `study.py` beside them holds what needs
-code: settings that are computed, closed forms, measurements. How to write one: studies/README.md.
+`statements.toml` what the publication states, with the rule of each verdict. What needs code stands beside them:
+settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`. How to write one:
+studies/README.md.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Level = Literal["quick", "full"]
 LEVELS: tuple[Level, ...] = ("quick", "full")
 
 FILES = ("study.toml", "figures.toml", "statements.toml")
+
+CODE = ("study.py", "statements.py")
 
 Label = str | float | int
 """A value of a dimension as tables and figures show it."""
@@ -166,15 +169,18 @@ class Study:
     parts: Mapping[str, str]
     checks: str
     describe_packet: str
-    code: ModuleType
+    code: Sequence[ModuleType]
 
     def experiment(self, id: str) -> Experiment:
         """The experiment of that name (a `KeyError` when there is none)."""
         return next(e for e in self.experiments if e.id == id)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function of the study's own code."""
-        return getattr(self.code, name)  # type: ignore[no-any-return]
+        """A function of the study's own code (an `AttributeError` when there is none)."""
+        for module in self.code:
+            if callable(getattr(module, name, None)):
+                return getattr(module, name)  # type: ignore[no-any-return]
+        raise AttributeError(f"{' and '.join(CODE)} of the study {self.name} have no function {name!r}")
 
     def scenario_path(self, of: Experiment | Sequencechart) -> Path:
         """The scenario file of an experiment or a sequence chart."""
@@ -335,16 +341,18 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
     return filled
 
 
-def _code(folder: Path) -> ModuleType:
-    file = folder / "study.py"
-    name = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in folder.resolve().name)
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise UsageError(f"{file}: there is no such file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses of the module look themselves up here
-    spec.loader.exec_module(module)
-    return module
+def _code(folder: Path) -> list[ModuleType]:
+    modules = []
+    for file in (folder / name for name in CODE):
+        name = f"roamsim_{file.stem}_" + "".join(c if c.isalnum() else "_" for c in folder.resolve().name)
+        spec = importlib.util.spec_from_file_location(name, file)
+        if spec is None or spec.loader is None or not file.is_file():
+            raise UsageError(f"{file}: there is no such file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses of the module look themselves up here
+        spec.loader.exec_module(module)
+        modules.append(module)
+    return modules
 
 
 def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
@@ -411,8 +419,10 @@ def _check(study: Study, folder: Path) -> None:
     called += [s.function for s in study.sequences]
     called += [d.function for e in study.experiments for d in e.dimensions]
     for name in filter(None, called):
-        if not callable(getattr(study.code, name, None)):
-            refuse(f"study.py has no function {name!r}")
+        try:
+            study.function(name)
+        except AttributeError as error:
+            refuse(str(error))
     for of in (*study.experiments, *study.sequences):
         if not study.scenario_path(of).is_file():
             refuse(f"{of.id}: there is no file {of.scenario}")

@@ -11,7 +11,7 @@ from typing import Any
 from roamsim.errors import CheckFailed
 from roamsim.report import Report
 from roamsim.study.checks import Check, failed, limit
-from roamsim.study.definition import Level, Study
+from roamsim.study.definition import FILES, Level, Study
 from roamsim.study.figures import chart
 from roamsim.study.runs import Effort, Planned
 
@@ -29,7 +29,7 @@ class Outcome:
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
-        report: the written HTML file.
+        report_path: the written HTML file.
     """
 
     study: Study
@@ -40,7 +40,7 @@ class Outcome:
     checks: Sequence[Check]
     pictures: Mapping[str, str]
     effort: Effort
-    report: Path
+    report_path: Path
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim study run NAME --json` prints."""
@@ -64,7 +64,7 @@ class Outcome:
                 for check in self.checks
             ],
             "failed_checks": [check.what for check in failed(self.checks)],
-            "report": str(self.report),
+            "report": str(self.report_path),
         }
 
     def to_json(self) -> str:
@@ -99,7 +99,7 @@ class Outcome:
             f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold",
             f"runs: {self.effort.made} made, {self.effort.kept} kept from before, {self.effort.events:.3g} events, "
             f"{self.effort.computing_s:.1f} s of computing",
-            f"report: {self.report}",
+            f"report: {self.report_path}",
         ]
         return "\n".join(lines)
 
@@ -163,8 +163,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     )
     for name in sorted({experiment.scenario for experiment in study.experiments}):
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
-    report.preformatted((study.folder / "study.toml").read_text(encoding="utf-8"), "study.toml")
-    report.write(outcome.report)
+    for name in FILES:
+        report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
+    report.write(outcome.report_path)
 
 
 def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:

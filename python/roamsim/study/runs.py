@@ -23,7 +23,7 @@ from roamsim.result import frames
 from roamsim.scenarios import overrides, source
 from roamsim.store import part_key
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
-from roamsim.sweep import Progress
+from roamsim.sweeps import Progress
 
 #: Seconds between writes: what a kill costs at most (chosen).
 WRITE_EVERY_S = 5.0
