@@ -72,7 +72,7 @@ class _Layout:
 
 
 def packets_of(
-    table: Mapping[str, Sequence[Any]],
+    table: Mapping[str, Any],
     *,
     since_s: float = 0.0,
     until_s: float = math.inf,
@@ -231,18 +231,17 @@ def _lifelines(column: Mapping[str, float], layout: _Layout, bottom: float) -> l
     parts = []
     top = _HEAD
     for node, x in column.items():
-        stretch, zigzags = top, []
-        path = ""
+        stretch, path = top, ""
         for middle, _ in layout.cuts:
             path += f"M{x:.1f} {stretch:.1f}V{middle - 8:.1f}"
-            zigzags.append(f"l6 2.7 -12 5.3 12 5.3 -6 2.7")
-            path += zigzags[-1]
+            path += "l6 2.7 -12 5.3 12 5.3 -6 2.7"
             stretch = middle + 8
         path += f"M{x:.1f} {stretch:.1f}V{bottom:.1f}"
         parts.append(f"<path d='{path}' fill='none' stroke='#8a8a92' stroke-width='1.4'/>")
         label = html.escape(node.upper() if len(node) <= 3 else node)
         parts.append(
-            f"<rect x='{x - 46:.1f}' y='{top - 30:.1f}' width='92' height='28' rx='5' fill='#eef1f6' stroke='#8a8a92'/>"
+            f"<rect x='{x - 46:.1f}' y='{top - 30:.1f}' width='92' height='28' rx='5' fill='#eef1f6' "
+            "stroke='#8a8a92'/>"
         )
         parts.append(_text(x, top - 11, label, size=14, weight=600))
     xs = list(column.values())
@@ -289,10 +288,11 @@ def _arrow(
 
 
 def _head(x: float, y: float, angle: float, colour: str) -> str:
-    points = []
-    for turn in (math.radians(157), math.radians(-157)):
-        points.append(f"{x + 10 * math.cos(angle + turn):.1f},{y + 10 * math.sin(angle + turn):.1f}")
-    return f"<polygon points='{x:.1f},{y:.1f} {points[0]} {points[1]}' fill='{colour}'/>"
+    corners = " ".join(
+        f"{x + 10 * math.cos(angle + turn):.1f},{y + 10 * math.sin(angle + turn):.1f}"
+        for turn in (math.radians(157), math.radians(-157))
+    )
+    return f"<polygon points='{x:.1f},{y:.1f} {corners}' fill='{colour}'/>"
 
 
 def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, *, left: str) -> list[str]:

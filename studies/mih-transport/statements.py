@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import Finding, either, every, follows, number, positive, rises, within, yes
@@ -21,9 +22,10 @@ SIZES = (100, 500)
 
 def _flat_delay(data: Data, kind: str, about_s: float) -> Finding:
     curve = data.curve("first-udp", "mean_delay_s", "loss", kind=kind, mih_ack=UDP)
-    parts = []
-    for at in (min(curve), max(curve)):
-        parts.append(within(curve[at], 0.9 * about_s, 1.1 * about_s, f"delay (s) at {at:g} loss"))
+    parts = [
+        within(curve[at], 0.9 * about_s, 1.1 * about_s, f"delay (s) at {at:g} loss")
+        for at in (min(curve), max(curve))
+    ]
     low, high = curve[min(curve)].mean, curve[max(curve)].mean
     parts.append(yes(abs(high - low) <= 0.01 * low, f"change over loss {number((high - low) / low * 100)} %"))
     return every(parts)
@@ -141,15 +143,14 @@ def delays_converge(data: Data) -> Finding:
         return {replication: 2 * sum(values) / len(values) for replication, values in sums.items()}
 
     first, second = spread(0.0, 0.2), spread(0.2, 0.395)
-    from roamsim import statistics
-
     order = sorted(first.keys() & second.keys())
     difference = statistics.paired_difference([second[r] for r in order], [first[r] for r in order])
     of_first = sum(first.values()) / max(1, len(first))
     of_second = sum(second.values()) / max(1, len(second))
     return positive(
         difference,
-        f"delay at 20 % loss less that at 0: {number(of_first)} s in the first regime, {number(of_second)} s in the second; difference",
+        f"delay at 20 % loss less that at 0: {number(of_first)} s in the first regime, "
+        f"{number(of_second)} s in the second; difference (s)",
     )
 
 
@@ -176,7 +177,9 @@ def overhead_rises(data: Data) -> Finding:
     """3b."""
     return every(
         [
-            rises(data.curve("first-udp", "overhead", "loss", kind=kind, mih_ack=ack), f"{kind}s, {ack.split()[-2]} s")
+            rises(
+                data.curve("first-udp", "overhead", "loss", kind=kind, mih_ack=ack), f"{kind}s, {ack.split()[-2]} s"
+            )
             for kind in KINDS
             for ack in (FAST, SLOW)
         ]
@@ -245,7 +248,6 @@ def throughput_lost_at_high_loss(data: Data) -> Finding:
 
 def _ratio(data: Data, metric: str, loss: float, low: float, high: float, what: str) -> Finding:
     """A metric of indications with MIH ACK at a loss, beside its value without loss, replication by replication."""
-    from roamsim import statistics
 
     def of(at: float) -> list[float]:
         return data.samples("first-udp", metric, kind="indication", mih_ack=FAST, loss=at)
@@ -316,8 +318,6 @@ def duplicates_add_delay(data: Data) -> Finding:
             row["replication"]: row["mean_delay_s"]
             for row in data.rows("first-tcp-ack", kind="indication", max_rto=max_rto, loss=0.5)
         }
-        from roamsim import statistics
-
         both = sorted(plain.keys() & acked.keys())
         added = statistics.paired_difference([plain[r] for r in both], [acked[r] for r in both])
         parts.append(positive(added, f"{max_rto}, with less without MIH ACK at 50 % loss, delay (s)"))
@@ -459,7 +459,10 @@ def limiter_like_tcp(data: Data) -> Finding:
         ratios = {load: limited[load].mean / tcp[load].mean for load in tcp}
         at = min(ratios, key=lambda load: ratios[load])
         parts.append(
-            yes(ratios[at] >= 0.8, f"{kind}s of 500 B, least throughput beside TCP's: {number(ratios[at])} at {at:g} kb/s")
+            yes(
+                ratios[at] >= 0.8,
+                f"{kind}s of 500 B, least throughput beside TCP's: {number(ratios[at])} at {at:g} kb/s",
+            )
         )
     return every(parts)
 
@@ -494,16 +497,22 @@ def limiter_adds_delay_early(data: Data) -> Finding:
             free = _onset_kbps(data, kind, size, "UDP with MIH ACK")
             onsets[size] = limited or 1e9
             parts.append(
-                yes((limited or 1e9) < (free or 1e9), f"{kind}s of {size} B: from {limited or 'never'} kb/s, without limiter {free or 'never'}")
+                yes(
+                    (limited or 1e9) < (free or 1e9),
+                    f"{kind}s of {size} B: from {limited or 'never'} kb/s, without limiter {free or 'never'}",
+                )
             )
-        parts.append(yes(onsets[100] <= onsets[500], f"{kind}s: later for 500 B" if onsets[100] <= onsets[500] else f"{kind}s: sooner for 500 B"))
+        parts.append(
+            yes(
+                onsets[100] <= onsets[500],
+                f"{kind}s: later for 500 B" if onsets[100] <= onsets[500] else f"{kind}s: sooner for 500 B",
+            )
+        )
     return every(parts)
 
 
 def only_first_requests(data: Data) -> Finding:
     """8f."""
-    from roamsim import statistics
-
     parts = []
     for transport in (LIMIT_200, LIMIT_50):
         shares: dict[int, list[bool]] = {}
@@ -514,7 +523,9 @@ def only_first_requests(data: Data) -> Finding:
             if done:
                 shares.setdefault(row["replication"], []).append(row["generated_s"] < 5.0 + 10.0)
         early = statistics.mean([sum(values) / len(values) for values in shares.values()])
-        parts.append(within(early, 0.9, 1.0, f"{transport}: share of the successes among the first third of the traffic"))
+        parts.append(
+            within(early, 0.9, 1.0, f"{transport}: share of the successes among the first third of the traffic")
+        )
     return every(parts)
 
 
@@ -526,7 +537,12 @@ def overhead_peaks_near_token_rate(data: Data) -> Finding:
         for kind in KINDS:
             curve = _congested(data, "overhead", kind, size, transport)
             parts.append(
-                _peak(curve, 0.5 * token_kbps, 2 * token_kbps, f"{kind}s of {size} B, {tokens}/s = {token_kbps:g} kb/s: overhead")
+                _peak(
+                    curve,
+                    0.5 * token_kbps,
+                    2 * token_kbps,
+                    f"{kind}s of {size} B, {tokens}/s = {token_kbps:g} kb/s: overhead",
+                )
             )
     return every(parts)
 
@@ -544,7 +560,9 @@ def load_equals_throughput(data: Data) -> Finding:
                     ratio = load[at].mean / throughput[at].mean
                     if abs(ratio - 1) > abs(worst - 1):
                         worst, where = ratio, f" ({kind}s of {size} B at {at:g} kb/s)"
-        parts.append(yes(abs(worst - 1) <= 0.05, f"{transport}: load over throughput at worst {number(worst)}{where}"))
+        parts.append(
+            yes(abs(worst - 1) <= 0.05, f"{transport}: load over throughput at worst {number(worst)}{where}")
+        )
     return every(parts)
 
 
@@ -555,5 +573,10 @@ def unlimited_load_grows(data: Data) -> Finding:
         for size in SIZES:
             load = _congested(data, "origin_load_bps", kind, size, "UDP with MIH ACK")[1500.0].mean
             throughput = _congested(data, "peer_throughput_bps", kind, size, "UDP with MIH ACK")[1500.0].mean
-            parts.append(yes(load >= 1.3 * throughput, f"{kind}s of {size} B at 1500 kb/s: load over throughput {number(load / throughput)}"))
+            parts.append(
+                yes(
+                    load >= 1.3 * throughput,
+                    f"{kind}s of {size} B at 1500 kb/s: load over throughput {number(load / throughput)}",
+                )
+            )
     return every(parts)

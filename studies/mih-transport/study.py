@@ -19,7 +19,7 @@ MIN_RTO_S = 0.2
 MESSAGE_BYTES = 200 + 40 + 8  # with the headers of IPv6 and UDP
 INTERVAL_S = 0.5
 
-# Settings of dimensions and charts -----------------------------------------------------------------------------------
+# Settings of dimensions and charts --------------------------------------------------------------------------------
 
 
 def loss_of_percent(percent: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,14 +96,12 @@ def late_ack_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# Closed forms of figures ---------------------------------------------------------------------------------------------
+# Closed forms of figures ------------------------------------------------------------------------------------------
 
 
 def _one_way_s(data: Data) -> float:
     """One way from MN to PoS, radio access included: what an indication took over UDP where nothing was lost."""
-    return data.estimate(
-        "first-udp", "mean_delay_s", kind="indication", mih_ack="without MIH ACK", loss=0.0
-    ).mean
+    return data.estimate("first-udp", "mean_delay_s", kind="indication", mih_ack="without MIH ACK", loss=0.0).mean
 
 
 def _first_timing(row: Mapping[str, Any], data: Data) -> Timing | None:
@@ -143,7 +141,7 @@ def udp_overhead(row: Mapping[str, Any], _column: str, data: Data) -> float:
 
 
 def udp_load(row: Mapping[str, Any], column: str, data: Data) -> float | None:
-    """Load and throughput over UDP without MIH ACK, in bit/s: every message is sent once, every response if asked for."""
+    """Load and throughput over UDP without MIH ACK, in bit/s: each message is sent once, a response if asked for."""
     if _first_timing(row, data) is not None:
         return None
     one_bps = 8 * MESSAGE_BYTES / INTERVAL_S
@@ -196,11 +194,11 @@ def rtt_plain(row: Mapping[str, Any], column: str, data: Data) -> float | None:
     return mih_udp.unacknowledged_delay_s(Timing(_second_rtt_s(row, data), 1.0), row["kind"])
 
 
-# Checks --------------------------------------------------------------------------------------------------------------
+# Checks -----------------------------------------------------------------------------------------------------------
 
 
 def isolated_checks(data: Data) -> list[Check]:
-    """Success, delay and overhead of isolated transactions beside the exact values, in standard errors of the latter."""
+    """Success, delay and overhead of isolated transactions beside the exact values and their standard errors."""
     checks = []
     points: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in data.rows("isolated"):
@@ -223,7 +221,7 @@ def isolated_checks(data: Data) -> list[Check]:
     return checks
 
 
-# Sequence charts -----------------------------------------------------------------------------------------------------
+# Sequence charts --------------------------------------------------------------------------------------------------
 
 
 def describe_packet(description: str) -> tuple[str, str] | None:

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-
 from roamsim.theory import enumeration, mih_tcp, mih_udp
 from roamsim.theory.mih_udp import Timing
 
@@ -101,7 +100,7 @@ def test_tcp_bound(loss: float, max_rto_s: float, delay_s: float) -> None:
 
 @pytest.mark.parametrize("arguments", [(1.0, 0.02, 0.2, 1.0), (0.1, 0.02, 0.2, 0.1)])
 def test_tcp_bound_refuses_what_has_no_meaning(arguments: tuple[float, float, float, float]) -> None:
-    with pytest.raises(ValueError, match="loss|min_rto_s"):
+    with pytest.raises(ValueError, match=r"loss|min_rto_s"):
         mih_tcp.isolated_delay_s(*arguments)
 
 

@@ -86,7 +86,7 @@ def run(
         progress: hears how it gets on.
 
     Returns:
-        Figures, statements with verdicts, and checks; `outcome.require_checks()` raises when a closed form was missed.
+        Figures, statements with verdicts, and checks; its `require_checks()` raises when a closed form was missed.
 
     Raises:
         UsageError: there is no such study, or its definition is malformed, or the folder cannot be used.
@@ -118,7 +118,7 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
 
     statements = []
     for statement in study.statements:
-        finding: Finding = study.function(statement.function)(data)
+        finding: Finding = study.measurement(statement.function)(data)
         verdict = finding.verdict
         if verdict == "differs" and statement.if_differs:
             verdict = f"{verdict}: {statement.if_differs}"  # type: ignore[assignment]

@@ -40,7 +40,7 @@ class Check:
 
 
 def limit(checks: Sequence[Check]) -> float:
-    """The |z| that a check may have, so that all together fail by chance with probability `FAMILY_WISE` (Bonferroni)."""
+    """The |z| that a check may have: all together fail by chance with probability `FAMILY_WISE` (Bonferroni)."""
     return NormalDist().inv_cdf(1 - FAMILY_WISE / (2 * max(1, len(checks))))
 
 

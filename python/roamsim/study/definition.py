@@ -28,8 +28,6 @@ LEVELS: tuple[Level, ...] = ("quick", "full")
 
 FILES = ("study.toml", "figures.toml", "statements.toml")
 
-CODE = ("study.py", "statements.py")
-
 Label = str | float | int
 """A value of a dimension as tables and figures show it."""
 
@@ -169,18 +167,20 @@ class Study:
     parts: Mapping[str, str]
     checks: str
     describe_packet: str
-    code: Sequence[ModuleType]
+    code: ModuleType
+    measurements: ModuleType
 
     def experiment(self, id: str) -> Experiment:
         """The experiment of that name (a `KeyError` when there is none)."""
         return next(e for e in self.experiments if e.id == id)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function of the study's own code (an `AttributeError` when there is none)."""
-        for module in self.code:
-            if callable(getattr(module, name, None)):
-                return getattr(module, name)  # type: ignore[no-any-return]
-        raise AttributeError(f"{' and '.join(CODE)} of the study {self.name} have no function {name!r}")
+        """A function of study.py (an `AttributeError` when there is none)."""
+        return getattr(self.code, name)  # type: ignore[no-any-return]
+
+    def measurement(self, name: str) -> Callable[..., Any]:
+        """A function of statements.py (an `AttributeError` when there is none)."""
+        return getattr(self.measurements, name)  # type: ignore[no-any-return]
 
     def scenario_path(self, of: Experiment | Sequencechart) -> Path:
         """The scenario file of an experiment or a sequence chart."""
@@ -307,7 +307,8 @@ def load(name: str | Path) -> Study:
         ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
-        code=_code(folder),
+        code=_module(folder / "study.py"),
+        measurements=_module(folder / "statements.py"),
     )
     if tree:
         raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
@@ -325,7 +326,7 @@ def _each(entry: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, 
 
 
 def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
-    """A tree whose texts have their braces filled; a text that is nothing but one value becomes a number if it can."""
+    """A tree whose texts have their braces filled; a text of one value and no more becomes a number if it can."""
     if isinstance(tree, Mapping):
         return {key: _filled(entry, values) for key, entry in tree.items()}
     if isinstance(tree, list):
@@ -341,18 +342,15 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
     return filled
 
 
-def _code(folder: Path) -> list[ModuleType]:
-    modules = []
-    for file in (folder / name for name in CODE):
-        name = f"roamsim_{file.stem}_" + "".join(c if c.isalnum() else "_" for c in folder.resolve().name)
-        spec = importlib.util.spec_from_file_location(name, file)
-        if spec is None or spec.loader is None or not file.is_file():
-            raise UsageError(f"{file}: there is no such file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # dataclasses of the module look themselves up here
-        spec.loader.exec_module(module)
-        modules.append(module)
-    return modules
+def _module(file: Path) -> ModuleType:
+    name = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in f"{file.resolve().parent.name}_{file.stem}")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses of the module look themselves up here
+    spec.loader.exec_module(module)
+    return module
 
 
 def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
@@ -408,22 +406,26 @@ def _check(study: Study, folder: Path) -> None:
     def refuse(text: str) -> None:
         raise UsageError(f"{folder}: {text}")
 
-    kinds = (study.experiments, study.figures, study.statements, study.sequences)
-    for entries in kinds:
-        ids = [entry.id for entry in entries]  # type: ignore[attr-defined]
-        for id in ids:
-            if ids.count(id) > 1:
-                refuse(f"the id {id!r} is there twice")
-    called = [study.checks, study.describe_packet, *(s.function for s in study.statements)]
-    called += [f.closed_form for f in study.figures]
+    kinds = (
+        [e.id for e in study.experiments],
+        [f.id for f in study.figures],
+        [s.id for s in study.statements],
+        [s.id for s in study.sequences],
+    )
+    for ids in kinds:
+        for name in ids:
+            if ids.count(name) > 1:
+                refuse(f"the id {name!r} is there twice")
+    called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
     called += [s.function for s in study.sequences]
     called += [d.function for e in study.experiments for d in e.dimensions]
-    for name in filter(None, called):
-        try:
-            study.function(name)
-        except AttributeError as error:
-            refuse(str(error))
-    for of in (*study.experiments, *study.sequences):
+    measured = [s.function for s in study.statements]
+    for module, file, names in ((study.code, "study.py", called), (study.measurements, "statements.py", measured)):
+        for name in filter(None, names):
+            if not callable(getattr(module, name, None)):
+                refuse(f"{file} has no function {name!r}")
+    runnable: list[Experiment | Sequencechart] = [*study.experiments, *study.sequences]
+    for of in runnable:
         if not study.scenario_path(of).is_file():
             refuse(f"{of.id}: there is no file {of.scenario}")
     dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
@@ -437,11 +439,11 @@ def _check(study: Study, folder: Path) -> None:
         if sequence.part not in study.parts:
             refuse(f"sequence {sequence.id}: there is no part {sequence.part!r} in [study.parts]")
     for figure in study.figures:
-        for id in figure.experiments:
-            if id not in dimensions:
-                refuse(f"figure {figure.id}: there is no experiment {id!r}")
+        for experiment_id in figure.experiments:
+            if experiment_id not in dimensions:
+                refuse(f"figure {figure.id}: there is no experiment {experiment_id!r}")
             for name in (figure.x, *figure.series, *figure.where):
-                if name not in dimensions[id] and name != "experiment":
-                    refuse(f"figure {figure.id}: experiment {id} has no dimension {name!r}")
+                if name not in dimensions[experiment_id] and name != "experiment":
+                    refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
         if figure.part not in study.parts:
             refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")

@@ -38,6 +38,7 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     None.
     """
     groups: dict[tuple[str, float], tuple[Row, Curve, list[float]]] = {}
+    row: Row
     for experiment in figure.experiments:
         for row in data.rows(experiment, **figure.where):
             for curve in figure.y:
@@ -65,8 +66,8 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     return sorted(rows, key=lambda row: (order[row["series"]], row["x"]))
 
 
-def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart:
-    """A chart of the rows: lines with bands of the 95 % intervals, or points over the closed form where there is one."""
+def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
+    """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one."""
     import altair as alt
 
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
@@ -94,7 +95,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     has_formula = any(row["closed_form"] is not None for row in rows)
     if has_formula:
         tooltip.append(alt.Tooltip("closed_form:Q", title=figure.closed_form_title, format=".4~g"))
-    base = alt.Chart(alt.Data(values=[dict(row) for row in shown])).encode(x=x, color=colour)
+    base = alt.Chart({"values": [dict(row) for row in shown]}).encode(x=x, color=colour)
     y = alt.Y("mean:Q", title=figure.y_title, scale=scale)
     if figure.logarithmic:
         # An interval that reaches zero has no lower end on this axis; it is drawn from the mean.

@@ -61,7 +61,10 @@ def follows(
 
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
     worst = curve[at]
-    text = f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} ({number(worst.mean)}, formula {number(formula(at))})"
+    text = (
+        f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
+        f"({number(worst.mean)}, formula {number(formula(at))})"
+    )
     interval = (worst.low, worst.high)
     if max(e.high - e.low for e in curve.values()) > 10 * tolerance:
         return Finding("not decidable", f"{text}; the intervals are too wide", interval)
@@ -80,7 +83,7 @@ def positive(estimate: Estimate, what: str) -> Finding:
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
-    """A curve rises when no point lies below an earlier one with its whole interval, and the last lies above the first."""
+    """A curve rises when no point lies below an earlier one with its whole interval, and the last above the first."""
     points = list(curve.items())
     if len(points) < 2 or any(e.samples < 2 or math.isnan(e.mean) for _, e in points):
         return Finding("not decidable", f"{what}: values are missing")

@@ -51,7 +51,7 @@ class Outcome:
             "level": self.level,
             "version": __version__,
             "seed": self.seed,
-            "figures": {id: [dict(row) for row in rows] for id, rows in self.figures.items()},
+            "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
             "statements": [dict(statement) for statement in self.statements],
             "checks": [
                 {
@@ -79,7 +79,8 @@ class Outcome:
                 f"  {c.what}: measured {c.measured:.6g}, exact {c.exact:.6g}, {c.z:+.1f} standard errors" for c in bad
             )
             raise CheckFailed(
-                f"{len(bad)} of {len(self.checks)} closed-form checks failed (limit {limit(self.checks):.2f}):\n{lines}"
+                f"{len(bad)} of {len(self.checks)} closed-form checks failed "
+                f"(more than {limit(self.checks):.2f} standard errors away):\n{lines}"
             )
 
     def summary(self) -> str:
@@ -157,7 +158,10 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.text(f"`{command}`")
     report.table(_provenance(study, planned), "Experiments", max_rows=1000)
     report.table(
-        [{"figure": f.id, "experiments": ", ".join(f.experiments), "rows": len(outcome.figures[f.id])} for f in study.figures],
+        [
+            {"figure": f.id, "experiments": ", ".join(f.experiments), "rows": len(outcome.figures[f.id])}
+            for f in study.figures
+        ],
         "Figures and their experiments",
         max_rows=1000,
     )
@@ -197,7 +201,7 @@ def _provenance(study: Study, planned: Sequence[Planned]) -> list[dict[str, Any]
                 "experiment": experiment.id,
                 "what": experiment.title,
                 "scenario": experiment.scenario,
-                "varied": ", ".join(d.name for d in experiment.dimension),
+                "varied": ", ".join(d.name for d in experiment.dimensions),
                 "points": len(points),
                 "replications": points[0].replications if points else 0,
                 "runs": sum(one.replications for one in points),

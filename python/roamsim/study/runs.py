@@ -142,9 +142,8 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
                 one, replication = order[index]
                 if isinstance(result, Exception):
                     labels = json.dumps(dict(one.point.labels))
-                    raise RunFailed(
-                        f"experiment {one.experiment.id} at {labels}, replication {replication}, seed {seed}: {result}"
-                    ) from result
+                    where = f"experiment {one.experiment.id} at {labels}, replication {replication}, seed {seed}"
+                    raise RunFailed(f"{where}: {result}") from result
                 events += result.events
                 computing_s += result.wall_s
                 tables = frames(result, scenario=one.scenario.name, replication=replication, seed=seed)

@@ -142,7 +142,9 @@ def exact(kind: str, loss: float, timing: Timing, validity: Validity = "acked") 
     sums = _sums(kind, timing, validity)
     m = len(sums) - 1
     weights = [loss**lost * (1.0 - loss) ** (m - lost) for lost in range(m + 1)]
-    s, d, dd, x, y, xx, xy, yy = (math.fsum(w * row[i] for w, row in zip(weights, sums, strict=True)) for i in range(8))
+    s, d, dd, x, y, xx, xy, yy = (
+        math.fsum(w * row[i] for w, row in zip(weights, sums, strict=True)) for i in range(8)
+    )
     overhead = x / y
     return Exact(
         success=s,

@@ -36,7 +36,7 @@ class Timing:
 
     @property
     def in_flight(self) -> int:
-        """r = floor(R/T): how many further copies are sent before the ACK of a copy can come back.
+        """How many further copies are sent before the ACK of a copy can come back: r = floor(R/T).
 
         r = 0 is the publication's first regime (RTT < T), 1 the second, 2 the third.
         """
@@ -44,17 +44,17 @@ class Timing:
 
     @property
     def last_useful_copy(self) -> int:
-        """M: the last copy whose ACK can come before the transaction is given up at (N+1)T; negative: none."""
+        """The last copy whose ACK can come before the transaction is given up at (N+1)T, M; negative: none."""
         return self.retransmissions - self.in_flight
 
     @property
     def last_useful_sum(self) -> int:
-        """J: a response is back before (N+1)T if and only if request copy n and response copy k have n + k <= J."""
+        """J: a response is back before (N+1)T, if request copy n and response copy k have n + k <= J."""
         return self.retransmissions - math.floor((self.rtt_s + self.processing_s) / self.timeout_s)
 
 
 def round_trip_failure(loss: float) -> float:
-    """f = p(2-p): the probability that a packet or the answer to it is lost."""
+    """Probability that a packet or the answer to it is lost: f = p(2-p)."""
     return loss * (2.0 - loss)
 
 
@@ -132,7 +132,7 @@ def indication_overhead(loss: float, timing: Timing) -> float:
 
 
 def _acceptance(loss: float, timing: Timing, validity: Validity, n: int) -> float:
-    """Probability that a response is accepted however late it is, given that request copy n is the first to arrive."""
+    """Probability that a response is accepted however late, given that request copy n is the first to arrive."""
     if validity == "open":
         return 1.0
     if validity == "strict" or n > timing.last_useful_copy:
