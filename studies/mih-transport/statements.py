@@ -8,7 +8,18 @@ from typing import Any
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.judging import Finding, either, every, follows, number, positive, rises, within, yes
+from roamsim.study.judging import (
+    Finding,
+    either,
+    every,
+    follows,
+    number,
+    positive,
+    rises,
+    with_interval,
+    within,
+    yes,
+)
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
@@ -340,7 +351,7 @@ def _peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -
         return Finding("not decidable", f"{what}: values are missing")
     at = max(present, key=lambda x: present[x].mean)
     last = present[max(present)]
-    text = f"{what} is highest at {at:g} ({number(present[at].mean)}), {number(last.mean)} at {max(present):g}"
+    text = f"{what} is highest at {at:g} ({with_interval(present[at])}), {with_interval(last)} at {max(present):g}"
     interval = (present[at].low, present[at].high)
     if last.high < present[at].low:
         return yes(low <= at <= high, text, interval)

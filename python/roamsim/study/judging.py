@@ -44,8 +44,7 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
         verdict = "differs"
     else:
         verdict = "not decidable"
-    interval = (estimate.low, estimate.high) if estimate.samples > 1 else None
-    return Finding(verdict, f"{what}: {number(estimate.mean)}", interval)
+    return Finding(verdict, f"{what}: {with_interval(estimate)}", _interval(estimate))
 
 
 def follows(
@@ -63,9 +62,9 @@ def follows(
     worst = curve[at]
     text = (
         f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
-        f"({number(worst.mean)}, formula {number(formula(at))})"
+        f"({with_interval(worst)}, formula {number(formula(at))})"
     )
-    interval = (worst.low, worst.high)
+    interval = _interval(worst)
     if max(e.high - e.low for e in curve.values()) > 10 * tolerance:
         return Finding("not decidable", f"{text}; the intervals are too wide", interval)
     return Finding("agrees" if excess(at) <= tolerance else "differs", text, interval)
@@ -75,11 +74,10 @@ def positive(estimate: Estimate, what: str) -> Finding:
     """Agrees when a difference is above zero with its whole interval, differs when it is below with all of it."""
     if estimate.samples < 2 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
-    text = f"{what}: {number(estimate.mean)}"
-    interval = (estimate.low, estimate.high)
+    text = f"{what}: {with_interval(estimate)}"
     if estimate.low > 0:
-        return Finding("agrees", text, interval)
-    return Finding("differs" if estimate.high <= 0 else "not decidable", text, interval)
+        return Finding("agrees", text, _interval(estimate))
+    return Finding("differs" if estimate.high <= 0 else "not decidable", text, _interval(estimate))
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
@@ -88,7 +86,7 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     if len(points) < 2 or any(e.samples < 2 or math.isnan(e.mean) for _, e in points):
         return Finding("not decidable", f"{what}: values are missing")
     (start, first), (end, last) = points[0], points[-1]
-    text = f"{what}: {number(first.mean)} at {start:g}, {number(last.mean)} at {end:g}"
+    text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     for i, (at, later) in enumerate(points):
         for before, earlier in points[:i]:
             if later.high < earlier.low:
@@ -100,17 +98,15 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
 
 
 def every(findings: Sequence[Finding]) -> Finding:
-    """A statement of several parts; the interval is that of the part that decided, when there is one part."""
+    """A statement of several parts; the interval is that of the first part that decided."""
     verdicts = {finding.verdict for finding in findings}
     verdict: Verdict = "agrees"
     if "differs" in verdicts:
         verdict = "differs"
     elif "not decidable" in verdicts or not findings:
         verdict = "not decidable"
-    deciding = [f for f in findings if f.verdict == verdict]
-    return Finding(
-        verdict, "; ".join(f.measured for f in findings), deciding[0].interval if len(findings) == 1 else None
-    )
+    intervals = [f.interval for f in findings if f.verdict == verdict and f.interval]
+    return Finding(verdict, "; ".join(f.measured for f in findings), intervals[0] if intervals else None)
 
 
 def either(findings: Mapping[str, Finding]) -> Finding:
@@ -126,6 +122,17 @@ def either(findings: Mapping[str, Finding]) -> Finding:
 def yes(condition: bool, measured: str, interval: tuple[float, float] | None = None) -> Finding:
     """A rule whose outcome needs no third answer."""
     return Finding("agrees" if condition else "differs", measured, interval)
+
+
+def with_interval(estimate: Estimate) -> str:
+    """A mean with the half-width of its 95 % interval."""
+    if estimate.samples < 2:
+        return number(estimate.mean)
+    return f"{number(estimate.mean)} ± {estimate.half_width:.2g}"
+
+
+def _interval(estimate: Estimate) -> tuple[float, float] | None:
+    return (estimate.low, estimate.high) if estimate.samples > 1 else None
 
 
 def number(value: float) -> str:
