@@ -6,6 +6,7 @@ The published statements are measured in statements.py.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -224,6 +225,17 @@ def isolated_checks(data: Data) -> list[Check]:
 # Sequence charts --------------------------------------------------------------------------------------------------
 
 
+MIH_MESSAGE = re.compile(r"(?P<part>part of )?(?P<ack>ACK of )?MIH_\w+\.(?P<opcode>\w+) tid (?P<tid>\d+)")
+
+
 def describe_packet(description: str) -> tuple[str, str] | None:
-    """A packet's label and kind in a chart, from the words of its trace."""
-    return description, "message"
+    """A packet's label and kind in a chart, from the words of its trace.
+
+    "MIH_Link_Going_Down.indication tid 7 ACK-Req" becomes "indication 7"; over TCP the messages stand in brackets
+    behind the segment, and a segment without any is the transport's own.
+    """
+    messages = list(MIH_MESSAGE.finditer(description))
+    if not messages:
+        return "TCP ACK", "transport"
+    labels = [f"{m['part'] or ''}{'MIH ACK of ' if m['ack'] else ''}{m['opcode']} {m['tid']}" for m in messages]
+    return " + ".join(labels), "acknowledgement" if all(m["ack"] for m in messages) else "message"
