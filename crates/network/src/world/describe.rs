@@ -9,7 +9,7 @@ use roamsim_protocols::tcp::Segment;
 pub(super) fn describe(message: &Message) -> String {
     match message {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
-        Message::Mih(pdu) => pdu.to_string(),
+        Message::Mih(pdu) => format!("{pdu:?}"),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn octets(message: &Message) -> Vec<u8> {
 /// A segment in words, with the messages that it carries wholly or in part, and its payload's octets when they are
 /// wanted. Octets of a stream without messages are a pattern by offset.
 pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool) -> Detail {
-    let start = socket.offset_of(segment.seq);
+    let start = socket.connection.payload_offset(segment);
     let end = start + u64::from(segment.payload_bytes);
     let mut carried = Vec::new();
     let mut payload: Vec<u8> = match capturing {
