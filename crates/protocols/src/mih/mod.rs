@@ -1,1 +1,2 @@
 //! IEEE 802.21 media independent handover.
+pub mod wire;
