@@ -252,13 +252,36 @@ pub fn padding(missing_bytes: usize) -> Vec<Tlv> {
     };
     let bytes = match missing_bytes {
         0 => return Vec::new(),
-        missing => missing.max(SMALLEST_PADDING_BYTES).min(MAX_MESSAGE_BYTES),
+        missing => missing.clamp(SMALLEST_PADDING_BYTES, MAX_MESSAGE_BYTES),
     };
     match tlv(bytes) {
         Some(tlv) => vec![tlv],
         None => {
             [SMALLEST_PADDING_BYTES, bytes - SMALLEST_PADDING_BYTES].into_iter().filter_map(tlv).collect()
         }
+    }
+}
+
+/// `tlvs`, with padding behind them such that a message between these MIHFs takes `size_bytes` octets; without a
+/// size, or for a message that is that large already, `tlvs` as they are. Larger sizes than
+/// [`MAX_MESSAGE_BYTES`] are cut to it.
+pub fn padded(
+    tlvs: Arc<[Tlv]>,
+    source: &MihfId,
+    destination: &MihfId,
+    size_bytes: Option<u32>,
+) -> Arc<[Tlv]> {
+    let Some(size_bytes) = size_bytes else { return tlvs };
+    let name_tlv_bytes = |id: &MihfId| {
+        let name_bytes = id.as_str().len();
+        let value_bytes = length_octets(name_bytes) + name_bytes;
+        1 + length_octets(value_bytes) + value_bytes
+    };
+    let content_bytes: usize = tlvs.iter().map(Tlv::encoded_bytes).sum();
+    let bytes = HEADER_BYTES + name_tlv_bytes(source) + name_tlv_bytes(destination) + content_bytes;
+    match (size_bytes as usize).min(MAX_MESSAGE_BYTES).checked_sub(bytes) {
+        None | Some(0) => tlvs,
+        Some(missing_bytes) => tlvs.iter().cloned().chain(padding(missing_bytes)).collect(),
     }
 }
 

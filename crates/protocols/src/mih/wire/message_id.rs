@@ -61,6 +61,11 @@ impl MessageId {
         MessageId(self.0 & !0x0c00 | 0x0800)
     }
 
+    /// The request that this response answers: the same service and action, opcode 1.
+    pub const fn request(self) -> MessageId {
+        MessageId(self.0 & !0x0c00 | 0x0400)
+    }
+
     /// The message's entry in the catalogue.
     pub fn describe(self) -> Option<&'static Description> {
         let at = CATALOGUE.binary_search_by_key(&self, |description| description.id).ok()?;
