@@ -11,7 +11,7 @@ use std::fmt;
 
 use roamsim_engine::{Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::{self, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A unit and how many base units it holds.
@@ -58,7 +58,6 @@ const TIME: Kind = Kind {
         ("secs", "s"),
         ("second", "s"),
         ("seconds", "s"),
-        ("m", "min"),
         ("mins", "min"),
         ("minute", "min"),
         ("minutes", "min"),
@@ -527,13 +526,40 @@ impl JsonSchema for Probability {
 
 /// Reads a number from 0 to 1.
 pub(crate) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(deserializer)?;
-    if (0.0..=1.0).contains(&value) {
-        return Ok(value);
+    struct ProbabilityVisitor;
+
+    impl Visitor<'_> for ProbabilityVisitor {
+        type Value = f64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number from 0 to 1")
+        }
+
+        fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+            if (0.0..=1.0).contains(&value) {
+                return Ok(value);
+            }
+            let help = match value {
+                v if v > 1.0 && v <= 100.0 => format!("write a number from 0 to 1; {v} % is {}", v / 100.0),
+                _ => "write a number from 0 to 1".into(),
+            };
+            Err(E::custom(format_args!("{value} is no probability\n{help}")))
+        }
+
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+            self.visit_f64(value as f64)
+        }
     }
-    let help = match value {
-        v if v > 1.0 && v <= 100.0 => format!("write a number from 0 to 1; {v} % is {}", v / 100.0),
-        _ => "write a number from 0 to 1".into(),
-    };
-    Err(de::Error::custom(format_args!("{value} is no probability\n{help}")))
+
+    deserializer.deserialize_f64(ProbabilityVisitor)
+}
+
+/// A time with its unit, for messages.
+pub(crate) fn time_text(span: Span) -> String {
+    print(&TIME, span.as_ns())
+}
+
+/// A rate with its unit, for messages.
+pub(crate) fn rate_text(bps: u64) -> String {
+    print(&RATE, bps)
 }

@@ -50,7 +50,8 @@ fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Er
 
 /// The capacity of a drop-tail queue; the packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename = "one key", rename_all = "snake_case")]
+#[schemars(rename = "Queue")]
 pub enum Queue {
     /// The most packets that wait.
     Packets(u32),
