@@ -1,11 +1,15 @@
 //! The declarative scenario: reading, validating, building a world from it, running it.
 
+mod build;
 mod decode;
 mod diagnostics;
 pub mod model;
 mod overrides;
 mod parse;
+mod results;
+pub mod run;
 mod suggest;
+pub mod table;
 mod tree;
 pub mod units;
 mod validate;
