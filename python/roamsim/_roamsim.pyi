@@ -29,7 +29,7 @@ class Scenario:
         text: str,
         *,
         name: str,
-        format: Literal["toml", "json"] = "toml",
+        format: Literal["toml", "json"],
         overrides: list[tuple[str, str]] = ...,
         color: bool = False,
     ) -> Scenario:
@@ -110,4 +110,4 @@ class Batch:
     def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
     def __next__(self) -> tuple[int, Result | Exception]: ...
     def cancel(self) -> None:
-        """Starts no further run; those under way are given up."""
+        """Begins no further run; those at work end by themselves."""

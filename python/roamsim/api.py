@@ -87,6 +87,8 @@ def run_loaded(
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(pcap)!r} does not exist")
+    if pcap is not None and Path(pcap).is_dir():
+        raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
 
     runs: dict[int, _roamsim.Result] = {}
     if pcap is not None:

@@ -341,39 +341,41 @@ def study_list() -> None:
     """List the studies there are."""
     from roamsim import study
 
-    for entry in study.list_studies():
-        typer.echo(entry)
+    for name in study.available():
+        typer.echo(f"{name}: {study.load(name).title}")
 
 
 @study_app.command("show")
-def study_show(name: Annotated[str, typer.Argument(help="Name of a study.")]) -> None:
+def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
     """Say what a study reproduces: question, figures, published statements."""
     from roamsim import study
 
-    typer.echo(study.show(name))
+    typer.echo(study.show(study.load(name)))
 
 
 @study_app.command("run")
 def study_run(
-    name: Annotated[str, typer.Argument(help="Name of a study.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and fewer points.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where results and report go.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
     jobs: Jobs = None,
-    seed: Seed = 1,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
 ) -> None:
-    """Run a study and write its report; a folder that holds some of its runs is gone on with."""
+    """Run a study and write its report; killed or interrupted, the same command goes on."""
     from roamsim import study
     from roamsim.summary import progress
 
-    with progress(f"study {name}", shown=True) as heard:
-        result = study.run(name, quick=quick, out=out, jobs=jobs, seed=seed, progress=heard)
+    with progress(name, shown=True) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
     if json:
-        _say(f"report: {result.report_path}")
-        typer.echo(result.to_json())
+        typer.echo(outcome.to_json())
+        _say(f"report: {outcome.report}")
     else:
-        typer.echo(result.summary())
-    result.require_checks()
+        typer.echo(outcome.summary())
+    outcome.require_checks()
 
 
 def _overrides(settings: list[str] | None) -> Overrides:
@@ -397,7 +399,3 @@ def _say(text: str) -> None:
 def main() -> None:
     """Entry point of the command."""
     app(prog_name="roamsim")
-
-
-if __name__ == "__main__":
-    main()

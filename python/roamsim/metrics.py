@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 from roamsim.errors import UsageError
 
@@ -106,5 +107,8 @@ def _names() -> list[str]:
 
 
 @lru_cache
-def _file() -> dict[str, dict[str, dict[str, str]]]:
-    return tomllib.loads(resources.files("roamsim").joinpath("metrics.toml").read_text(encoding="utf-8"))
+def _file() -> dict[str, Any]:
+    tables: dict[str, Any] = tomllib.loads(
+        resources.files("roamsim").joinpath("metrics.toml").read_text(encoding="utf-8")
+    )
+    return tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -45,7 +45,7 @@ def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] 
     from matplotlib.figure import Figure
 
     # Equal results give equal files: no date, no random identifiers.
-    style = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(6.0, 3.8), layout="constrained")
         axes = figure.add_subplot()

@@ -306,9 +306,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _rows(rows: Table, limit: int) -> tuple[list[Mapping[str, Any]], int]:
-    if hasattr(rows, "to_dicts"):
-        return rows.head(limit).to_dicts(), rows.height
-    return list(rows[:limit]), len(rows)
+    if isinstance(rows, Sequence):
+        return list(rows[:limit]), len(rows)
+    return list(rows.head(limit).to_dicts()), rows.height
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -354,5 +354,5 @@ def _runtime() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script, from the installed vl-convert."""
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle()
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants what it does not need
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -7,15 +7,16 @@ import os
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars
 
 from roamsim import metrics
 from roamsim.curves import Curves, curves, time_series, words
 from roamsim.errors import UsageError
+from roamsim.files import write_whole
 from roamsim.report import Report
-from roamsim.store import Results, open_results
+from roamsim.store import MANIFEST, Results, open_results
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
@@ -41,6 +42,8 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     Raises:
         UsageError: there are no results.
     """
+    if study_of(folder):
+        return _study_report(folder, out)
     results = open_results(folder)
     target = Path(out) if out is not None else Path(folder) / "report.html"
     if not target.absolute().parent.is_dir():
@@ -49,8 +52,8 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     replications = sorted({point.replications for point in manifest.points})
     page = Report(
         manifest.scenario,
-        f"A {manifest.kind} of {_count(len(manifest.points), 'point')}, "
-        f"{' to '.join(map(str, dict.fromkeys((replications[0], replications[-1]))))} replication(s) each",
+        f"{manifest.kind.capitalize()} of {_count(len(manifest.points), 'point')}, "
+        f"{_count(sum(point.replications for point in manifest.points), 'run')}, roamsim {manifest.version}",
     )
     page.heading("What was run")
     page.parameters(
@@ -78,10 +81,28 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     for table, columns in DRAWN:
         summary = _summary(results, table, columns)
         if summary:
-            page.table(summary, f"{table}: means over replications, with the ends of the 95 % intervals")
+            page.table(summary, f"{table}: means over replications; ± is the half-width of the 95 % interval")
     if "drops" in results and results["drops"].height:
-        page.table(results.estimate("drops", "packets"), "drops: packets, mean over the replications that had any")
+        page.table(_drops(results), "drops: packets in all replications")
     return page.write(target)
+
+
+def study_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The manifest of a study's folder; empty for other folders."""
+    try:
+        entries = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return entries if isinstance(entries, dict) and entries.get("kind") == "study" else {}
+
+
+def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
+    """Writes a study's report again from its finished runs; those that are missing are run first."""
+    from roamsim import study
+
+    entries = study_of(folder)
+    outcome = study.run(entries["study"], level=entries["level"], seed=entries["seed"], out=folder)
+    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes())
 
 
 def _metric(page: Report, results: Results, table: str, column: str) -> None:
@@ -89,7 +110,9 @@ def _metric(page: Report, results: Results, table: str, column: str) -> None:
         drawn = curves(results, table, column)
     except UsageError:
         return
-    if column not in ("goodput_bps", "success_rate") and not drawn.frame["mean"].any():
+    if drawn.frame.height <= 2:  # the table says it better
+        return
+    if column not in ("goodput_bps", "success_rate") and (drawn.frame["mean"] == 0).all():
         return
     page.figure(f"{table}-{column}", chart(drawn), f"{table}.{column}: {drawn.metric.meaning}")
 
@@ -98,7 +121,7 @@ def chart(drawn: Curves) -> dict[str, Any]:
     """A Vega-Lite specification: means with intervals, a line for each series where x is a number."""
     import altair
 
-    kind = "quantitative" if drawn.over_numbers else "nominal"
+    kind: Literal["quantitative", "nominal"] = "quantitative" if drawn.over_numbers else "nominal"
     base = altair.Chart(drawn.frame).encode(
         x=altair.X("x", type=kind, title=drawn.x_title, sort=None, axis=altair.Axis(labelAngle=0)),
         color=altair.Color("series", type="nominal", title=None, sort=None),
@@ -109,16 +132,19 @@ def chart(drawn: Curves) -> dict[str, Any]:
         *(altair.Tooltip(name, type="quantitative", format=".5g") for name in ("mean", "low", "high")),
         altair.Tooltip("samples", type="quantitative", title="replications"),
     ]
-    y = altair.Y("mean", type="quantitative", title=drawn.y_title)
-    layers: list[Any] = [
-        base.mark_rule().encode(y=altair.Y("low", type="quantitative", title=drawn.y_title), y2="high"),
-        base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip),
-    ]
+    # A rate or a size of many digits is read more easily as 10M.
+    axis = altair.Axis(format="~s") if drawn.metric.unit in ("bit/s", "bytes") else altair.Axis()
+    y = altair.Y("mean", type="quantitative", title=drawn.y_title, axis=axis)
+    layers: list[Any] = []
+    if drawn.frame["low"].is_not_null().any():
+        ends = {"y": altair.Y("low", type="quantitative", title=drawn.y_title, axis=axis), "y2": "high"}
+        layers.append(base.transform_filter("datum.low !== null").mark_rule().encode(**ends))
     if drawn.over_numbers:
-        layers.insert(1, base.mark_line(strokeWidth=1.5).encode(y=y))
+        layers.append(base.mark_line(strokeWidth=1.5).encode(y=y))
+    layers.append(base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip))
     if drawn.frame["series"].n_unique() == 1:
         layers = [layer.encode(color=altair.value("#2f6fb7")) for layer in layers]
-    spec: dict[str, Any] = altair.layer(*layers).interactive().to_dict()
+    spec: dict[str, Any] = altair.layer(*layers).interactive(bind_x=drawn.over_numbers).to_dict()
     return spec
 
 
@@ -154,23 +180,32 @@ def _has(samples: polars.DataFrame, kind: str) -> bool:
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
-    if table not in results:
-        return []
+    """A row for each point and name: means, with the half-width of the interval where there is one."""
     rows: list[dict[str, Any]] = []
     for column in columns:
-        if column not in results[table].columns:
+        if table not in results or column not in results[table].columns:
             continue
         estimates = results.estimate(table, column)
-        if not estimates["mean"].is_not_null().any():
+        if estimates["mean"].is_null().all():
             continue
         unit = metrics.numeric(table, column).unit
         title = f"{column} [{unit}]" if unit not in ("", "1") else column
+        with_interval = estimates["low"].is_not_null().any()
         for number, row in enumerate(estimates.to_dicts()):
             if number == len(rows):
-                measured = ("mean", "low", "high", "samples")
-                rows.append({key: value for key, value in row.items() if key not in measured})
-            rows[number] |= {title: row["mean"], f"{column} low": row["low"], f"{column} high": row["high"]}
+                hidden = {"mean", "low", "high", "samples"} | (
+                    {"point"} if len(results.manifest.points) == 1 else set()
+                )
+                rows.append({key: value for key, value in row.items() if key not in hidden})
+            rows[number][title] = row["mean"]
+            if with_interval:
+                rows[number][f"± {column}"] = None if row["low"] is None else (row["high"] - row["low"]) / 2
     return rows
+
+
+def _drops(results: Results) -> polars.DataFrame:
+    keys = results.keys_of("drops")
+    return results["drops"].group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
 
 
 def _values(values: list[str]) -> str:

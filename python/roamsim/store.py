@@ -256,8 +256,10 @@ def merged(folder: Path, manifest: Manifest) -> dict[str, polars.DataFrame]:
     rows = []
     for number, point in enumerate(manifest.points):
         values = [polars.lit(value, dtypes[name]).alias(name) for name, value in _columns(units, point)]
-        for tables in parts.read(part_key(point.fingerprint, manifest.seed), point.replications):
-            rows.append({name: _placed(frame, number, values) for name, frame in tables.items()})
+        rows += [
+            {name: _placed(frame, number, values) for name, frame in tables.items()}
+            for tables in parts.read(part_key(point.fingerprint, manifest.seed), point.replications)
+        ]
     return concatenate(rows)
 
 

@@ -34,7 +34,9 @@ def summary(result: Result, scenario: Scenario) -> None:
     for heading, table, identity, columns in _TABLES:
         frame = result.tables.get(table)
         if frame is not None and frame.height:
-            console.print(_table(heading, frame, identity, columns))
+            # A place where nothing was dropped in a replication has no row there.
+            rows = result.replications if table == "drops" else 0
+            console.print(_table(heading, frame, identity, columns, rows))
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
@@ -158,8 +160,13 @@ _TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], 
 
 
 def _table(
-    heading: str, frame: polars.DataFrame, identity: Sequence[str], columns: Sequence[tuple[str, str, Show]]
+    heading: str,
+    frame: polars.DataFrame,
+    identity: Sequence[str],
+    columns: Sequence[tuple[str, str, Show]],
+    rows: int,
 ) -> Table:
+    """Means over replications; a group with fewer than so many rows is filled up with zeros."""
     keys = [name for name in identity if name in frame.columns]
     # A column without any value (timeouts of UDP) would only widen the table.
     present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
@@ -173,7 +180,9 @@ def _table(
     grouped = frame.group_by(keys, maintain_order=True).agg(*(polars.col(column) for _, column, _ in present))
     for row in grouped.iter_rows(named=True):
         cells = [Text(shown_value(row[key]) if row[key] else "") for key in keys]
-        cells += [Text(_estimate(statistics.mean(row[column]), show)) for _, column, show in present]
+        for _, column, show in present:
+            values = row[column] + [0] * (rows - len(row[column]))
+            cells.append(Text(_estimate(statistics.mean(values), show)))
         table.add_row(*cells)
     return table
 

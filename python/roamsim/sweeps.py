@@ -81,8 +81,8 @@ class Precision:
         row, _, column = rest.rpartition(".")
         if not (equals and match and dot and column and table) or float(match[1]) == 0:
             raise UsageError(
-                f"--precision takes METRIC=SHARE, as in flows.goodput_bps=2% or signalling.indications.mean_delay_s=1%; "
-                f"this is {text!r}"
+                "--precision takes METRIC=SHARE, as in flows.goodput_bps=2% or "
+                f"signalling.indications.mean_delay_s=1%; this is {text!r}"
             )
         return Precision(table, row or None, column, float(match[1]) / (100 if match[2] else 1))
 

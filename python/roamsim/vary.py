@@ -154,10 +154,11 @@ def _range(path: str, item: str) -> list[Value]:
     if any(match is None for match in matches):
         raise UsageError(f"{path}: {item!r} is no range; one is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms")
     numbers = [(Decimal(match[1]), match[2] or "") for match in matches if match]
-    units = {unit for _, unit in numbers}
+    unit = next((unit for _, unit in numbers if unit), "")
+    units = {unit for number, unit in numbers if unit or number != 0}  # a zero needs no unit
     if len(units) > 1:
         raise UsageError(f"{path}: start, end and step of {item!r} must have one unit")
-    (start, unit), (end, _), (step, _) = numbers
+    start, end, step = (number for number, _ in numbers)
     if step == 0 or (end - start) * step < 0:
         raise UsageError(f"{path}: a step of {step} does not lead from {start} to {end}")
     count = int((end - start) / step) + 1

@@ -1,8 +1,8 @@
 """Published studies, reproduced: a folder `studies/NAME` becomes runs, figures, verdicts and a report.
 
     >>> from roamsim import study
-    >>> outcome = study.run("mih-transport", quick=True)
-    >>> outcome.report_path
+    >>> outcome = study.run("mih-transport", level="quick")
+    >>> outcome.report
 
 `definition` reads the folder, `runs` runs it and keeps what is finished, `data` holds the estimates, `judging` the
 rules of the verdicts, `figures` and `publish` what the reader sees. How to write a study: studies/README.md.
@@ -31,27 +31,14 @@ __all__ = [
     "Outcome",
     "Study",
     "available",
-    "list_studies",
     "load",
     "run",
     "show",
 ]
 
 
-def list_studies() -> list[str]:
-    """One line a study: its name and what it is about."""
-    found = available()
-    width = max(map(len, found), default=0)
-    return [f"{name:<{width}}  {load(folder).title}" for name, folder in found.items()]
-
-
-def show(name: str | os.PathLike[str]) -> str:
-    """What a study reproduces and how much it runs, for a terminal.
-
-    Raises:
-        UsageError: there is no such study, or its definition is malformed.
-    """
-    study = load(os.fspath(name))
+def show(study: Study) -> str:
+    """What a study reproduces and how much it runs, for a terminal."""
     lines = [study.title, f"published as: {study.published_as}", "", study.question, ""]
     for level in LEVELS:
         total = sum(replications(e, level) * sum(1 for _ in points(study, e, level)) for e in study.experiments)
@@ -68,7 +55,7 @@ def show(name: str | os.PathLike[str]) -> str:
 def run(
     name: str | os.PathLike[str],
     *,
-    quick: bool = False,
+    level: Level = "full",
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     seed: int | None = None,
@@ -78,7 +65,7 @@ def run(
 
     Args:
         name: the name of one of `available()`, or the path of a study's folder.
-        quick: a short look instead of the whole publication.
+        level: "quick" for a short look, "full" for the whole publication.
         out: folder of results and report; `results/NAME-quick` or `results/NAME-full` unless given. Runs that are
             there are not made again.
         jobs: runs side by side; as many as there are processors unless given.
@@ -96,7 +83,6 @@ def run(
     """
     from roamsim.store import writing
 
-    level: Level = "quick" if quick else "full"
     study = load(os.fspath(name))
     check_number("jobs", jobs or 1, 1)
     seed = study.seed if seed is None else seed
@@ -107,7 +93,7 @@ def run(
         runs = Runs(folder)
         effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder)
-        command = f"roamsim study run {study.name}{' --quick' if quick else ''} --seed {seed}"
+        command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
         write_report(outcome, planned, command)
     return outcome
 
@@ -140,7 +126,7 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         checks=study.function(study.checks)(data) if study.checks else [],
         pictures={sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
         effort=effort,
-        report_path=folder / "report.html",
+        report=folder / "report.html",
     )
 
 

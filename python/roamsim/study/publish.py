@@ -29,7 +29,7 @@ class Outcome:
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
-        report_path: the written HTML file.
+        report: the written HTML file.
     """
 
     study: Study
@@ -40,7 +40,7 @@ class Outcome:
     checks: Sequence[Check]
     pictures: Mapping[str, str]
     effort: Effort
-    report_path: Path
+    report: Path
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim study run NAME --json` prints."""
@@ -64,7 +64,7 @@ class Outcome:
                 for check in self.checks
             ],
             "failed_checks": [check.what for check in failed(self.checks)],
-            "report": str(self.report_path),
+            "report": str(self.report),
         }
 
     def to_json(self) -> str:
@@ -100,7 +100,7 @@ class Outcome:
             f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold",
             f"runs: {self.effort.made} made, {self.effort.kept} kept from before, {self.effort.events:.3g} events, "
             f"{self.effort.computing_s:.1f} s of computing",
-            f"report: {self.report_path}",
+            f"report: {self.report}",
         ]
         return "\n".join(lines)
 
@@ -169,7 +169,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
     for name in FILES:
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
-    report.write(outcome.report_path)
+    report.write(outcome.report)
 
 
 def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
