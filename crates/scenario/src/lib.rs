@@ -5,6 +5,8 @@ mod diagnostics;
 pub mod model;
 mod overrides;
 mod parse;
+mod reference;
+mod schema;
 mod suggest;
 mod tree;
 pub mod units;
@@ -13,3 +15,10 @@ mod validate;
 pub use diagnostics::{Diagnostics, Problem};
 pub use model::scenario::Scenario;
 pub use parse::Format;
+pub use reference::schema_markdown;
+pub use schema::schema;
+
+/// A commented scenario to start from.
+pub fn template() -> &'static str {
+    include_str!("template.toml")
+}
