@@ -30,6 +30,7 @@ _LIFELINE_DISTANCE = 560.0
 _MARGIN = 96.0
 _HEAD = 92.0  # title, remark, and boxes of the lifelines
 _TRANSIT = 62.0  # height of a median transit: steep enough to see time pass, flat enough to read along
+_CROSSING = 0.35  # so much more of it for each packet beyond two that are on their way at once
 _SENDS_APART = 19.0  # one line of label
 _LONGEST_IDLE = 70.0  # idle height from which time is cut
 _CUT = 52.0  # height of a cut
@@ -139,12 +140,12 @@ def _guess(description: str) -> tuple[str, Kind] | None:
     return description, "acknowledgement" if "ack" in words else "message"
 
 
-def draw(packets: Sequence[Packet], *, nodes: Sequence[str], title: str, remark: str = "") -> str:
+def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, remark: str = "") -> str:
     """A message-sequence chart as a whole SVG document.
 
     Args:
         packets: what to draw, see `packets_of`.
-        nodes: the lifelines from left to right.
+        nodes: the lifelines from left to right, each node with what is written above its line.
         title: heading of the picture.
         remark: one line under it.
 
@@ -171,15 +172,15 @@ def draw(packets: Sequence[Packet], *, nodes: Sequence[str], title: str, remark:
         "<rect width='100%' height='100%' fill='#ffffff'/>",
         _text(width / 2, 24, title, size=16, weight=600),
         _text(width / 2, 43, remark, size=12, fill="#555555"),
-        *_lifelines(column, layout, bottom),
+        *_lifelines(nodes, column, layout, bottom),
     ]
     ends: dict[int, list[_Event]] = {}
     for event in layout.events:
         ends.setdefault(event.packet, []).append(event)
-    for i, packet in enumerate(packets):
-        first, last = ends[i]
-        parts += _arrow(packet, column, first.y, last.y, packets)
-    parts += _stamps(layout, column, origin_s, left=nodes[0])
+    arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
+    parts += [line for line, _ in arrows]
+    parts += [label for _, label in arrows]  # above every line
+    parts += _stamps(layout, column, origin_s, left=next(iter(nodes)))
     parts += _legend(packets, width, height - 12, origin_s)
     parts.append("</svg>\n")
     return "\n".join(part for part in parts if part)
@@ -199,7 +200,12 @@ def _lay_out(packets: Sequence[Packet]) -> _Layout:
     events.sort(key=lambda e: (e.time_s, order[e.what], e.packet))
 
     transits = [p.received_s - p.sent_s for p in packets if p.received_s is not None and p.received_s > p.sent_s]
-    scale = _TRANSIT / median(transits) if transits else 1000.0
+    crowd = in_flight = 0
+    for event in events:
+        in_flight += 1 if event.what == "sent" else -1
+        crowd = max(crowd, in_flight)
+    height = _TRANSIT * (1 + _CROSSING * max(0, crowd - 2))
+    scale = height / median(transits) if transits else 1000.0
     layout = _Layout(events)
     y, previous_s, in_flight = _HEAD + 34, events[0].time_s, 0
     last: dict[tuple[str, str], float] = {}
@@ -227,7 +233,7 @@ def _transit_s(packet: Packet, packets: Sequence[Packet]) -> float:
     return max(packet.lost_s - packet.sent_s, median(others) if others else 0.0)
 
 
-def _lifelines(column: Mapping[str, float], layout: _Layout, bottom: float) -> list[str]:
+def _lifelines(nodes: Mapping[str, str], column: Mapping[str, float], layout: _Layout, bottom: float) -> list[str]:
     parts = []
     top = _HEAD
     for node, x in column.items():
@@ -238,12 +244,11 @@ def _lifelines(column: Mapping[str, float], layout: _Layout, bottom: float) -> l
             stretch = middle + 8
         path += f"M{x:.1f} {stretch:.1f}V{bottom:.1f}"
         parts.append(f"<path d='{path}' fill='none' stroke='#8a8a92' stroke-width='1.4'/>")
-        label = html.escape(node.upper() if len(node) <= 3 else node)
         parts.append(
             f"<rect x='{x - 46:.1f}' y='{top - 30:.1f}' width='92' height='28' rx='5' fill='#eef1f6' "
             "stroke='#8a8a92'/>"
         )
-        parts.append(_text(x, top - 11, label, size=14, weight=600))
+        parts.append(_text(x, top - 11, nodes[node], size=14, weight=600))
     xs = list(column.values())
     for middle, seconds in layout.cuts:
         parts.append(_text((xs[0] + xs[-1]) / 2, middle + 4, f"{_ms(seconds)} ms without a packet", 11.5, "#555555"))
@@ -252,7 +257,8 @@ def _lifelines(column: Mapping[str, float], layout: _Layout, bottom: float) -> l
 
 def _arrow(
     packet: Packet, column: Mapping[str, float], start_y: float, end_y: float, packets: Sequence[Packet]
-) -> list[str]:
+) -> tuple[str, str]:
+    """The line with its head or cross, and the label."""
     colour = _COLOURS[packet.kind]
     x1, x2 = column[packet.source], column[packet.destination]
     if packet.received_s is None:
@@ -279,12 +285,9 @@ def _arrow(
     middle_x = x1 + span * 0.3
     middle_y = start_y + (end_y - start_y) * (middle_x - x1) / (x2 - x1)
     tilt = math.degrees(math.atan2((end_y - start_y) * (1 if span > 0 else -1), abs(x2 - x1)))
-    parts.append(
-        f"<g transform='translate({middle_x:.1f} {middle_y:.1f}) rotate({tilt:.2f})'>"
-        + _text(0, -4.5, packet.label, size=12, fill=colour, halo=True)
-        + "</g>"
-    )
-    return parts
+    label = _text(0, -4.5, packet.label, size=12, fill=colour, halo=True)
+    placed = f"<g transform='translate({middle_x:.1f} {middle_y:.1f}) rotate({tilt:.2f})'>{label}</g>"
+    return "\n".join(parts), placed
 
 
 def _head(x: float, y: float, angle: float, colour: str) -> str:

@@ -44,8 +44,10 @@ def interval_of_load(offered_kbps: float, labels: Mapping[str, Any]) -> dict[str
     return {"signalling.mih.interval.mean": f"{round(mean_s * 1e9)}ns"}
 
 
-def processing_time(processing_s: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
-    """The responder's processing time."""
+def processing_time(processing_s: float, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The responder's processing time; an indication has none."""
+    if labels["kind"] == "indication":
+        return {}
     return {"signalling.mih.processing_time": f"{round(processing_s * 1e3)}ms"}
 
 
@@ -111,6 +113,11 @@ def _first_timing(row: Mapping[str, Any], data: Data) -> Timing | None:
     return None if timeout_s is None else Timing(2 * _one_way_s(data), timeout_s, PROCESSING_S)
 
 
+def _policy(row: Mapping[str, Any]) -> mih_udp.Validity:
+    """The policy of a row's experiment; `acked` where it is not varied."""
+    return row["validity"] if row["experiment"] != "first-udp" else "acked"
+
+
 def udp_delay(row: Mapping[str, Any], _column: str, data: Data) -> float:
     """Mean delay over UDP in the first round, in seconds."""
     timing = _first_timing(row, data)
@@ -118,7 +125,7 @@ def udp_delay(row: Mapping[str, Any], _column: str, data: Data) -> float:
         return mih_udp.unacknowledged_delay_s(Timing(2 * _one_way_s(data), 1.0, PROCESSING_S), row["kind"])
     if row["kind"] == "indication":
         return mih_udp.indication_delay_s(row["loss"], timing)
-    return mih_udp.request_delay_s(row["loss"], timing, "acked")
+    return mih_udp.request_delay_s(row["loss"], timing, _policy(row))
 
 
 def udp_success(row: Mapping[str, Any], _column: str, data: Data) -> float:
@@ -128,7 +135,7 @@ def udp_success(row: Mapping[str, Any], _column: str, data: Data) -> float:
         return mih_udp.unacknowledged_success(row["loss"], row["kind"])
     if row["kind"] == "indication":
         return mih_udp.indication_success(row["loss"])
-    return mih_udp.request_success(row["loss"], timing, "acked")
+    return mih_udp.request_success(row["loss"], timing, _policy(row))
 
 
 def udp_overhead(row: Mapping[str, Any], _column: str, data: Data) -> float:
@@ -138,7 +145,7 @@ def udp_overhead(row: Mapping[str, Any], _column: str, data: Data) -> float:
         return mih_udp.unacknowledged_overhead()
     if row["kind"] == "indication":
         return mih_udp.indication_overhead(row["loss"], timing)
-    return mih_udp.request_overhead(row["loss"], timing, "acked")
+    return mih_udp.request_overhead(row["loss"], timing, _policy(row))
 
 
 def udp_load(row: Mapping[str, Any], column: str, data: Data) -> float | None:
@@ -203,11 +210,12 @@ def isolated_checks(data: Data) -> list[Check]:
     checks = []
     points: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in data.rows("isolated"):
+        if row["kind"] == "indication" and row["processing_s"] > 0:
+            continue  # the same runs again
         points.setdefault((row["kind"], row["processing_s"], row["one_way_ms"], row["loss"]), []).append(row)
     for (kind, processing_s, one_way_ms, loss), rows in points.items():
         what, _, policy = kind.partition(", ")
-        # 248 B at 1 Gb/s take 1984 ns.
-        timing = Timing(2 * (one_way_ms * 1e-3 + 1984e-9), 0.1, processing_s)
+        timing = Timing(2e-3 * one_way_ms, 0.1, processing_s)
         exact = enumeration.exact(what, loss, timing, policy or "acked")
         messages = sum(row["messages"] for row in rows)
         successes = sum(row["successes"] for row in rows)

@@ -47,7 +47,7 @@ def test_span_of_time_and_descriptions() -> None:
 
 
 def test_a_chart_is_well_formed_and_cuts_idle_time() -> None:
-    svg = draw(packets_of(table()), nodes=["mn", "pos"], title="Indication <1>")
+    svg = draw(packets_of(table()), nodes={"mn": "MN", "pos": "PoS"}, title="Indication <1>")
     root = ET.fromstring(svg)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "Indication <1>" in texts
@@ -62,7 +62,7 @@ def test_a_chart_is_well_formed_and_cuts_idle_time() -> None:
 
 def test_packets_of_one_instant_are_drawn_apart() -> None:
     same = [Packet("mn", "pos", f"p{i}", "message", 1.0, 1.02) for i in range(3)]
-    root = ET.fromstring(draw(same, nodes=["mn", "pos"], title="t"))
+    root = ET.fromstring(draw(same, nodes={"mn": "MN", "pos": "PoS"}, title="t"))
     starts = [float(line.get("y1", "0")) for line in root.iter("{http://www.w3.org/2000/svg}line")]
     assert len(starts) == 3
     assert all(later - earlier >= 15 for earlier, later in pairwise(starts))
@@ -70,6 +70,6 @@ def test_packets_of_one_instant_are_drawn_apart() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(ValueError, match="no packets"):
-        draw([], nodes=["mn"], title="t")
+        draw([], nodes={"mn": "MN"}, title="t")
     with pytest.raises(ValueError, match="no lifeline for the node 'pos'"):
-        draw(packets_of(table()), nodes=["mn"], title="t")
+        draw(packets_of(table()), nodes={"mn": "MN"}, title="t")

@@ -65,7 +65,7 @@ title = "One {kind}"
 part = "all"
 scenario = "two-nodes.toml"
 function = "flow"
-nodes = ["mn", "pos"]
+nodes = { mn = "MN", pos = "PoS" }
 since_s = 5.0
 until_s = 5.4
 
@@ -166,7 +166,8 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert [row["x"] for row in rows] == [0.0, 50.0]
     assert rows[0]["mean"] == 100.0
     assert rows[1]["closed_form"] == 25.0
-    assert rows[1]["low"] <= rows[1]["mean"] <= rows[1]["high"] < 60
+    assert rows[1]["low"] <= rows[1]["mean"] <= rows[1]["high"]
+    assert 10 < rows[1]["mean"] < 40  # 200 requests, of which a quarter succeeds: 3.1 is a standard error
     assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs: what is lost is lost"]
     assert outcome.pictures["flow-request"].count("<polygon") == 2  # a request and its response
     outcome.require_checks()

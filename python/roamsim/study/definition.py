@@ -121,7 +121,7 @@ class Sequencechart:
     id: str
     title: str
     scenario: str
-    nodes: Sequence[str]
+    nodes: Mapping[str, str]
     until_s: float
     part: str
     since_s: float = 0.0

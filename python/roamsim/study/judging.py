@@ -2,8 +2,10 @@
 
 - A value *agrees* with a published range when its estimate lies inside; it *differs* when its whole 95 % interval
   lies outside; else the runs are too few, and it is *not decidable*.
-- A curve *follows* a formula when at every point the formula lies within the 95 % interval widened by a tolerance;
-  it is not decidable when some interval is more than ten times as wide as the tolerance.
+- A curve *follows* a formula when at every point the formula lies within an interval widened by a tolerance; it is
+  not decidable when some 95 % interval is more than ten times as wide as the tolerance. Curves have many points, and
+  one in twenty of their 95 % intervals misses by chance; so the intervals that decide hold for all points of a curve
+  together with 95 % (Bonferroni).
 - A statement of several parts agrees when every part does, differs when one part does, and is else not decidable.
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from roamsim.statistics import Estimate
+from roamsim.statistics import Estimate, student_t_quantile
 
 Verdict = Literal["agrees", "differs", "not decidable"]
 
@@ -55,8 +57,8 @@ def follows(
         return Finding("not decidable", f"{what}: values are missing")
 
     def excess(at: float) -> float:
-        e = curve[at]
-        return max(e.low - formula(at), formula(at) - e.high, 0.0)
+        low, high = _simultaneous(curve[at], len(curve))
+        return max(low - formula(at), formula(at) - high, 0.0)
 
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
     worst = curve[at]
@@ -81,20 +83,31 @@ def positive(estimate: Estimate, what: str) -> Finding:
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
-    """A curve rises when no point lies below an earlier one with its whole interval, and the last above the first."""
+    """A curve rises when no point lies below an earlier one with its whole interval, and the last above the first.
+
+    The intervals hold for all points of the curve together with 95 %.
+    """
     points = list(curve.items())
     if len(points) < 2 or any(e.samples < 2 or math.isnan(e.mean) for _, e in points):
         return Finding("not decidable", f"{what}: values are missing")
     (start, first), (end, last) = points[0], points[-1]
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
     for i, (at, later) in enumerate(points):
+        highest = _simultaneous(later, len(points))[1]
         for before, earlier in points[:i]:
-            if later.high < earlier.low:
+            if highest < _simultaneous(earlier, len(points))[0]:
                 fall = f"; falls from {number(earlier.mean)} at {before:g} to {number(later.mean)} at {at:g}"
                 return Finding("differs", text + fall, (later.low, later.high))
     if last.low > first.high:
         return Finding("agrees", text, (last.low, last.high))
     return Finding("not decidable", text, (last.low, last.high))
+
+
+def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
+    """Ends of an interval that holds together with those of the other points of a curve, with 95 % for all."""
+    n = estimate.samples
+    wider = student_t_quantile(1 - 0.025 / points, n - 1) / student_t_quantile(0.975, n - 1)
+    return estimate.mean - wider * estimate.half_width, estimate.mean + wider * estimate.half_width
 
 
 def every(findings: Sequence[Finding]) -> Finding:

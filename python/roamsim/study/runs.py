@@ -16,7 +16,7 @@ from pathlib import Path
 import polars
 
 from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError, version
 from roamsim.errors import Interrupted
 from roamsim.files import write_aside
 from roamsim.result import frames
@@ -58,7 +58,7 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
             except ScenarioError as error:
                 where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
                 raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None
-            key = part_key(f"{scenario.fingerprint}:{','.join(experiment.trace)}", seed)
+            key = part_key(":".join([version(), scenario.canonical, *experiment.trace]), seed)
             planned.append(Planned(experiment, point, scenario, key, replications(experiment, level)))
     return planned
 
