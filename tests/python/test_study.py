@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from roamsim import study
 from roamsim.errors import CheckFailed, UsageError
+from roamsim.results_report import report
 
 SCENARIO = """
 [scenario]
@@ -171,10 +172,16 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs: what is lost is lost"]
     assert outcome.pictures["flow-request"].count("<polygon") == 2  # a request and its response
     outcome.require_checks()
-    report = outcome.report.read_text()
-    assert "A small study" in report
-    assert "what is lost is lost" in report
-    assert not re.search(r'(src|href)="https?://', report)
+    page = outcome.report.read_text()
+    assert "A small study" in page
+    assert "what is lost is lost" in page
+    assert not re.search(r'(src|href)="https?://', page)
+
+
+def test_a_report_can_be_written_again(small: Path, tmp_path: Path) -> None:
+    study.run(small, level="quick", out=tmp_path / "out")
+    written = report(tmp_path / "out", tmp_path / "again.html")
+    assert "A small study" in written.read_text()
 
 
 def test_json_has_figures_and_statements(small: Path, tmp_path: Path) -> None:

@@ -10,11 +10,15 @@ rules of the verdicts, `figures` and `publish` what the reader sees. How to writ
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from roamsim._roamsim import version
+from roamsim.files import write_whole
+from roamsim.store import MANIFEST, writing
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, Level, Study, available, load, points, replications
@@ -81,8 +85,6 @@ def run(
         RunFailed: a run broke one of the simulator's own rules.
         Interrupted: the user stopped it; the same call goes on from there.
     """
-    from roamsim.store import writing
-
     study = load(os.fspath(name))
     check_number("jobs", jobs or 1, 1)
     seed = study.seed if seed is None else seed
@@ -95,7 +97,14 @@ def run(
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder)
         command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
         write_report(outcome, planned, command)
+        _write_manifest(folder, os.fspath(name), level, seed, command)
     return outcome
+
+
+def _write_manifest(folder: Path, name: str, level: Level, seed: int, command: str) -> None:
+    """Says what the folder holds, as `roamsim report` reads it."""
+    entries = {"kind": "study", "study": name, "level": level, "seed": seed, "version": version(), "command": command}
+    write_whole(folder / MANIFEST, json.dumps(entries, indent=2).encode())
 
 
 def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, folder: Path) -> Outcome:
