@@ -1,4 +1,4 @@
-//! Message identifiers, and the catalogue of all messages with the TLVs they carry (IEEE 802.21 section 8.6).
+//! Message identifiers, and the catalogue of all messages with the TLVs they carry (IEEE 802.21 clause 8).
 
 use std::fmt;
 
