@@ -59,7 +59,8 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(root: &'de Node, problems: &mut P
                         Problem::new(fault.message).at(at.node.place).path(at.path).help_if(fault.help);
                     state.found.borrow_mut().push(problem);
                 }
-                if ptr::eq(at.node, root) {
+                // An error that comes back although its value counts as left out would come back forever.
+                if ptr::eq(at.node, root) || state.is_broken(at.node) {
                     break;
                 }
                 state.broken.borrow_mut().push(at.node);
@@ -292,7 +293,8 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             }
             // Rather a key that is still free than one that stands beside it.
             let free = keys.iter().copied().filter(|key| table.get(key).is_none());
-            let meant = nearest_key(&entry.key, free).or_else(|| nearest_key(&entry.key, keys.iter().copied()));
+            let meant =
+                nearest_key(&entry.key, free).or_else(|| nearest_key(&entry.key, keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`? The keys here: {list}"),
@@ -352,28 +354,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             };
         }
         if name == ONE_KEY {
-            let example =
-                || format!("write a table with one of the keys {}", alternatives(variants.iter().copied()));
-            let Some(table) = self.node.table() else {
-                return Err(
-                    Error::new(format!("a table is needed here, not {}", self.node.noun())).help(example())
-                );
-            };
-            self.report_unknown_keys(table, variants);
-            let known: Vec<&Entry> =
-                table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
-            return match known[..] {
-                [entry] => {
-                    let variant = choose(&entry.key, "key", variants)?;
-                    Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
-                }
-                [] if !table.entries.is_empty() => Err(Error::consequence()),
-                [] => Err(Error::new("this table is empty").help(example())),
-                _ => Err(Error::new(format!(
-                    "only one of the keys {} may stand here",
-                    alternatives(variants.iter().copied())
-                ))),
-            };
+            return self.one_key(variants);
         }
         match self.node.text() {
             Some(text) => {
@@ -386,6 +367,28 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             }
             None => Err(Error::new(format!("a string is needed here, not {}", self.node.noun()))
                 .help(format!("it may be {}", quoted(variants)))),
+        }
+    }
+
+    /// The variant of a table with exactly one key.
+    fn one_key(&self, variants: &'static [&'static str]) -> Result<Choice<'de, '_>, Error<'de>> {
+        let list = alternatives(variants.iter().copied());
+        let help = format!("write {{ {} = ... }}; the key may be {list}", variants[0]);
+        let Some(table) = self.node.table() else {
+            return Err(Error::new(format!("a table is needed here, not {}", self.node.noun())).help(help));
+        };
+        self.report_unknown_keys(table, variants);
+        let known: Vec<&Entry> =
+            table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
+        match known[..] {
+            [entry] if self.state.is_broken(&entry.node) => Err(Error::consequence()),
+            [entry] => {
+                let variant = choose(&entry.key, "key", variants)?;
+                Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
+            }
+            [] if !table.entries.is_empty() => Err(Error::consequence()),
+            [] => Err(Error::new("this table is empty").help(help)),
+            _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
         }
     }
 

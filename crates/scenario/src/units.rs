@@ -292,15 +292,15 @@ fn wrong_unit(kind: &Kind, written: &Written<'_>) -> Refusal {
 }
 
 fn no_unit(kind: &Kind, number: &str) -> Refusal {
-    // The unit of the example after the user's own number: "10ms" for 10.
-    let unit = split(kind.example).map_or("", |example| example.unit);
+    let number = shorten(number);
+    // The user's own number with everyday units.
+    let written = match split(kind.example).map_or("", |example| example.unit) {
+        "ms" => format!("\"{number}ms\" or \"{number}s\""),
+        unit => format!("\"{number}{unit}\""),
+    };
     Refusal {
-        message: format!(
-            "the unit is missing: {} is needed, not the bare number {}",
-            kind.noun,
-            shorten(number)
-        ),
-        help: format!("write the unit out, such as \"{}{unit}\" (units: {})", shorten(number), symbols(kind)),
+        message: format!("the unit is missing: {} is needed, not the bare number {number}", kind.noun),
+        help: format!("write the unit out, such as {written} (units: {})", symbols(kind)),
     }
 }
 
@@ -562,4 +562,106 @@ pub(crate) fn time_text(span: Span) -> String {
 /// A rate with its unit, for messages.
 pub(crate) fn rate_text(bps: u64) -> String {
     print(&RATE, bps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time_ns(text: &str) -> u64 {
+        parse(&TIME, text).unwrap_or_else(|refusal| panic!("{text}: {}", refusal.message))
+    }
+
+    fn refusal(kind: &Kind, text: &str) -> String {
+        match parse(kind, text) {
+            Ok(value) => panic!("{text} was read as {value}"),
+            Err(Refusal { message, help }) => format!("{message}; {help}"),
+        }
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        // 0.1 s has no exact double; here it is 100 ms to the nanosecond.
+        assert_eq!(time_ns("0.1s"), 100_000_000);
+        assert_eq!(time_ns("1.5us"), 1_500);
+        assert_eq!(time_ns("0.000000001s"), 1);
+        assert_eq!(time_ns("10ms"), 10_000_000);
+        assert_eq!(time_ns("5min"), 300_000_000_000);
+        assert_eq!(time_ns("0.5h"), 1_800_000_000_000);
+        assert_eq!(time_ns("0s"), 0);
+        assert_eq!(time_ns("0.000ms"), 0);
+        assert_eq!(time_ns(" 20 ms "), 20_000_000);
+        // As programs print small and large floats: 1e-05 s = 10 us.
+        assert_eq!(time_ns("1e-05s"), 10_000);
+        assert_eq!(time_ns("2.5E3ms"), 2_500_000_000);
+        assert_eq!(parse(&RATE, "11Mb/s").expect("a rate"), 11_000_000);
+        assert_eq!(parse(&RATE, "5.5Mb/s").expect("a rate"), 5_500_000);
+        assert_eq!(parse(&RATE, "64kb/s").expect("a rate"), 64_000);
+        assert_eq!(parse(&RATE, "1Gb/s").expect("a rate"), 1_000_000_000);
+        assert_eq!(parse(&SIZE, "200B").expect("a size"), 200);
+        assert_eq!(parse(&SIZE, "64kB").expect("a size"), 64_000);
+        assert_eq!(parse(&SIZE, "1MiB").expect("a size"), 1_048_576);
+        assert_eq!(parse(&SIZE, "1.5KiB").expect("a size"), 1_536);
+    }
+
+    #[test]
+    fn what_is_no_whole_number_or_too_large_is_refused() {
+        assert!(refusal(&TIME, "0.5ns").contains("no whole number of nanoseconds"));
+        assert!(refusal(&TIME, "1e-400s").contains("no whole number"));
+        assert!(refusal(&SIZE, "0.1B").contains("no whole number of bytes"));
+        assert!(refusal(&RATE, "0.0001kb/s").contains("no whole number of bits per second"));
+        // 2^63 - 1 ns is the largest: 292 years.
+        assert_eq!(time_ns("9223372036854775807ns"), 9_223_372_036_854_775_807);
+        assert!(refusal(&TIME, "9223372036854775808ns").contains("more than"));
+        assert!(refusal(&TIME, "1e30h").contains("more than"));
+        assert!(refusal(&TIME, "1e99999999999999999999h").contains("more than"));
+        assert!(refusal(&TIME, "123456789012345678901s").contains("20 significant digits"));
+    }
+
+    #[test]
+    fn units_are_demanded_and_explained() {
+        for (kind, text, expected) in [
+            (&TIME, "10", "write the unit out, such as \"10ms\" or \"10s\""),
+            (&TIME, "10Mb/s", "a time is needed here, and `Mb/s` is a unit of rate"),
+            (&TIME, "-1s", "may not be negative"),
+            (&TIME, "fast", "\"fast\" is not a time"),
+            (&TIME, "", "\"\" is not a time"),
+            (&TIME, "10MS", "did you mean \"10ms\"?"),
+            (&TIME, "10sec", "did you mean \"10s\"?"),
+            (&TIME, "10µs", "did you mean \"10us\"?"),
+            // Metres, minutes or milliseconds: no guess.
+            (&TIME, "10m", "units of time: ns, us, ms, s, min, h"),
+            (&TIME, "1.s", "no unit of time"),
+            (&RATE, "10Mbps", "did you mean \"10Mb/s\"?"),
+            (&RATE, "10mb/s", "did you mean \"10Mb/s\"?"),
+            // 10 MB/s = 80 Mb/s; 1 KiB/s = 8192 b/s.
+            (&RATE, "10MB/s", "write \"80Mb/s\""),
+            (&RATE, "1KiB/s", "write \"8192b/s\""),
+            (&SIZE, "64KB", "did you mean \"64kB\"?"),
+            (&SIZE, "100 bytes", "did you mean \"100B\"?"),
+            (&SIZE, "10ms", "`ms` is a unit of time"),
+        ] {
+            let text = refusal(kind, text);
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_printed_with_the_largest_fitting_unit() {
+        for (kind, value, text) in [
+            (&TIME, 0, "0s"),
+            (&TIME, 200_000_000, "200ms"),
+            (&TIME, 1_500_000_000, "1500ms"),
+            (&TIME, 60_000_000_000, "60s"),
+            (&TIME, 1, "1ns"),
+            (&RATE, 11_000_000, "11Mb/s"),
+            (&RATE, 5_500_000, "5500kb/s"),
+            (&SIZE, 1500, "1500B"),
+            (&SIZE, 64_000, "64kB"),
+            (&SIZE, 6 << 20, "6MiB"),
+        ] {
+            assert_eq!(print(kind, value), text);
+            assert_eq!(parse(kind, text).expect("what was printed"), value);
+        }
+    }
 }
