@@ -108,9 +108,9 @@ proptest! {
                 pair.drain(1 - first);
             }
         }
-        for i in 0..2 {
-            prop_assert_eq!(pair.ends[1 - i].received, total[i]);
-            prop_assert_eq!(pair.ends[i].acknowledged, total[i]);
+        for (i, &total) in total.iter().enumerate() {
+            prop_assert_eq!(pair.ends[1 - i].received, total);
+            prop_assert_eq!(pair.ends[i].acknowledged, total);
             prop_assert_eq!(pair.ends[i].tcp.state(), State::Closed);
             let mut events = pair.ends[i].events.clone();
             events.sort_by_key(|event| format!("{event:?}"));
