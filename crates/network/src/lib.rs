@@ -1,1 +1,18 @@
-//! network
+//! The network layer: packets, nodes, routing, links, sockets, applications, and the world that they make.
+
+pub mod application;
+pub mod capture;
+pub mod distribution;
+pub mod flow;
+pub mod link;
+pub mod network;
+pub mod packet;
+pub mod recorder;
+pub mod signalling;
+pub mod socket;
+pub mod topology;
+pub mod world;
+
+pub use distribution::Distribution;
+pub use network::Network;
+pub use world::World;

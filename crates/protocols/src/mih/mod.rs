@@ -1,1 +1,30 @@
-//! IEEE 802.21 media independent handover.
+//! IEEE 802.21 media independent handover: the MIH function (MIHF), its messages and its transactions.
+//!
+//! Modelled: the wire format of every message; the source, destination, ACK requestor and ACK responder machines;
+//! registration, event subscription, capability discovery; indications, commands, information queries as carried
+//! messages; flow control. Not modelled: what the commands do to links, fragmentation of MIH messages, security.
+
+pub mod event;
+pub mod limiter;
+pub mod management;
+pub mod mihf;
+pub mod number;
+pub mod outbox;
+pub mod session;
+pub mod stats;
+pub mod wire;
+
+mod destination;
+mod source;
+
+pub use event::{Capabilities, Event, FailureReason};
+pub use limiter::RateLimit;
+pub use mihf::{Mihf, SessionId};
+pub use number::TransactionNumber;
+pub use outbox::{Purpose, TpDataRequest};
+pub use session::{Acknowledgement, AcknowledgementMode, SessionConfig, Validity};
+pub use stats::{Packets, Rejection, Stats};
+pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv};
+
+/// The UDP and TCP port of MIH (`ieee-mih`, RFC 5677).
+pub const PORT: u16 = 4551;

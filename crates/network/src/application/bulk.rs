@@ -1,0 +1,95 @@
+//! Transfers without message boundaries: greedy, and of a given size.
+
+use super::{Action, Activity};
+use roamsim_engine::Time;
+use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
+
+/// More than any run can carry: a greedy source writes it once.
+const GREEDY_BYTES: u64 = 1 << 60;
+
+/// A source that always has something to send, from its start to its stop; at the stop the connection is dropped,
+/// so that nothing is delivered afterwards.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    activity: Activity,
+    deadline: Option<Time>,
+    actions: VecDeque<Action>,
+}
+
+impl Bulk {
+    /// A source that is silent until its start.
+    pub fn new(activity: Activity) -> Bulk {
+        Bulk { activity, deadline: Some(activity.start), actions: VecDeque::new() }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        self.activity
+    }
+
+    pub(super) fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+}
+
+impl Machine for Bulk {
+    fn poll_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        if self.deadline.is_none_or(|deadline| cx.now < deadline) {
+            return;
+        }
+        if cx.now >= self.activity.stop {
+            self.actions.push_back(Action::Abort);
+            self.deadline = None;
+        } else {
+            self.actions.extend([Action::Open, Action::Stream { bytes: GREEDY_BYTES }]);
+            self.deadline = (self.activity.stop < Time::MAX).then_some(self.activity.stop);
+        }
+    }
+}
+
+/// A source that sends a given number of octets, then closes.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    start: Time,
+    size_bytes: u64,
+    started: bool,
+    actions: VecDeque<Action>,
+}
+
+impl Transfer {
+    /// A source that is silent until its start.
+    pub fn new(start: Time, size_bytes: u64) -> Transfer {
+        Transfer { start, size_bytes, started: false, actions: VecDeque::new() }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        Activity { start: self.start, stop: Time::MAX }
+    }
+
+    pub(super) fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// How many octets it sends.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+}
+
+impl Machine for Transfer {
+    fn poll_timeout(&self) -> Option<Time> {
+        (!self.started).then_some(self.start)
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        if self.started || cx.now < self.start {
+            return;
+        }
+        self.started = true;
+        self.actions.extend([Action::Open, Action::Stream { bytes: self.size_bytes }, Action::Close]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Applications: what asks the transport to carry something, and when.
+//!
+//! An application is a machine: time comes in with the context, what it wants done is taken with `poll_action`.
+//! The connection, if there is one, is opened by the application's first action, at its start.
+
+mod bulk;
+mod measure;
+mod messages;
+mod request_response;
+
+pub use bulk::{Bulk, Transfer};
+pub use measure::{Measurement, delay_statistics};
+pub use messages::{Messages, OnOff};
+pub use request_response::{Client, Server};
+
+use crate::packet::AppMessage;
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::{Context, Machine};
+
+/// What an application asks of its transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Open the connection (nothing to do over UDP).
+    Open,
+    /// Append octets to the stream, without message boundaries.
+    Stream {
+        /// How many.
+        bytes: u64,
+    },
+    /// Send a message.
+    Send {
+        /// Its length.
+        bytes: u32,
+    },
+    /// Close the connection when everything written has been sent.
+    Close,
+    /// Drop the connection and what was not yet delivered.
+    Abort,
+}
+
+/// When an application is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// Its first instant.
+    pub start: Time,
+    /// It generates while the time is before this; [`Time::MAX`] when it goes on to the end of the run.
+    pub stop: Time,
+}
+
+/// The sending side of a flow.
+pub enum Source {
+    /// Greedy transfer.
+    Bulk(Bulk),
+    /// Transfer of a given size.
+    Transfer(Transfer),
+    /// Messages at intervals.
+    Messages(Messages),
+    /// Messages at a rate, in bursts.
+    OnOff(OnOff),
+    /// Requests that wait for their responses.
+    Client(Client),
+}
+
+macro_rules! each_source {
+    ($self:expr, $source:ident => $call:expr) => {
+        match $self {
+            Source::Bulk($source) => $call,
+            Source::Transfer($source) => $call,
+            Source::Messages($source) => $call,
+            Source::OnOff($source) => $call,
+            Source::Client($source) => $call,
+        }
+    };
+}
+
+impl Source {
+    /// When it is active.
+    pub fn activity(&self) -> Activity {
+        each_source!(self, source => source.activity())
+    }
+
+    /// What it wants done next.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        each_source!(self, source => source.poll_action())
+    }
+
+    /// A message for it has arrived (only requests are answered).
+    pub fn on_message(&mut self, cx: &mut Context<'_>, message: AppMessage) -> Option<Span> {
+        match self {
+            Source::Client(client) => client.on_response(cx, message),
+            _ => None,
+        }
+    }
+}
+
+impl Machine for Source {
+    fn poll_timeout(&self) -> Option<Time> {
+        each_source!(self, source => source.poll_timeout())
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        each_source!(self, source => source.handle_timeout(cx));
+    }
+}

@@ -1,0 +1,135 @@
+//! Request and response: a client that asks, waits for the answer, thinks, and asks again; a server that answers
+//! after a processing time.
+
+use super::{Action, Activity};
+use crate::distribution::Distribution;
+use crate::packet::AppMessage;
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
+
+/// The client. A request that is not answered within `timeout` is given up and the client thinks before the next;
+/// a response that comes later is ignored.
+#[derive(Clone, Debug)]
+pub struct Client {
+    activity: Activity,
+    request: Distribution,
+    think: Distribution,
+    /// `None`: waits for ever (over TCP).
+    timeout: Option<Span>,
+    state: State,
+    sent: u64,
+    actions: VecDeque<Action>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// The next request goes at this time.
+    Thinking(Time),
+    /// The request of this time waits for its response.
+    Waiting(Time),
+    Stopped,
+}
+
+impl Client {
+    /// A client that is silent until its start; `request` in octets, `think` in nanoseconds.
+    pub fn new(activity: Activity, request: Distribution, think: Distribution, timeout: Option<Span>) -> Client {
+        let state = State::Thinking(activity.start);
+        Client { activity, request, think, timeout, state, sent: 0, actions: VecDeque::new() }
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        self.activity
+    }
+
+    pub(super) fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    fn think(&mut self, cx: &mut Context<'_>) {
+        let next = cx.now + self.think.sample_span(cx.random);
+        self.state = if next < self.activity.stop { State::Thinking(next) } else { State::Stopped };
+    }
+
+    /// The response to request `message.sequence` has arrived. Returns the response time, `None` when it came too
+    /// late to count.
+    pub(super) fn on_response(&mut self, cx: &mut Context<'_>, message: AppMessage) -> Option<Span> {
+        match self.state {
+            State::Waiting(since) if message.sequence + 1 == self.sent => {
+                self.think(cx);
+                Some(cx.now - since)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Machine for Client {
+    fn poll_timeout(&self) -> Option<Time> {
+        match self.state {
+            State::Thinking(until) => Some(until),
+            State::Waiting(since) => self.timeout.map(|timeout| since + timeout),
+            State::Stopped => None,
+        }
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        if self.poll_timeout().is_none_or(|due| cx.now < due) {
+            return;
+        }
+        match self.state {
+            State::Thinking(_) => {
+                if self.sent == 0 {
+                    self.actions.push_back(Action::Open);
+                }
+                self.sent += 1;
+                self.actions.push_back(Action::Send { bytes: self.request.sample(cx.random).max(1) as u32 });
+                self.state = State::Waiting(cx.now);
+            }
+            State::Waiting(_) => self.think(cx),
+            State::Stopped => {}
+        }
+    }
+}
+
+/// The server: answers each request after a processing time of its own, several at once if need be.
+#[derive(Clone, Debug)]
+pub struct Server {
+    response: Distribution,
+    processing: Distribution,
+    /// Due time and sequence number of requests in work, in order of due time.
+    working: VecDeque<(Time, u64)>,
+}
+
+impl Server {
+    /// An idle server; `response` in octets, `processing` in nanoseconds.
+    pub fn new(response: Distribution, processing: Distribution) -> Server {
+        Server { response, processing, working: VecDeque::new() }
+    }
+
+    /// A request has arrived.
+    pub fn on_request(&mut self, cx: &mut Context<'_>, message: AppMessage) {
+        let due = cx.now + self.processing.sample_span(cx.random);
+        let at = self.working.partition_point(|&(other, _)| other <= due);
+        self.working.insert(at, (due, message.sequence));
+    }
+
+    /// The next response that is ready: the request's number and the response's length.
+    pub fn poll_response(&mut self, cx: &mut Context<'_>) -> Option<(u64, u32)> {
+        let &(due, sequence) = self.working.front()?;
+        if due > cx.now {
+            return None;
+        }
+        self.working.pop_front();
+        Some((sequence, self.response.sample(cx.random).max(1) as u32))
+    }
+}
+
+impl Machine for Server {
+    fn poll_timeout(&self) -> Option<Time> {
+        self.working.front().map(|&(due, _)| due)
+    }
+
+    /// Nothing to do: responses are taken with `poll_response`.
+    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
+}

@@ -1,0 +1,69 @@
+//! Octets of packets: IPv6 (RFC 8200) or IPv4 (RFC 791) around what the protocols encode.
+//!
+//! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
+
+use crate::packet::{IpVersion, Packet, Pdu};
+use roamsim_protocols::checksum::Sum;
+use roamsim_protocols::{Address, tcp};
+
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+/// The hop limit recommended by RFC 1700.
+const HOP_LIMIT: u8 = 64;
+
+fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
+    // Host zero is no host.
+    let host = address.0.wrapping_add(1);
+    match ip {
+        IpVersion::V6 => {
+            let prefix: u128 = 0x2001_0db8 << 96;
+            (prefix | u128::from(host)).to_be_bytes().to_vec()
+        }
+        IpVersion::V4 => (10 << 24 | (host & 0x00FF_FFFF)).to_be_bytes().to_vec(),
+    }
+}
+
+/// The packet's octets. `payload` is what its datagram or segment carries.
+pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
+    let source = address_octets(ip, packet.source);
+    let destination = address_octets(ip, packet.destination);
+    let length = packet.size_bytes - ip.header_bytes();
+    let protocol = match packet.pdu {
+        Pdu::Tcp(_) => PROTOCOL_TCP,
+        Pdu::Udp(..) => PROTOCOL_UDP,
+    };
+    // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
+    let pseudo_header =
+        Sum::from(length).add(&source).add(&destination).add(&[0, protocol]);
+    let transport = match &packet.pdu {
+        Pdu::Tcp(segment) => {
+            let mut octets = Vec::new();
+            tcp::wire::encode(segment, payload, pseudo_header.folded(), &mut octets);
+            octets
+        }
+        Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
+    };
+    let mut octets = Vec::with_capacity(packet.size_bytes as usize);
+    match ip {
+        IpVersion::V6 => {
+            octets.extend([0x60, 0, 0, 0]);
+            octets.extend((length as u16).to_be_bytes());
+            octets.extend([protocol, HOP_LIMIT]);
+            octets.extend(source);
+            octets.extend(destination);
+        }
+        IpVersion::V4 => {
+            octets.extend([0x45, 0]);
+            octets.extend((packet.size_bytes as u16).to_be_bytes());
+            octets.extend((packet.id.0 as u16).to_be_bytes());
+            // Don't fragment.
+            octets.extend([0x40, 0, HOP_LIMIT, protocol, 0, 0]);
+            octets.extend(source);
+            octets.extend(destination);
+            let checksum = Sum::default().add(&octets).finish();
+            octets[10..12].copy_from_slice(&checksum.to_be_bytes());
+        }
+    }
+    octets.extend(transport);
+    octets
+}

@@ -1,0 +1,64 @@
+//! Captures: what passed each interface, as a pcapng file whose octets other tools can dissect.
+//!
+//! A packet is captured where a node hands it to an interface, before the interface's queue, and where a node
+//! receives it. The hop limit is not decremented on the way.
+
+mod encode;
+mod pcapng;
+
+use crate::link::Dropped;
+use crate::packet::{IpVersion, Packet};
+use crate::topology::Topology;
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+use std::io::{self, Write};
+
+pub use pcapng::Direction;
+
+/// A capture of all interfaces of a network, written as it happens.
+pub struct Capture {
+    writer: pcapng::Writer<Box<dyn Write + Send>>,
+    ip: IpVersion,
+    failure: Option<io::Error>,
+}
+
+impl Capture {
+    /// Begins a capture: writes the section header and one interface a node and device.
+    pub fn new(file: Box<dyn Write + Send>, ip: IpVersion, topology: &Topology) -> io::Result<Capture> {
+        let link_type = match ip {
+            IpVersion::V6 => pcapng::LINKTYPE_IPV6,
+            IpVersion::V4 => pcapng::LINKTYPE_IPV4,
+        };
+        let mut writer = pcapng::Writer::new(file)?;
+        for interface in topology.interfaces() {
+            let name = format!("{}:{}", topology.node(interface.node).name, interface.name);
+            writer.interface(link_type, &name)?;
+        }
+        Ok(Capture { writer, ip, failure: None })
+    }
+
+    /// The octets of a packet whose transport payload is `payload`.
+    pub fn octets(&self, packet: &Packet, payload: &[u8]) -> Vec<u8> {
+        encode::packet(self.ip, packet, payload)
+    }
+
+    /// Captures a packet at an interface, with a comment when it was dropped there.
+    pub fn packet(&mut self, now: Time, at: Address, direction: Direction, octets: &[u8], dropped: Option<(Dropped, &str)>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let comment = dropped.map(|(dropped, place)| match dropped.at > now {
+            true => format!("dropped on {place} at {}: {}", dropped.at, dropped.reason),
+            false => format!("dropped on {place}: {}", dropped.reason),
+        });
+        self.failure = self.writer.packet(now, at.0, direction, octets, comment.as_deref()).err();
+    }
+
+    /// Ends the capture: the first error that writing met, if any.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => self.writer.flush(),
+        }
+    }
+}

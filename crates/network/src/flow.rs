@@ -1,0 +1,77 @@
+//! Flows: an application over an association, from one node to another.
+
+use crate::application::{Measurement, Server, Source};
+use crate::network::Alarm;
+use roamsim_engine::Stream;
+
+/// The pair of sockets under a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Association {
+    /// Numbers of TCP sockets.
+    Tcp {
+        /// At the source, which opens the connection.
+        source: u32,
+        /// At the sink.
+        sink: u32,
+    },
+    /// Numbers of UDP sockets.
+    Udp {
+        /// At the source.
+        source: u32,
+        /// At the sink.
+        sink: u32,
+    },
+}
+
+/// A flow.
+pub struct Flow {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The kind of its application, in the scenario's word.
+    pub application: &'static str,
+    /// The TCP variant, empty over UDP.
+    pub variant: String,
+    /// Its application's sending side.
+    pub source: Source,
+    /// Its application's answering side, if it answers.
+    pub server: Option<Server>,
+    /// Its sockets.
+    pub association: Association,
+    /// What was measured.
+    pub measurement: Measurement,
+    pub(crate) source_alarm: Alarm,
+    pub(crate) source_random: Stream,
+    pub(crate) server_alarm: Alarm,
+    pub(crate) server_random: Stream,
+}
+
+impl Flow {
+    /// A flow that waits for its application's start. The source and the server each come with a random stream.
+    pub fn new(
+        name: &str,
+        application: &'static str,
+        variant: &str,
+        source: (Source, Stream),
+        server: (Option<Server>, Stream),
+        association: Association,
+    ) -> Flow {
+        Flow {
+            name: name.to_owned(),
+            application,
+            variant: variant.to_owned(),
+            source: source.0,
+            server: server.0,
+            association,
+            measurement: Measurement::default(),
+            source_alarm: Alarm::default(),
+            source_random: source.1,
+            server_alarm: Alarm::default(),
+            server_random: server.1,
+        }
+    }
+
+    /// Whether the flow is a stream of octets without messages.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.source, Source::Bulk(_) | Source::Transfer(_))
+    }
+}

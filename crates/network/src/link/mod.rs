@@ -1,0 +1,175 @@
+//! The links between nodes: a wire, or a cell that several attachments share.
+//!
+//! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
+//! the context. A node knows its place on a link as an [`Attachment`].
+
+pub mod loss;
+#[cfg(test)]
+mod testing;
+pub mod wifi;
+pub mod wired;
+
+use crate::packet::Packet;
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::{Context, Machine};
+use std::fmt;
+
+/// A node's place on a link: 0, 1, ... in the order in which the link was described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment(pub u32);
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The queue of the interface was full.
+    QueueFull,
+    /// The channel's loss model took it.
+    Loss,
+    /// The link was in an outage when its last bit was sent.
+    Outage,
+    /// It was larger than the link's MTU.
+    TooLarge,
+    /// No route leads to its destination.
+    NoRoute,
+}
+
+impl DropReason {
+    /// Every reason, in the order of their declaration.
+    pub const ALL: [DropReason; 5] = [
+        DropReason::QueueFull,
+        DropReason::Loss,
+        DropReason::Outage,
+        DropReason::TooLarge,
+        DropReason::NoRoute,
+    ];
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DropReason::QueueFull => "queue full",
+            DropReason::Loss => "loss",
+            DropReason::Outage => "outage",
+            DropReason::TooLarge => "larger than the MTU",
+            DropReason::NoRoute => "no route",
+        })
+    }
+}
+
+/// A packet that a link did not take, or will not deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Why.
+    pub reason: DropReason,
+    /// When: at once for a full queue, when the last bit is sent for a loss.
+    pub at: Time,
+}
+
+/// The limit of an interface's drop-tail queue: those waiting, not the one in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// At most so many packets.
+    Packets(u32),
+    /// At most so many octets.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    /// Whether a packet of `bytes` fits behind those that wait.
+    fn admits(self, waiting_packets: usize, waiting_bytes: u64, bytes: u32) -> bool {
+        match self {
+            QueueLimit::Packets(limit) => waiting_packets < limit as usize,
+            QueueLimit::Bytes(limit) => waiting_bytes + u64::from(bytes) <= limit,
+        }
+    }
+}
+
+/// What one attachment sent over a link, up to now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets whose transmission was begun or is certain to begin.
+    pub sent_packets: u64,
+    /// Their octets.
+    pub sent_bytes: u64,
+    /// Packets delivered at the other end.
+    pub delivered_packets: u64,
+    /// Packets dropped, for any reason.
+    pub dropped_packets: u64,
+    /// Sum of transmission times.
+    pub busy: Span,
+    /// Sum of waiting times: divided by the time observed, the mean number of packets waiting (Little's law).
+    pub waiting: Span,
+    /// The most packets that ever waited.
+    pub max_waiting_packets: u64,
+}
+
+/// What every link does.
+pub trait Link: Machine {
+    /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is gone.
+    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped>;
+
+    /// The next packet that has arrived by `now`, and where.
+    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)>;
+
+    /// Packets inside: waiting, in transmission, or propagating.
+    fn packets_inside(&self) -> u64;
+
+    /// What the node at `from` has sent so far; transmissions and waits count up to `now`.
+    fn stats(&self, from: Attachment, now: Time) -> LinkStats;
+
+    /// Packets of `from` that wait for transmission at `now`.
+    fn waiting_packets(&self, from: Attachment, now: Time) -> usize;
+}
+
+/// Any link, dispatched by its kind.
+pub enum AnyLink {
+    /// One direction of a point-to-point link.
+    Wire(wired::Wire),
+    /// An 802.11b cell of one station.
+    Wifi(Box<wifi::Cell>),
+}
+
+macro_rules! each_link {
+    ($self:expr, $link:ident => $call:expr) => {
+        match $self {
+            AnyLink::Wire($link) => $call,
+            AnyLink::Wifi($link) => $call,
+        }
+    };
+}
+
+impl Machine for AnyLink {
+    #[inline]
+    fn poll_timeout(&self) -> Option<Time> {
+        each_link!(self, link => link.poll_timeout())
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        each_link!(self, link => link.handle_timeout(cx));
+    }
+}
+
+impl Link for AnyLink {
+    #[inline]
+    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        each_link!(self, link => link.enqueue(cx, from, packet))
+    }
+
+    #[inline]
+    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
+        each_link!(self, link => link.poll_delivery(now))
+    }
+
+    fn packets_inside(&self) -> u64 {
+        each_link!(self, link => link.packets_inside())
+    }
+
+    fn stats(&self, from: Attachment, now: Time) -> LinkStats {
+        each_link!(self, link => link.stats(from, now))
+    }
+
+    fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
+        each_link!(self, link => link.waiting_packets(from, now))
+    }
+}

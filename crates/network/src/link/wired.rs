@@ -1,0 +1,262 @@
+//! One direction of a point-to-point link: a drop-tail queue, a transmitter, and a delay.
+//!
+//! Everything about a packet is known when it is enqueued: the transmitter serves in order, so its start of
+//! service, its departure and its arrival follow by arithmetic. A packet therefore costs one event, its arrival;
+//! one that will be lost costs none, though it takes its place in the queue and its time on the transmitter.
+//!
+//! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
+
+use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit};
+use crate::link::loss::Loss;
+use crate::packet::Packet;
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
+
+/// A half-open interval of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Its first instant.
+    pub start: Time,
+    /// The first instant after it.
+    pub end: Time,
+}
+
+/// What describes one direction.
+#[derive(Clone, Debug)]
+pub struct WireConfig {
+    /// Bits per second.
+    pub rate_bps: u64,
+    /// Propagation, one way.
+    pub delay: Span,
+    /// Those waiting, not the one in service.
+    pub queue: QueueLimit,
+    /// The largest packet.
+    pub mtu_bytes: u32,
+    /// In order of time, without overlap.
+    pub outages: Vec<Outage>,
+}
+
+/// One direction of a point-to-point link, from attachment 0 to attachment 1.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    config: WireConfig,
+    loss: Option<Loss>,
+    busy_until: Time,
+    /// Start of service and length of those that wait (and of some that no longer do).
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    /// Arrival and packet, in order. A packet that will be lost is not here.
+    flying: VecDeque<(Time, Packet)>,
+    stats: LinkStats,
+}
+
+impl Wire {
+    /// An idle direction.
+    pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
+        Wire {
+            config,
+            loss,
+            busy_until: Time::ZERO,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            flying: VecDeque::new(),
+            stats: LinkStats::default(),
+        }
+    }
+
+    /// Forgets those whose service has begun.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        while let Some(&(start, bytes)) = self.waiting.front() {
+            if start > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(bytes);
+            self.waiting.pop_front();
+        }
+    }
+
+    #[inline]
+    fn dropped(&mut self, reason: DropReason, at: Time) -> Result<(), Dropped> {
+        self.stats.dropped_packets += 1;
+        Err(Dropped { reason, at })
+    }
+}
+
+impl Machine for Wire {
+    #[inline]
+    fn poll_timeout(&self) -> Option<Time> {
+        self.flying.front().map(|&(arrival, _)| arrival)
+    }
+
+    /// Nothing to do: arrivals are taken with `poll_delivery`.
+    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
+}
+
+impl Link for Wire {
+    #[inline]
+    fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        let now = cx.now;
+        let bytes = packet.size_bytes;
+        if bytes > self.config.mtu_bytes {
+            return self.dropped(DropReason::TooLarge, now);
+        }
+        let start = if self.busy_until > now {
+            self.advance(now);
+            if !self.config.queue.admits(self.waiting.len(), self.waiting_bytes, bytes) {
+                return self.dropped(DropReason::QueueFull, now);
+            }
+            self.waiting.push_back((self.busy_until, bytes));
+            self.waiting_bytes += u64::from(bytes);
+            self.stats.max_waiting_packets = self.stats.max_waiting_packets.max(self.waiting.len() as u64);
+            self.stats.waiting += self.busy_until - now;
+            self.busy_until
+        } else {
+            now
+        };
+        let transmission = Span::of_transmission(u64::from(bytes), self.config.rate_bps);
+        let departure = start + transmission;
+        self.busy_until = departure;
+        self.stats.busy += transmission;
+        self.stats.sent_packets += 1;
+        self.stats.sent_bytes += u64::from(bytes);
+        // The draw comes first, so that an outage does not shift the numbering of the draws.
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure));
+        if self.config.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
+            return self.dropped(DropReason::Outage, departure);
+        }
+        if lost {
+            return self.dropped(DropReason::Loss, departure);
+        }
+        self.flying.push_back((departure + self.config.delay, packet));
+        Ok(())
+    }
+
+    #[inline]
+    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
+        if self.flying.front()?.0 > now {
+            return None;
+        }
+        let (_, packet) = self.flying.pop_front()?;
+        self.stats.delivered_packets += 1;
+        Some((Attachment(1), packet))
+    }
+
+    fn packets_inside(&self) -> u64 {
+        self.flying.len() as u64
+    }
+
+    fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
+        // Waiting and transmission were booked ahead: take back what lies after `now`.
+        let waits_after: u64 =
+            self.waiting.iter().map(|&(start, _)| start.since(now).as_ns()).fold(0, u64::saturating_add);
+        LinkStats {
+            busy: self.stats.busy.saturating_sub(self.busy_until - now),
+            waiting: self.stats.waiting.saturating_sub(Span::from_ns(waits_after)),
+            ..self.stats
+        }
+    }
+
+    fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
+        self.waiting.iter().filter(|&&(start, _)| start > now).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::loss::LossModel;
+    use crate::link::testing::{datagram, stream};
+
+    /// 1000 octets take 1 ms at 8 Mb/s; 5 ms of delay.
+    fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Wire {
+        let config = WireConfig {
+            rate_bps: 8_000_000,
+            delay: Span::from_ms(5),
+            queue: QueueLimit::Packets(packets),
+            mtu_bytes: 1500,
+            outages,
+        };
+        let loss = loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
+        Wire::new(config, loss)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn enqueue(wire: &mut Wire, now: Time, bytes: u32) -> Result<(), Dropped> {
+        wire.enqueue(&mut Context { now, random: &mut stream("wire") }, Attachment(0), datagram(bytes))
+    }
+
+    fn arrivals_ms(wire: &mut Wire) -> Vec<u64> {
+        let mut times = Vec::new();
+        while let Some(now) = wire.poll_timeout() {
+            while wire.poll_delivery(now).is_some() {
+                times.push(now.as_ns() / 1_000_000);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn packets_are_served_in_order_one_after_the_other() {
+        let mut wire = wire(10, None, vec![]);
+        (0..3).for_each(|_| assert_eq!(enqueue(&mut wire, at(10), 1000), Ok(())));
+        assert_eq!(enqueue(&mut wire, at(20), 500), Ok(()));
+        // 10 + 1 + 5, then a millisecond each; 20 + 0.5 + 5.
+        assert_eq!(arrivals_ms(&mut wire), [16, 17, 18, 25]);
+    }
+
+    #[test]
+    fn the_queue_counts_those_waiting_not_the_one_in_service() {
+        let mut wire = wire(2, None, vec![]);
+        let full = Err(Dropped { reason: DropReason::QueueFull, at: at(0) });
+        let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
+        assert_eq!(outcomes, [Ok(()), Ok(()), Ok(()), full]);
+        // At 1 ms the second enters service: one place is free.
+        assert_eq!(enqueue(&mut wire, at(1), 1000), Ok(()));
+        assert_eq!(wire.waiting_packets(Attachment(0), at(1)), 2);
+        let stats = wire.stats(Attachment(0), at(4));
+        // Waits: 0 + 1 + 2 + 2 ms; four transmissions of 1 ms.
+        assert_eq!((stats.waiting, stats.busy), (Span::from_ms(5), Span::from_ms(4)));
+        assert_eq!((stats.max_waiting_packets, stats.dropped_packets), (2, 1));
+    }
+
+    #[test]
+    fn statistics_leave_out_what_lies_after_the_end() {
+        let mut wire = wire(10, None, vec![]);
+        (0..3).for_each(|_| assert_eq!(enqueue(&mut wire, at(0), 1000), Ok(())));
+        // Up to 1.5 ms: the second waited 1 ms, the third 1.5 ms; the transmitter was busy throughout.
+        let stats = wire.stats(Attachment(0), Time::from_ns(1_500_000));
+        assert_eq!((stats.waiting.as_ns(), stats.busy.as_ns()), (2_500_000, 1_500_000));
+    }
+
+    #[test]
+    fn an_outage_takes_what_is_sent_in_it() {
+        let outage = Outage { start: at(2), end: at(4) };
+        let mut wire = wire(10, None, vec![outage]);
+        // Last bits are sent at 1, 2, 3, 4 ms; the second and the third fall into [2, 4).
+        let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
+        let out = |ms| Err(Dropped { reason: DropReason::Outage, at: at(ms) });
+        assert_eq!(outcomes, [Ok(()), out(2), out(3), Ok(())]);
+        assert_eq!(arrivals_ms(&mut wire), [6, 9]);
+    }
+
+    #[test]
+    fn a_lost_packet_takes_its_time_on_the_transmitter_and_no_event() {
+        let mut wire = wire(10, Some(1.0), vec![]);
+        assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(1) }));
+        assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(2) }));
+        assert_eq!(wire.poll_timeout(), None);
+        assert_eq!(wire.packets_inside(), 0);
+    }
+
+    #[test]
+    fn what_exceeds_the_mtu_is_dropped() {
+        let mut wire = wire(10, None, vec![]);
+        assert_eq!(enqueue(&mut wire, at(3), 1501), Err(Dropped { reason: DropReason::TooLarge, at: at(3) }));
+        assert_eq!(enqueue(&mut wire, at(3), 1500), Ok(()));
+    }
+}

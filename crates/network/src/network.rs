@@ -1,0 +1,280 @@
+//! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
+//! for every one of them.
+
+use crate::link::{AnyLink, DropReason, Link};
+use crate::packet::{IpVersion, Packet, PacketId, Pdu};
+use crate::recorder::{Detail, Recorder};
+use crate::topology::{LinkId, NodeId, Topology};
+use crate::world::Event;
+use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_protocols::{Address, Context, Machine};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A machine's soft deadline: the earliest wake-up that is pending for it.
+///
+/// When the machine's deadline moves later, the pending event fires early, finds nothing to do and re-arms; when
+/// it moves earlier, a new event is pushed, and the superseded one no longer equals the alarm: a no-op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alarm(Time);
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Alarm(Time::MAX)
+    }
+}
+
+impl Alarm {
+    /// Makes sure that a wake-up is pending at or before `wanted`.
+    #[inline]
+    pub fn arm(&mut self, wanted: Option<Time>, event: Event, queue: &mut EventQueue<Event>) {
+        if let Some(time) = wanted
+            && time < self.0
+        {
+            self.0 = time;
+            queue.push(time, event);
+        }
+    }
+
+    /// Called when a wake-up fires: false when it was superseded.
+    #[inline]
+    pub fn fires(&mut self, now: Time) -> bool {
+        let current = self.0 == now;
+        if current {
+            self.0 = Time::MAX;
+        }
+        current
+    }
+}
+
+/// A link in the network, with what the loop keeps about it.
+pub struct LinkSlot {
+    link: AnyLink,
+    alarm: Alarm,
+    random: Stream,
+    /// Its name in results: "path".
+    pub name: String,
+    /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
+    pub addresses: Vec<Address>,
+    drops: BTreeMap<(DropReason, u32), DropCount>,
+}
+
+/// Packets and octets dropped at a place for a reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DropCount {
+    /// Packets.
+    pub packets: u64,
+    /// Octets, network header included.
+    pub bytes: u64,
+}
+
+/// Packets do not add up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConservationViolation {
+    /// Packets that sockets handed to the network.
+    pub created: u64,
+    /// Packets handed to sockets.
+    pub delivered: u64,
+    /// Packets dropped with a reason.
+    pub dropped: u64,
+    /// Packets still on links.
+    pub in_flight: u64,
+}
+
+impl fmt::Display for ConservationViolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} packets were sent, but {} delivered + {} dropped + {} in flight make {}",
+            self.created,
+            self.delivered,
+            self.dropped,
+            self.in_flight,
+            self.delivered + self.dropped + self.in_flight
+        )
+    }
+}
+
+/// Nodes, links, and the packets between them.
+pub struct Network {
+    /// The nodes and their routes.
+    pub topology: Topology,
+    /// The version of IP.
+    pub ip: IpVersion,
+    links: Vec<LinkSlot>,
+    created: u64,
+    delivered: u64,
+    dropped: u64,
+    no_route: DropCount,
+    /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
+    pub(crate) lost_datagrams: Vec<u32>,
+    /// Records what happens to packets, when asked to.
+    pub recorder: Option<Box<Recorder>>,
+}
+
+impl Network {
+    /// A network without links.
+    pub fn new(topology: Topology, ip: IpVersion) -> Network {
+        Network {
+            topology,
+            ip,
+            links: Vec::new(),
+            created: 0,
+            delivered: 0,
+            dropped: 0,
+            no_route: DropCount::default(),
+            lost_datagrams: Vec::new(),
+            recorder: None,
+        }
+    }
+
+    /// Adds a link whose attachments have the given addresses.
+    pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: Vec<Address>, random: Stream) -> LinkId {
+        self.links.push(LinkSlot {
+            link,
+            alarm: Alarm::default(),
+            random,
+            name: name.to_owned(),
+            addresses,
+            drops: BTreeMap::new(),
+        });
+        LinkId((self.links.len() - 1) as u32)
+    }
+
+    /// Whether a capture is written, which needs octets.
+    pub fn capturing(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
+    }
+
+    /// All links: name, addresses of the attachments, and the link.
+    pub fn links(&self) -> impl Iterator<Item = (&LinkSlot, &AnyLink)> {
+        self.links.iter().map(|slot| (slot, &slot.link))
+    }
+
+    /// A new packet's number.
+    #[inline]
+    pub fn next_packet_id(&self) -> PacketId {
+        PacketId(self.created)
+    }
+
+    /// Takes a packet from a socket of `node`; `detail` describes it to the recorder.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: Packet,
+        detail: Option<Detail>,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.created += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, node, &packet, detail);
+        }
+        self.forward(now, node, packet, queue);
+    }
+
+    /// Puts a packet on the link that leads to its destination.
+    fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
+        let destination = self.topology.interface(packet.destination).node;
+        let Some(address) = self.topology.route(node, destination) else {
+            self.no_route.packets += 1;
+            self.no_route.bytes += u64::from(packet.size_bytes);
+            self.dropped += 1;
+            if matches!(packet.pdu, Pdu::Udp(..)) {
+                self.lost_datagrams.push(packet.socket);
+            }
+            if let Some(recorder) = &mut self.recorder {
+                recorder.unroutable(now, node, &packet);
+            }
+            return;
+        };
+        let interface = self.topology.interface(address);
+        let LinkId(number) = interface.link;
+        let attachment = interface.attachment;
+        let slot = &mut self.links[number as usize];
+        let copy = self.recorder.is_some().then(|| packet.clone());
+        let bytes = u64::from(packet.size_bytes);
+        let (socket, datagram) = (packet.socket, matches!(packet.pdu, Pdu::Udp(..)));
+        let mut cx = Context { now, random: &mut slot.random };
+        let outcome = slot.link.enqueue(&mut cx, attachment, packet);
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        if let Err(dropped) = outcome {
+            let count = slot.drops.entry((dropped.reason, attachment.0)).or_default();
+            count.packets += 1;
+            count.bytes += bytes;
+            self.dropped += 1;
+            if datagram {
+                self.lost_datagrams.push(socket);
+            }
+        }
+        if let (Some(recorder), Some(packet)) = (&mut self.recorder, copy) {
+            let waiting = slot.link.waiting_packets(attachment, now);
+            recorder.transmitted(now, address, &packet, outcome.err(), waiting, &self.topology);
+        }
+    }
+
+    /// Handles a link's wake-up. The packets that have arrived for a node's own sockets are appended to `arrived`.
+    #[inline]
+    pub fn handle_link(
+        &mut self,
+        now: Time,
+        number: u32,
+        queue: &mut EventQueue<Event>,
+        arrived: &mut Vec<Packet>,
+    ) -> bool {
+        let slot = &mut self.links[number as usize];
+        if !slot.alarm.fires(now) {
+            return false;
+        }
+        let mut cx = Context { now, random: &mut slot.random };
+        slot.link.handle_timeout(&mut cx);
+        while let Some((attachment, packet)) = self.links[number as usize].link.poll_delivery(now) {
+            let address = self.links[number as usize].addresses[attachment.0 as usize];
+            let node = self.topology.interface(address).node;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.received(now, address, &packet);
+            }
+            if self.topology.interface(packet.destination).node == node {
+                self.delivered += 1;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.delivered(now, node, &packet);
+                }
+                arrived.push(packet);
+            } else {
+                self.forward(now, node, packet, queue);
+            }
+        }
+        let slot = &mut self.links[number as usize];
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        true
+    }
+
+    /// Checks that every packet was delivered, dropped, or is on a link.
+    pub fn check_conservation(&self) -> Result<(), ConservationViolation> {
+        let in_flight = self.links.iter().map(|slot| slot.link.packets_inside()).sum();
+        let violation = ConservationViolation {
+            created: self.created,
+            delivered: self.delivered,
+            dropped: self.dropped,
+            in_flight,
+        };
+        if violation.created == violation.delivered + violation.dropped + violation.in_flight {
+            Ok(())
+        } else {
+            Err(violation)
+        }
+    }
+
+    /// Drops by place and reason, in the order of the links: link, sending attachment, reason, count.
+    pub fn drops(&self) -> impl Iterator<Item = (&LinkSlot, u32, DropReason, DropCount)> {
+        self.links.iter().flat_map(|slot| {
+            slot.drops.iter().map(move |(&(reason, attachment), &count)| (slot, attachment, reason, count))
+        })
+    }
+
+    /// Packets that no route led on.
+    pub fn no_route_drops(&self) -> DropCount {
+        self.no_route
+    }
+}

@@ -1,0 +1,90 @@
+//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is.
+//!
+//! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
+
+use roamsim_engine::Time;
+use roamsim_protocols::mih;
+use roamsim_protocols::tcp::Segment;
+use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::Address;
+use std::sync::Arc;
+
+/// The version of IP that a whole network speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpVersion {
+    /// RFC 8200.
+    V6,
+    /// RFC 791.
+    V4,
+}
+
+impl IpVersion {
+    /// Octets of the header: 40 (RFC 8200 section 3), 20 (RFC 791 section 3.1, no options).
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            IpVersion::V6 => 40,
+            IpVersion::V4 => 20,
+        }
+    }
+}
+
+/// A message of an application, as it travels over UDP or in a TCP stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppMessage {
+    /// Its number among those of its sender, from zero.
+    pub sequence: u64,
+    /// When the application wrote it.
+    pub generated: Time,
+    /// Its length.
+    pub bytes: u32,
+}
+
+/// What a datagram or a stream carries.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A message of an application.
+    Application(AppMessage),
+    /// An IEEE 802.21 message.
+    Mih(Arc<mih::Message>),
+}
+
+impl Message {
+    /// Its length in octets.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Message::Application(message) => message.bytes,
+            Message::Mih(message) => message.encoded_bytes() as u32,
+        }
+    }
+}
+
+/// What IP carries.
+#[derive(Clone, Debug)]
+pub enum Pdu {
+    /// A TCP segment. Its payload is known by stream offset to the two sockets.
+    Tcp(Segment),
+    /// A UDP datagram and its message.
+    Udp(Datagram, Message),
+}
+
+/// A packet's number in its run, from zero, in order of creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketId(pub u64);
+
+/// A network-layer packet.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// Its number in this run.
+    pub id: PacketId,
+    /// Source address.
+    pub source: Address,
+    /// Destination address.
+    pub destination: Address,
+    /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
+    /// fixed when the association is made. It indexes TCP or UDP sockets, as the PDU says.
+    pub socket: u32,
+    /// Octets, network header included.
+    pub size_bytes: u32,
+    /// What it carries.
+    pub pdu: Pdu,
+}

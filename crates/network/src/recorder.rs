@@ -1,0 +1,265 @@
+//! What a run records when asked to: time series, the story of every packet, a capture, fingerprints.
+
+use crate::capture::{Capture, Direction};
+use crate::link::Dropped;
+use crate::packet::{Packet, PacketId, Pdu};
+use crate::topology::{NodeId, Topology};
+use roamsim_engine::probe::Probe;
+use roamsim_engine::{Fingerprint, Time};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+/// What to record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// cwnd and ssthresh of every TCP sender, when they change.
+    pub cwnd: bool,
+    /// Smoothed RTT and RTO of every TCP sender, when they change.
+    pub rtt: bool,
+    /// Packets waiting at every interface, at every arrival.
+    pub queue: bool,
+    /// Octets delivered by every flow, at every delivery.
+    pub throughput: bool,
+    /// Sequence numbers sent, retransmitted, acknowledged and lost by every TCP sender.
+    pub segments: bool,
+    /// The story of every packet.
+    pub packets: bool,
+    /// Digests of packets between nodes.
+    pub fingerprints: bool,
+}
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// Its transport handed it to IP.
+    Sent,
+    /// A node put it on a link (routers included).
+    Transmitted,
+    /// IP handed it to its transport.
+    Delivered,
+    /// It ended on the way.
+    Dropped,
+}
+
+impl PacketEvent {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            PacketEvent::Sent => "sent",
+            PacketEvent::Transmitted => "transmitted",
+            PacketEvent::Delivered => "delivered",
+            PacketEvent::Dropped => "dropped",
+        }
+    }
+}
+
+/// A line of a packet's story.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketRow {
+    /// Which packet.
+    pub packet: PacketId,
+    /// When.
+    pub time: Time,
+    /// What.
+    pub event: PacketEvent,
+    /// At which node.
+    pub node: NodeId,
+    /// On which link, and for a drop, why.
+    pub place: String,
+    /// "tcp" or "udp".
+    pub protocol: &'static str,
+    /// What it carries, in words.
+    pub description: String,
+    /// Octets, network header included.
+    pub size_bytes: u32,
+}
+
+/// What the sockets know of a packet and the network does not.
+#[derive(Clone, Debug, Default)]
+pub struct Detail {
+    /// What it carries, in words.
+    pub description: String,
+    /// The octets that its transport carries; empty without a capture.
+    pub payload: Vec<u8>,
+}
+
+struct Traced {
+    description: String,
+    octets: Vec<u8>,
+}
+
+/// The recorder of one run.
+pub struct Recorder {
+    /// What is recorded.
+    pub wanted: Wanted,
+    /// Time series.
+    pub probe: Probe,
+    series: BTreeMap<(u32, &'static str), u32>,
+    last: BTreeMap<u32, f64>,
+    /// The capture, if one is written.
+    pub capture: Option<Capture>,
+    rows: Vec<PacketRow>,
+    traced: BTreeMap<PacketId, Traced>,
+    packets_digest: Fingerprint,
+}
+
+impl Recorder {
+    /// A recorder of what is wanted.
+    pub fn new(wanted: Wanted, capture: Option<Capture>) -> Recorder {
+        Recorder {
+            wanted,
+            probe: Probe::default(),
+            series: BTreeMap::new(),
+            last: BTreeMap::new(),
+            capture,
+            rows: Vec::new(),
+            traced: BTreeMap::new(),
+            packets_digest: Fingerprint::default(),
+        }
+    }
+
+    /// The stories of all packets, in order of time.
+    pub fn packet_rows(&self) -> &[PacketRow] {
+        &self.rows
+    }
+
+    /// The digest of packets between nodes: time, place, size of every transmission and delivery.
+    pub fn packets_fingerprint(&self) -> u64 {
+        self.packets_digest.value()
+    }
+
+    /// Whether sockets have to describe their packets.
+    pub fn wants_details(&self) -> bool {
+        self.wanted.packets || self.capture.is_some()
+    }
+
+    /// Records a value of the series `what` of the thing numbered `thing`, named by `name` when it is new.
+    pub fn sample(&mut self, now: Time, thing: u32, what: &'static str, unit: &'static str, value: f64, name: &str) {
+        let series = match self.series.get(&(thing, what)) {
+            Some(&series) => series,
+            None => {
+                let series = self.probe.series(format!("{name}/{what}"), unit);
+                self.series.insert((thing, what), series);
+                series
+            }
+        };
+        self.probe.record(now, series, value);
+    }
+
+    /// The same, only when the value differs from the last.
+    pub fn sample_change(
+        &mut self,
+        now: Time,
+        thing: u32,
+        what: &'static str,
+        unit: &'static str,
+        value: f64,
+        name: &str,
+    ) {
+        if let Some(&series) = self.series.get(&(thing, what))
+            && self.last.get(&series) == Some(&value)
+        {
+            return;
+        }
+        self.sample(now, thing, what, unit, value, name);
+        self.last.insert(self.series[&(thing, what)], value);
+    }
+
+    fn digest(&mut self, now: Time, place: u32, packet: &Packet) {
+        for value in [now.as_ns(), u64::from(place), packet.id.0, u64::from(packet.size_bytes)] {
+            self.packets_digest.add(value);
+        }
+    }
+
+    fn row(&mut self, time: Time, event: PacketEvent, node: NodeId, place: String, packet: &Packet) {
+        if !self.wanted.packets {
+            return;
+        }
+        let description = self.traced.get(&packet.id).map(|traced| traced.description.clone());
+        self.rows.push(PacketRow {
+            packet: packet.id,
+            time,
+            event,
+            node,
+            place,
+            protocol: match packet.pdu {
+                Pdu::Tcp(_) => "tcp",
+                Pdu::Udp(..) => "udp",
+            },
+            description: description.unwrap_or_default(),
+            size_bytes: packet.size_bytes,
+        });
+    }
+
+    /// A socket has sent a packet.
+    pub(crate) fn sent(&mut self, now: Time, node: NodeId, packet: &Packet, detail: Option<Detail>) {
+        if let Some(detail) = detail {
+            let octets = match &self.capture {
+                Some(capture) => capture.octets(packet, &detail.payload),
+                None => Vec::new(),
+            };
+            self.traced.insert(packet.id, Traced { description: detail.description, octets });
+        }
+        self.row(now, PacketEvent::Sent, node, String::new(), packet);
+    }
+
+    /// A node has put a packet on a link, which may have dropped it.
+    pub(crate) fn transmitted(
+        &mut self,
+        now: Time,
+        at: Address,
+        packet: &Packet,
+        dropped: Option<Dropped>,
+        waiting: usize,
+        topology: &Topology,
+    ) {
+        let interface = topology.interface(at);
+        let (node, neighbour) = (&topology.node(interface.node).name, &topology.node(interface.neighbour).name);
+        let place = || format!("{} ({node} to {neighbour})", interface.name);
+        if self.wanted.fingerprints {
+            self.digest(now, at.0, packet);
+        }
+        if self.wanted.queue {
+            self.sample(now, at.0, "queue", "packets", waiting as f64, &place());
+        }
+        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
+            let place = place();
+            let dropped = dropped.map(|dropped| (dropped, place.as_str()));
+            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped);
+        }
+        if self.wanted.packets {
+            match dropped {
+                Some(dropped) => {
+                    let place = format!("{}: {}", place(), dropped.reason);
+                    self.row(dropped.at, PacketEvent::Dropped, interface.node, place, packet);
+                }
+                None => self.row(now, PacketEvent::Transmitted, interface.node, place(), packet),
+            }
+        }
+        if dropped.is_some() {
+            self.traced.remove(&packet.id);
+        }
+    }
+
+    /// A node has no route for a packet.
+    pub(crate) fn unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        self.row(now, PacketEvent::Dropped, node, "no route".to_owned(), packet);
+        self.traced.remove(&packet.id);
+    }
+
+    /// A packet has come in at an interface.
+    pub(crate) fn received(&mut self, now: Time, at: Address, packet: &Packet) {
+        if self.wanted.fingerprints {
+            self.digest(now, u32::MAX - at.0, packet);
+        }
+        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
+            capture.packet(now, at, Direction::Inbound, &traced.octets, None);
+        }
+    }
+
+    /// A packet has reached its socket.
+    pub(crate) fn delivered(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        self.row(now, PacketEvent::Delivered, node, String::new(), packet);
+        self.traced.remove(&packet.id);
+    }
+}

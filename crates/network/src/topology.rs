@@ -1,0 +1,205 @@
+//! Nodes, their interfaces, and the static routes between them.
+//!
+//! Routes are shortest paths by number of links; among equals, the link described first wins. They are made once:
+//! links do not leave, and an outage is not seen by routing.
+
+use crate::link::Attachment;
+use roamsim_protocols::Address;
+use std::collections::VecDeque;
+
+/// A node's number, in the order of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// A link's number. A point-to-point link is two: one a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
+
+/// A node's end of a link.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Its node.
+    pub node: NodeId,
+    /// The link that it sends on.
+    pub link: LinkId,
+    /// Its place there.
+    pub attachment: Attachment,
+    /// The node that the link leads to.
+    pub neighbour: NodeId,
+    /// The largest packet that the link takes.
+    pub mtu_bytes: u32,
+    /// Its name, for captures: the link's.
+    pub name: String,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Numbers of its interfaces. An interface's number is its address.
+    pub interfaces: Vec<u32>,
+    routes: Routes,
+}
+
+#[derive(Clone, Debug)]
+enum Routes {
+    /// One interface for everything (`None`: no interface at all).
+    Default(Option<u32>),
+    /// The interface by destination node; `UNREACHABLE` where there is none.
+    Table(Vec<u32>),
+}
+
+const UNREACHABLE: u32 = u32::MAX;
+
+/// All nodes and interfaces.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    nodes: Vec<Node>,
+    interfaces: Vec<Interface>,
+}
+
+impl Topology {
+    /// Adds a node.
+    pub fn add_node(&mut self, name: &str) -> NodeId {
+        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new(), routes: Routes::Default(None) });
+        NodeId((self.nodes.len() - 1) as u32)
+    }
+
+    /// Adds an interface to its node.
+    pub fn add_interface(&mut self, interface: Interface) -> Address {
+        let number = self.interfaces.len() as u32;
+        self.nodes[interface.node.0 as usize].interfaces.push(number);
+        self.interfaces.push(interface);
+        Address(number)
+    }
+
+    /// The node of this number.
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.0 as usize]
+    }
+
+    /// All nodes, in order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// All interfaces, in order of their addresses.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The interface that has this address.
+    #[inline]
+    pub fn interface(&self, address: Address) -> &Interface {
+        &self.interfaces[address.0 as usize]
+    }
+
+    /// The interface by which `from` reaches the node of `destination`.
+    #[inline]
+    pub fn route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
+        match &self.nodes[from.0 as usize].routes {
+            Routes::Default(interface) => interface.map(Address),
+            Routes::Table(table) => match table[destination.0 as usize] {
+                UNREACHABLE => None,
+                interface => Some(Address(interface)),
+            },
+        }
+    }
+
+    /// The interfaces on the way from `from` to `to`, empty when no route leads there.
+    pub fn path(&self, from: NodeId, to: NodeId) -> Vec<Address> {
+        let mut path = Vec::new();
+        let mut at = from;
+        while at != to {
+            match self.route(at, to) {
+                Some(interface) if path.len() < self.nodes.len() => {
+                    path.push(interface);
+                    at = self.interface(interface).neighbour;
+                }
+                _ => return Vec::new(),
+            }
+        }
+        path
+    }
+
+    /// Makes the routes of all nodes. Nodes with one interface send everything there.
+    pub fn make_routes(&mut self) {
+        for number in 0..self.nodes.len() {
+            self.nodes[number].routes = match self.nodes[number].interfaces.as_slice() {
+                [] => Routes::Default(None),
+                [only] => Routes::Default(Some(*only)),
+                _ => Routes::Table(self.first_interfaces(number)),
+            };
+        }
+    }
+
+    /// Breadth-first from one node: the first interface of a shortest path to every other.
+    fn first_interfaces(&self, from: usize) -> Vec<u32> {
+        let mut first = vec![UNREACHABLE; self.nodes.len()];
+        let mut seen = vec![false; self.nodes.len()];
+        seen[from] = true;
+        let mut frontier = VecDeque::from([from]);
+        while let Some(at) = frontier.pop_front() {
+            for &number in &self.nodes[at].interfaces {
+                let next = self.interfaces[number as usize].neighbour.0 as usize;
+                if !seen[next] {
+                    seen[next] = true;
+                    first[next] = if at == from { number } else { first[at] };
+                    frontier.push_back(next);
+                }
+            }
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(names: &str) -> Topology {
+        let mut topology = Topology::default();
+        let nodes: Vec<_> = names.chars().map(|name| topology.add_node(&name.to_string())).collect();
+        for (i, &a) in nodes.iter().enumerate() {
+            let b = nodes[(i + 1) % nodes.len()];
+            for (node, neighbour, link) in [(a, b, 2 * i), (b, a, 2 * i + 1)] {
+                topology.add_interface(Interface {
+                    node,
+                    link: LinkId(link as u32),
+                    attachment: Attachment(0),
+                    neighbour,
+                    mtu_bytes: 1500,
+                    name: String::new(),
+                });
+            }
+        }
+        topology.make_routes();
+        topology
+    }
+
+    #[test]
+    fn shortest_path_and_first_described_among_equals() {
+        let topology = ring("abcd");
+        let hops = |from, to| {
+            let path = topology.path(NodeId(from), NodeId(to));
+            path.iter().map(|&i| topology.interface(i).neighbour.0).collect::<Vec<_>>()
+        };
+        assert_eq!(hops(0, 1), [1]);
+        assert_eq!(hops(1, 0), [0]);
+        assert_eq!(hops(0, 3), [3]);
+        // a to c: two hops either way; the link a-b was described first.
+        assert_eq!(hops(0, 2), [1, 2]);
+        assert!(hops(2, 2).is_empty());
+    }
+
+    #[test]
+    fn an_island_is_unreachable() {
+        let mut topology = ring("abc");
+        let island = topology.add_node("island");
+        topology.make_routes();
+        assert_eq!(topology.route(NodeId(0), island), None);
+        assert!(topology.path(NodeId(0), island).is_empty());
+        assert!(topology.path(island, NodeId(0)).is_empty());
+    }
+}

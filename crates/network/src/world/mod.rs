@@ -1,0 +1,310 @@
+//! The world: nodes, links, sockets and applications, driven by the engine's loop.
+//!
+//! A packet's life: application -> transport machine -> routing -> link -> node -> transport machine ->
+//! application. Whoever touches a transport machine puts its socket on the work list; the list is served until it
+//! is empty before the next event.
+
+mod describe;
+mod flows;
+mod mih;
+mod tcp;
+
+use crate::flow::Flow;
+use crate::network::Network;
+use crate::packet::{Message, Packet, Pdu};
+use crate::recorder::{Detail, Wanted};
+use crate::signalling::{MihNode, SessionSocket, Signalling};
+use crate::socket::{Record, TcpSocket, Traffic, UdpSocket, User};
+use crate::topology::NodeId;
+use roamsim_engine::run::{Livelock, Simulation, run_until};
+use roamsim_engine::{EventQueue, Fingerprint, Time};
+use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, Context, Machine};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the loop wakes: a machine, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A link.
+    Link(u32),
+    /// A TCP socket.
+    Tcp(u32),
+    /// The source of a flow.
+    Source(u32),
+    /// The server of a flow.
+    Server(u32),
+    /// The MIHF of a node.
+    Mihf(u32),
+    /// The MIH users of a signalling entry.
+    Signalling(u32),
+}
+
+impl Event {
+    fn code(self) -> u64 {
+        let (kind, number) = match self {
+            Event::Link(number) => (0, number),
+            Event::Tcp(number) => (1, number),
+            Event::Source(number) => (2, number),
+            Event::Server(number) => (3, number),
+            Event::Mihf(number) => (4, number),
+            Event::Signalling(number) => (5, number),
+        };
+        kind << 32 | u64::from(number)
+    }
+}
+
+/// A machine that was touched and has to be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Tcp(u32),
+    Source(u32),
+    Server(u32),
+    Mihf(u32),
+}
+
+/// Where an association begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketEnd {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// Who uses the socket.
+    pub user: User,
+}
+
+/// Everything that a run moves.
+pub struct World {
+    /// Nodes, links, packets.
+    pub network: Network,
+    /// TCP sockets.
+    pub tcp: Vec<TcpSocket>,
+    /// UDP sockets.
+    pub udp: Vec<UdpSocket>,
+    /// Flows.
+    pub flows: Vec<Flow>,
+    /// Nodes with an MIHF.
+    pub mih_nodes: Vec<MihNode>,
+    /// Signalling entries.
+    pub signalling: Vec<Signalling>,
+    pub(crate) work: VecDeque<Work>,
+    pub(crate) wanted: Wanted,
+    details: bool,
+    arrived: Vec<Packet>,
+    outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
+    events_digest: Fingerprint,
+}
+
+impl World {
+    /// A world of nodes and links, without sockets.
+    pub fn new(network: Network) -> World {
+        let wanted = network.recorder.as_ref().map(|recorder| recorder.wanted).unwrap_or_default();
+        let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
+        World {
+            network,
+            tcp: Vec::new(),
+            udp: Vec::new(),
+            flows: Vec::new(),
+            mih_nodes: Vec::new(),
+            signalling: Vec::new(),
+            work: VecDeque::new(),
+            wanted,
+            details,
+            arrived: Vec::new(),
+            outgoing: Vec::new(),
+            events_digest: Fingerprint::default(),
+        }
+    }
+
+    /// Adds a UDP association; returns the two sockets' numbers.
+    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<(u32, u32)> {
+        let (local, remote) = self.addresses(a.node, b.node)?;
+        let first = self.udp.len() as u32;
+        let socket = |end: SocketEnd, local, remote, remote_port, peer| UdpSocket {
+            node: end.node,
+            local,
+            remote,
+            local_port: end.port,
+            remote_port,
+            peer,
+            user: end.user,
+            traffic: Traffic::default(),
+        };
+        self.udp.push(socket(a, local, remote, b.port, first + 1));
+        self.udp.push(socket(b, remote, local, a.port, first));
+        Some((first, first + 1))
+    }
+
+    /// The addresses by which two nodes reach each other: of the interfaces that lead there.
+    fn addresses(&self, a: NodeId, b: NodeId) -> Option<(Address, Address)> {
+        Some((self.network.topology.route(a, b)?, self.network.topology.route(b, a)?))
+    }
+
+    /// Runs to the end; returns the number of events that did something.
+    pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
+        let mut queue = EventQueue::new();
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
+        }
+        for (number, signalling) in self.signalling.iter_mut().enumerate() {
+            signalling.arm(number as u32, &mut queue);
+        }
+        run_until(self, &mut queue, until)
+    }
+
+    /// The digest of every event.
+    pub fn events_fingerprint(&self) -> u64 {
+        self.events_digest.value()
+    }
+
+    fn serve_work(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        while let Some(work) = self.work.pop_front() {
+            match work {
+                Work::Tcp(number) => self.serve_tcp(now, number, queue),
+                Work::Source(number) => self.serve_source(now, number, queue),
+                Work::Server(number) => self.serve_server(now, number, queue),
+                Work::Mihf(number) => self.serve_mihf(now, number, queue),
+            }
+        }
+        while let Some(socket) = self.network.lost_datagrams.pop() {
+            // `socket` is the one that would have got the datagram.
+            let peer = self.udp[socket as usize].peer;
+            match (self.udp[socket as usize].user, self.udp[peer as usize].user) {
+                (User::FlowSink(flow), _) | (User::FlowSource(flow), _) => {
+                    self.flows[flow as usize].measurement.lost_messages += 1;
+                }
+                (User::Mih { .. }, _) => {}
+            }
+        }
+    }
+
+    /// Hands over what arrived for this node's sockets.
+    fn receive(&mut self, now: Time, packet: Packet) {
+        match packet.pdu {
+            Pdu::Tcp(segment) => {
+                let socket = &mut self.tcp[packet.socket as usize];
+                socket.traffic.received(packet.size_bytes);
+                let mut cx = Context { now, random: &mut socket.random };
+                socket.connection.handle_segment(&mut cx, &segment);
+                self.work.push_back(Work::Tcp(packet.socket));
+            }
+            Pdu::Udp(_, message) => {
+                let socket = &mut self.udp[packet.socket as usize];
+                socket.traffic.received(packet.size_bytes);
+                let user = socket.user;
+                self.deliver(now, user, message);
+            }
+        }
+    }
+
+    /// A message has arrived for the user of a socket.
+    pub(crate) fn deliver(&mut self, now: Time, user: User, message: Message) {
+        match (user, message) {
+            (User::FlowSink(number), Message::Application(message)) => {
+                let flow = &mut self.flows[number as usize];
+                match &mut flow.server {
+                    Some(server) => {
+                        server.on_request(&mut Context { now, random: &mut flow.server_random }, message);
+                        self.work.push_back(Work::Server(number));
+                    }
+                    None => {
+                        flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
+                        self.sample_delivered(now, number);
+                    }
+                }
+            }
+            (User::FlowSource(number), Message::Application(message)) => {
+                let flow = &mut self.flows[number as usize];
+                let mut cx = Context { now, random: &mut flow.source_random };
+                if let Some(response_time) = flow.source.on_message(&mut cx, message) {
+                    flow.measurement.on_delivery(u64::from(message.bytes), response_time);
+                    self.work.push_back(Work::Source(number));
+                    self.sample_delivered(now, number);
+                }
+            }
+            (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),
+            // A socket has one user and carries its kind of message only.
+            (_, Message::Application(_) | Message::Mih(_)) => {}
+        }
+    }
+
+    /// Sends a message over a socket: in the stream of a TCP socket, or as a datagram.
+    pub(crate) fn send_message(
+        &mut self,
+        now: Time,
+        tcp: bool,
+        number: u32,
+        message: Message,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let bytes = message.bytes();
+        if tcp {
+            let socket = &mut self.tcp[number as usize];
+            socket.connection.write(u64::from(bytes));
+            socket.written_bytes += u64::from(bytes);
+            let record = Record { end: socket.written_bytes, message };
+            if self.details {
+                socket.unacknowledged.push_back(record.clone());
+            }
+            let peer = socket.peer;
+            self.tcp[peer as usize].incoming.push_back(record);
+            self.work.push_back(Work::Tcp(number));
+            return;
+        }
+        let socket = &mut self.udp[number as usize];
+        let datagram = Datagram {
+            source_port: socket.local_port,
+            destination_port: socket.remote_port,
+            payload_bytes: bytes,
+        };
+        let size_bytes = self.network.ip.header_bytes() + datagram.total_bytes();
+        socket.traffic.sent(size_bytes);
+        let detail = self.details.then(|| Detail {
+            description: describe::describe(&message),
+            payload: if self.network.capturing() { describe::octets(&message) } else { Vec::new() },
+        });
+        let packet = Packet {
+            id: self.network.next_packet_id(),
+            source: socket.local,
+            destination: socket.remote,
+            socket: socket.peer,
+            size_bytes,
+            pdu: Pdu::Udp(datagram, message),
+        };
+        let node = socket.node;
+        self.network.send(now, node, packet, detail, queue);
+    }
+}
+
+impl Simulation for World {
+    type Event = Event;
+
+    fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+        let worked = match event {
+            Event::Link(number) => {
+                let mut arrived = std::mem::take(&mut self.arrived);
+                let worked = self.network.handle_link(now, number, queue, &mut arrived);
+                for packet in arrived.drain(..) {
+                    self.receive(now, packet);
+                    self.serve_work(now, queue);
+                }
+                self.arrived = arrived;
+                worked
+            }
+            Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),
+            Event::Source(number) => self.handle_source(now, number, queue),
+            Event::Server(number) => self.handle_server(now, number, queue),
+            Event::Mihf(number) => self.handle_mihf(now, number, queue),
+            Event::Signalling(number) => self.handle_signalling(now, number, queue),
+        };
+        if worked {
+            self.serve_work(now, queue);
+            if self.wanted.fingerprints {
+                self.events_digest.add(now.as_ns());
+                self.events_digest.add(event.code());
+            }
+        }
+        worked
+    }
+}

@@ -1,0 +1,305 @@
+//! Transactions that the peer starts: the destination machine, the ACK responder machine, and for the response the
+//! ACK requestor machine of IEEE 802.21 section 8.2.3.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use roamsim_engine::{Span, Time};
+
+use super::event::Event;
+use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TransactionNumber};
+use super::outbox::{Due, Outbox, Purpose};
+use super::session::{AcknowledgementMode, Session};
+use super::stats::Rejection;
+use super::wire::{Message, MessageId, Opcode, Service, Tlv};
+
+/// What is remembered of a message that was delivered, to know its copies.
+#[derive(Debug)]
+struct Seen {
+    at: Time,
+    mid: MessageId,
+    /// `piggyback`: the response, which every further copy of the request pulls out again.
+    duplicate: Option<Arc<Message>>,
+    response_given_up: bool,
+}
+
+/// A request that is not finished.
+#[derive(Debug)]
+enum Answering {
+    /// The user works on it.
+    User { mid: MessageId, since: Time, ack_req: bool },
+    /// The response waits for its ACK.
+    AckRequestor {
+        pdu: Arc<Message>,
+        first_sent: Time,
+        timer: Option<Time>,
+        timeouts: u32,
+        ends: Option<Time>,
+    },
+}
+
+/// The transactions that the peer started, as far as a copy of their message may still come.
+#[derive(Debug, Default)]
+pub(super) struct Destinations {
+    highest: u64,
+    /// The last numbers up to `highest`, the newest at the back; `None`: not seen.
+    seen: VecDeque<Option<Seen>>,
+    answering: BTreeMap<TransactionNumber, Answering>,
+}
+
+impl Destinations {
+    fn seen_mut(&mut self, number: TransactionNumber) -> Option<&mut Seen> {
+        let behind = usize::try_from(self.highest.checked_sub(number.0)?).ok()?;
+        let at = self.seen.len().checked_sub(behind + 1)?;
+        self.seen[at].as_mut()
+    }
+
+    fn seen(&self, number: TransactionNumber) -> Option<&Seen> {
+        let behind = usize::try_from(self.highest.checked_sub(number.0)?).ok()?;
+        let at = self.seen.len().checked_sub(behind + 1)?;
+        self.seen[at].as_ref()
+    }
+
+    pub(super) fn timer(&self, number: TransactionNumber) -> Option<Time> {
+        match self.answering.get(&number)? {
+            Answering::AckRequestor { timer, .. } => *timer,
+            Answering::User { .. } => None,
+        }
+    }
+
+    /// The number of a message with this ID (the rule stands in [`super::number`]). `copies_within`: the longest
+    /// time between the first and the last transmission of a message over datagrams, `None` on a reliable
+    /// transport.
+    fn expand(&self, now: Time, tid: u16, copies_within: Option<Span>) -> Option<TransactionNumber> {
+        let highest = TransactionNumber(self.highest);
+        let nearest = highest.nearest_with(tid)?;
+        let (Some(within), Some(seen)) = (copies_within, self.seen(nearest)) else {
+            return Some(nearest);
+        };
+        let newest_seen = self.seen(highest).map_or(seen.at, |newest| newest.at);
+        if newest_seen.since(seen.at) > within + COPY_SPREAD
+            || now.since(seen.at) > within + DATAGRAM_LIFETIME
+        {
+            return Some(nearest.reused());
+        }
+        Some(nearest)
+    }
+
+    /// Remembers that the message was seen. A number too far behind is not remembered.
+    fn remember(&mut self, number: TransactionNumber, seen: Seen) {
+        if number.0 > self.highest {
+            let ahead = number.0 - self.highest;
+            if ahead > REACH {
+                self.seen.clear();
+            } else {
+                self.seen.extend((1..ahead).map(|_| None));
+            }
+            self.highest = number.0;
+            self.seen.push_back(Some(seen));
+            while self.seen.len() as u64 > REACH + 1 {
+                self.seen.pop_front();
+            }
+            return;
+        }
+        let behind = (self.highest - number.0) as usize;
+        while self.seen.len() <= behind && behind as u64 <= REACH {
+            self.seen.push_front(None);
+        }
+        if let Some(at) = self.seen.len().checked_sub(behind + 1) {
+            self.seen[at] = Some(seen);
+        }
+    }
+}
+
+impl Session {
+    /// An indication or a request of the peer's: new, or a copy.
+    pub(super) fn handle_message(&mut self, now: Time, outbox: &mut Outbox, pdu: &Arc<Message>) {
+        let copies_within = (!self.config.reliable).then(|| {
+            self.config.acknowledgement.map_or(Span::ZERO, |ack| ack.timeout * u64::from(ack.retransmissions))
+        });
+        let Some(number) = self.destinations.expand(now, pdu.tid, copies_within) else {
+            self.stats.reject(Rejection::BadTransactionId);
+            return;
+        };
+        let asks = pdu.ack_req && !pdu.destination.is_multicast();
+        let lifetime = self.config.lifetime;
+        let seen = self
+            .destinations
+            .seen(number)
+            .filter(|seen| seen.mid == pdu.mid && lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
+        if let Some(seen) = seen {
+            // A copy: acknowledged again (RETURN_ACK, RETURN_DUPLICATE), and not delivered again.
+            self.stats.duplicates += 1;
+            match seen.duplicate.clone() {
+                Some(response) if asks => {
+                    self.send(now, outbox, response, number, Purpose::Retransmission);
+                }
+                _ if asks => self.acknowledge(now, outbox, pdu, number),
+                _ => {}
+            }
+            return;
+        }
+        self.destinations
+            .remember(number, Seen { at: now, mid: pdu.mid, duplicate: None, response_given_up: false });
+        let is_request = pdu.mid.opcode() == Opcode::Request;
+        if is_request {
+            let user = Answering::User { mid: pdu.mid, since: now, ack_req: asks };
+            self.destinations.answering.insert(number, user);
+        }
+        if asks && is_request && self.mode() == AcknowledgementMode::Piggyback {
+            outbox.unreturned_acks.push((self.id, number, pdu.clone()));
+        } else if asks {
+            self.acknowledge(now, outbox, pdu, number);
+        }
+        if pdu.mid.service() == Some(Service::Management) {
+            self.handle_management_request(now, outbox, number, pdu);
+        } else if is_request {
+            outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
+        } else {
+            outbox.events.push_back(Event::IndicationReceived { session: self.id, number, pdu: pdu.clone() });
+        }
+    }
+
+    /// Acknowledges a request by a packet of its own if its response did not come first.
+    pub(super) fn return_ack(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        pdu: &Message,
+        number: TransactionNumber,
+    ) {
+        if let Some(Answering::User { .. }) = self.destinations.answering.get(&number) {
+            self.acknowledge(now, outbox, pdu, number);
+        }
+    }
+
+    /// Sends the user's response. False when no answer is due: none was asked for, it was given, or the
+    /// transaction's lifetime is over.
+    pub(super) fn respond(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        number: TransactionNumber,
+        tlvs: Arc<[Tlv]>,
+    ) -> bool {
+        let Some(&Answering::User { mid, since, ack_req: request_asked }) =
+            self.destinations.answering.get(&number)
+        else {
+            return false;
+        };
+        self.destinations.answering.remove(&number);
+        let ends = self.config.lifetime.map(|lifetime| since + lifetime);
+        if ends.is_some_and(|ends| now >= ends) {
+            self.stats.lifetimes_over += 1;
+            return false;
+        }
+        let piggyback = request_asked && self.mode() == AcknowledgementMode::Piggyback;
+        let ack_req = self.asks_for_ack();
+        let pdu = Arc::new(Message {
+            mid: mid.response(),
+            tid: number.tid(),
+            ack_req,
+            ack_rsp: piggyback,
+            uir: false,
+            source: self.own_id.clone(),
+            destination: self.config.peer.clone(),
+            tlvs,
+        });
+        if piggyback && let Some(seen) = self.destinations.seen_mut(number) {
+            seen.duplicate = Some(pdu.clone());
+        }
+        if ack_req {
+            let requestor =
+                Answering::AckRequestor { pdu: pdu.clone(), first_sent: now, timer: None, timeouts: 0, ends };
+            self.destinations.answering.insert(number, requestor);
+            self.rearm_response(outbox, number);
+        }
+        self.send(now, outbox, pdu, number, Purpose::First);
+        true
+    }
+
+    fn rearm_response(&mut self, outbox: &mut Outbox, number: TransactionNumber) {
+        let Some(acknowledgement) = self.config.acknowledgement else { return };
+        let Some(Answering::AckRequestor { first_sent, timer, timeouts, ends, .. }) =
+            self.destinations.answering.get_mut(&number)
+        else {
+            return;
+        };
+        let retransmission = *first_sent + acknowledgement.timeout * (u64::from(*timeouts) + 1);
+        let next = ends.map_or(retransmission, |ends| retransmission.min(ends));
+        *timer = Some(next);
+        outbox.arm(next, self.id, Due::Response(number));
+    }
+
+    /// The retransmission timer of a response ended, or the transaction's lifetime.
+    pub(super) fn handle_response_timer(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        number: TransactionNumber,
+    ) {
+        let Some(acknowledgement) = self.config.acknowledgement else { return };
+        let highest = self.destinations.highest;
+        let Some(Answering::AckRequestor { pdu, timeouts, ends, .. }) =
+            self.destinations.answering.get_mut(&number)
+        else {
+            return;
+        };
+        let over = ends.is_some_and(|ends| now >= ends);
+        if over || *timeouts >= acknowledgement.retransmissions {
+            self.destinations.answering.remove(&number);
+            if let Some(seen) = self.destinations.seen_mut(number) {
+                seen.response_given_up = true;
+            }
+            if over {
+                self.stats.lifetimes_over += 1;
+            } else {
+                self.stats.responses_given_up += 1;
+            }
+            outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
+            return;
+        }
+        *timeouts += 1;
+        let pdu = pdu.clone();
+        if highest.saturating_sub(number.0) > REACH {
+            // Half of the IDs were used since: the requester could take the copy for another's response.
+            self.stats.id_reuses += 1;
+        } else {
+            self.send(now, outbox, pdu, number, Purpose::Retransmission);
+        }
+        self.rearm_response(outbox, number);
+    }
+
+    /// An ACK without content for a response of this MIHF's.
+    pub(super) fn handle_response_ack(&mut self, outbox: &mut Outbox, pdu: &Message) {
+        let highest = TransactionNumber(self.destinations.highest);
+        let Some(number) = self.acknowledged_response(pdu.tid, highest) else {
+            self.stats.reject(Rejection::Unsolicited);
+            return;
+        };
+        if let Some(Answering::AckRequestor { .. }) = self.destinations.answering.get(&number) {
+            self.destinations.answering.remove(&number);
+            outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
+            return;
+        }
+        match self.destinations.seen(number) {
+            Some(seen) if seen.mid != pdu.mid.request() => self.stats.reject(Rejection::Unsolicited),
+            Some(seen) if !seen.response_given_up => self.stats.duplicate_acks += 1,
+            _ => self.stats.late_acks += 1,
+        }
+    }
+
+    /// The response that an ACK with this ID belongs to: the latest, or on a reliable transport, where many may be
+    /// on their way, the oldest that waits for one.
+    fn acknowledged_response(&self, tid: u16, highest: TransactionNumber) -> Option<TransactionNumber> {
+        if self.config.reliable {
+            let waiting = self.destinations.answering.iter().find(|(number, answering)| {
+                number.tid() == tid && matches!(answering, Answering::AckRequestor { .. })
+            });
+            if let Some((number, _)) = waiting {
+                return Some(*number);
+            }
+        }
+        highest.latest_with(tid)
+    }
+}

@@ -1,0 +1,319 @@
+//! The MIH function of one node: the MIH_SAP towards its users, the MIH_NET_SAP towards the transport.
+//!
+//! Grammar: what comes goes in by [`Mihf::tp_data_indication`] (or as octets), packets for the transport are taken
+//! with [`Mihf::poll_transmit`], events for the users with [`Mihf::poll_event`]. In `piggyback` mode a response that
+//! is ready at once must be given before the next `poll_transmit`, that is, while the events are taken; otherwise
+//! an ACK of its own goes out first.
+
+use std::sync::Arc;
+
+use roamsim_engine::Time;
+
+use super::event::{Capabilities, Event};
+use super::management::Subscription;
+use super::number::TransactionNumber;
+use super::outbox::{Outbox, TpDataRequest};
+use super::session::{Session, SessionConfig};
+use super::stats::{Rejection, Stats};
+use super::wire::link::{EventList, LinkId, LinkTupleId};
+use super::wire::message::padded;
+use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
+use crate::{Context, Machine, PeerAddress};
+
+/// A session of one MIHF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u32);
+
+/// An MIH function.
+#[derive(Debug)]
+pub struct Mihf {
+    id: MihfId,
+    sessions: Vec<Session>,
+    outbox: Outbox,
+    no_tlvs: Arc<[Tlv]>,
+}
+
+impl Mihf {
+    /// An MIHF without sessions.
+    pub fn new(id: MihfId) -> Mihf {
+        Mihf { id, sessions: Vec::new(), outbox: Outbox::default(), no_tlvs: Arc::from([]) }
+    }
+
+    /// The MIHF's name.
+    pub fn id(&self) -> &MihfId {
+        &self.id
+    }
+
+    /// Adds a session with a peer.
+    pub fn add_session(&mut self, config: SessionConfig) -> SessionId {
+        let id = SessionId(self.sessions.len() as u32);
+        self.sessions.push(Session::new(id, self.id.clone(), config, self.no_tlvs.clone()));
+        id
+    }
+
+    /// A session's settings.
+    pub fn config(&self, session: SessionId) -> &SessionConfig {
+        &self.session(session).config
+    }
+
+    /// A session's counters.
+    pub fn stats(&self, session: SessionId) -> &Stats {
+        &self.session(session).stats
+    }
+
+    /// How many packets wait at a session's rate limiter.
+    pub fn queued_packets(&self, session: SessionId) -> usize {
+        self.session(session).queued()
+    }
+
+    /// The session with the peer at this address, over a reliable or an unreliable transport.
+    pub fn session_with(&self, remote: PeerAddress, reliable: bool) -> Option<SessionId> {
+        let is_it =
+            |session: &&Session| session.config.remote == remote && session.config.reliable == reliable;
+        self.sessions.iter().find(is_it).map(|session| session.id)
+    }
+
+    /// Changes the peer's transport address: it moved, or a TCP connection opened from another port.
+    pub fn set_remote(&mut self, session: SessionId, remote: PeerAddress) {
+        self.session_mut(session).config.remote = remote;
+    }
+
+    /// Sets what this MIHF says in a session that it can do.
+    pub fn set_capabilities(&mut self, session: SessionId, capabilities: Capabilities) {
+        self.session_mut(session).management.capabilities = capabilities;
+    }
+
+    /// Sets how long the peer's registration holds, in seconds; 0 without end.
+    pub fn set_registration_valid_time(&mut self, session: SessionId, valid_time_s: u32) {
+        self.session_mut(session).management.registration_valid_time_s = valid_time_s;
+    }
+
+    fn session(&self, session: SessionId) -> &Session {
+        &self.sessions[session.0 as usize]
+    }
+
+    fn session_mut(&mut self, session: SessionId) -> &mut Session {
+        &mut self.sessions[session.0 as usize]
+    }
+
+    /// Does what is due, then hands out the session and the outbox: timers go before anything else of the instant.
+    fn at_work(&mut self, cx: &Context<'_>, session: SessionId) -> (&mut Session, &mut Outbox) {
+        self.run_due(cx.now);
+        (&mut self.sessions[session.0 as usize], &mut self.outbox)
+    }
+
+    fn run_due(&mut self, now: Time) {
+        while let Some(deadline) = self.outbox.first_deadline().copied() {
+            let session = &mut self.sessions[deadline.session.0 as usize];
+            let still = session.is_due_at(deadline.at, deadline.due);
+            if still && deadline.at > now {
+                return;
+            }
+            self.outbox.pop_deadline();
+            if still {
+                session.handle_due(now, &mut self.outbox, deadline.due);
+            }
+        }
+    }
+
+    /// Drops superseded deadlines from the front, so that `poll_timeout` names one with work to do.
+    fn prune(&mut self) {
+        self.run_due(Time::ZERO);
+    }
+
+    /// Sends an indication. Returns the transaction's number.
+    ///
+    /// `size_bytes`: the size of the whole message, reached with padding; a message that is larger by itself stays
+    /// as it is, and one that is 1 to 4 octets smaller becomes up to 4 octets larger than asked.
+    pub fn indicate(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        mid: MessageId,
+        tlvs: impl Into<Arc<[Tlv]>>,
+        size_bytes: Option<u32>,
+    ) -> TransactionNumber {
+        debug_assert_eq!(mid.opcode(), Opcode::Indication, "{mid} is no indication");
+        let (session, outbox) = self.at_work(cx, session);
+        session.stats.indications += 1;
+        let tlvs = padded(tlvs.into(), &session.own_id, &session.config.peer, size_bytes);
+        let number = session.start(cx.now, outbox, mid, tlvs, false);
+        self.prune();
+        number
+    }
+
+    /// Sends a request. Returns the transaction's number. `size_bytes` as for [`Mihf::indicate`].
+    pub fn request(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        mid: MessageId,
+        tlvs: impl Into<Arc<[Tlv]>>,
+        size_bytes: Option<u32>,
+    ) -> TransactionNumber {
+        debug_assert_eq!(mid.opcode(), Opcode::Request, "{mid} is no request");
+        let tlvs = tlvs.into();
+        let (session, outbox) = self.at_work(cx, session);
+        session.stats.requests += 1;
+        // UIR mirrors the request's TLV 61.
+        let uir = tlvs.contains(&Tlv::UnauthenticatedInformationRequest(true));
+        let tlvs = padded(tlvs, &session.own_id, &session.config.peer, size_bytes);
+        let number = session.start(cx.now, outbox, mid, tlvs, uir);
+        self.prune();
+        number
+    }
+
+    /// Answers a request of the peer's. `size_bytes` as for [`Mihf::indicate`]. False, and nothing is sent, when no
+    /// answer is due: it was given already, or the transaction's lifetime is over.
+    pub fn respond(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        request: TransactionNumber,
+        tlvs: impl Into<Arc<[Tlv]>>,
+        size_bytes: Option<u32>,
+    ) -> bool {
+        let (session, outbox) = self.at_work(cx, session);
+        let tlvs = padded(tlvs.into(), &session.own_id, &session.config.peer, size_bytes);
+        let sent = session.respond(cx.now, outbox, request, tlvs);
+        session.stats.responses += u64::from(sent);
+        self.prune();
+        sent
+    }
+
+    /// Asks an information server: `MIH_Get_Information.request` with these query TLVs (43 to 47, 62).
+    pub fn get_information(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        query: Vec<Tlv>,
+        unauthenticated: bool,
+        size_bytes: Option<u32>,
+    ) -> TransactionNumber {
+        let mut tlvs = query;
+        tlvs.push(Tlv::UnauthenticatedInformationRequest(unauthenticated));
+        self.request(cx, session, MessageId::GET_INFORMATION_REQUEST, tlvs, size_bytes)
+    }
+
+    /// Registers with the peer; ends with [`Event::Registered`].
+    pub fn register(&mut self, cx: &mut Context<'_>, session: SessionId, links: Vec<LinkId>) {
+        let (session, outbox) = self.at_work(cx, session);
+        session.ask_registration(cx.now, outbox, links, false);
+        self.prune();
+    }
+
+    /// Ends the registration with the peer; ends with [`Event::Deregistered`].
+    pub fn deregister(&mut self, cx: &mut Context<'_>, session: SessionId) {
+        let (session, outbox) = self.at_work(cx, session);
+        session.ask(cx.now, outbox, MessageId::DEREGISTER_REQUEST, Vec::new());
+        self.prune();
+    }
+
+    /// Subscribes to events of a link at the peer; ends with [`Event::Subscribed`].
+    pub fn subscribe(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        link: LinkTupleId,
+        events: EventList,
+    ) {
+        let (session, outbox) = self.at_work(cx, session);
+        let tlvs = vec![Tlv::LinkIdentifier(link), Tlv::EventList(events)];
+        session.ask(cx.now, outbox, MessageId::EVENT_SUBSCRIBE_REQUEST, tlvs);
+        self.prune();
+    }
+
+    /// Ends a subscription to events of a link; ends with [`Event::Unsubscribed`].
+    pub fn unsubscribe(
+        &mut self,
+        cx: &mut Context<'_>,
+        session: SessionId,
+        link: LinkTupleId,
+        events: EventList,
+    ) {
+        let (session, outbox) = self.at_work(cx, session);
+        let tlvs = vec![Tlv::LinkIdentifier(link), Tlv::EventList(events)];
+        session.ask(cx.now, outbox, MessageId::EVENT_UNSUBSCRIBE_REQUEST, tlvs);
+        self.prune();
+    }
+
+    /// Asks the peer what it can do; ends with [`Event::CapabilitiesDiscovered`], one for each MIHF that answers.
+    pub fn discover(&mut self, cx: &mut Context<'_>, session: SessionId) {
+        let (session, outbox) = self.at_work(cx, session);
+        session.ask_capabilities(cx.now, outbox);
+        self.prune();
+    }
+
+    /// Whether the peer is registered here.
+    pub fn peer_is_registered(&self, session: SessionId, now: Time) -> bool {
+        self.session(session).management.peer_is_registered(now)
+    }
+
+    /// What the peer subscribed to here.
+    pub fn subscriptions(&self, session: SessionId) -> &[Subscription] {
+        self.session(session).management.subscriptions()
+    }
+
+    /// MIH_TP_Data.indication: a message of the session came.
+    pub fn tp_data_indication(&mut self, cx: &mut Context<'_>, session: SessionId, pdu: &Arc<Message>) {
+        let own_id = self.id.clone();
+        let (session, outbox) = self.at_work(cx, session);
+        if pdu.destination != own_id && !pdu.destination.is_multicast() {
+            session.stats.reject(Rejection::NotAddressed);
+        } else if pdu.source != session.config.peer && !session.config.peer.is_multicast() {
+            session.stats.reject(Rejection::UnknownPeer);
+        } else {
+            // Where an arriving message belongs to: IEEE 802.21 section 8.2.3.
+            match pdu.mid.opcode() {
+                Opcode::Response if pdu.is_acknowledgement() => session.handle_response_ack(outbox, pdu),
+                Opcode::Response => session.handle_response(cx.now, outbox, pdu),
+                Opcode::Request | Opcode::Indication if pdu.ack_rsp => {
+                    session.handle_ack(cx.now, outbox, pdu);
+                }
+                Opcode::Request | Opcode::Indication => session.handle_message(cx.now, outbox, pdu),
+            }
+        }
+        self.prune();
+    }
+
+    /// MIH_TP_Data.indication with octets: what is no message is counted by its reason.
+    pub fn tp_data_octets(&mut self, cx: &mut Context<'_>, session: SessionId, octets: &[u8]) {
+        match Message::decode(octets) {
+            Ok(message) => self.tp_data_indication(cx, session, &Arc::new(message)),
+            Err(error) => self.session_mut(session).stats.reject(Rejection::from(&error)),
+        }
+    }
+
+    /// MIH_TP_Data.confirm: whether the transport took a packet. It says nothing about the packet's arrival, so that
+    /// a refusal is only counted; the ACK requestor goes on.
+    pub fn tp_data_confirm(&mut self, session: SessionId, taken: bool) {
+        self.session_mut(session).stats.transport_refusals += u64::from(!taken);
+    }
+
+    /// MIH_TP_Data.request: the next packet for the transport.
+    pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<TpDataRequest> {
+        if !self.outbox.unreturned_acks.is_empty() {
+            for (session, number, pdu) in std::mem::take(&mut self.outbox.unreturned_acks) {
+                let session = &mut self.sessions[session.0 as usize];
+                session.return_ack(cx.now, &mut self.outbox, &pdu, number);
+            }
+            self.prune();
+        }
+        self.outbox.requests.pop_front()
+    }
+
+    /// The next event for the MIH users.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.outbox.events.pop_front()
+    }
+}
+
+impl Machine for Mihf {
+    fn poll_timeout(&self) -> Option<Time> {
+        self.outbox.first_deadline().map(|deadline| deadline.at)
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.run_due(cx.now);
+    }
+}

@@ -1,0 +1,233 @@
+//! A session: an association of this MIHF with one peer over one transport, its settings and its counters.
+
+use std::sync::Arc;
+
+use roamsim_engine::{Span, Time};
+
+use super::destination::Destinations;
+use super::limiter::{Limiter, Offered, RateLimit};
+use super::management::Management;
+use super::mihf::SessionId;
+use super::number::TransactionNumber;
+use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
+use super::source::Sources;
+use super::stats::{Packets, Stats};
+use super::wire::{Message, MihfId, Service, Tlv};
+use crate::PeerAddress;
+
+/// How a message that asks for it is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AcknowledgementMode {
+    /// By a packet of its own, at once. A response says nothing about the request's arrival.
+    #[default]
+    Separate,
+    /// By the response where it is ready when the request comes, and again by the response for every copy of the
+    /// request that comes after it; by a packet of its own otherwise. A response acknowledges its request.
+    Piggyback,
+}
+
+/// MIH acknowledgements: asked for with every message of the session, service management included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// RetransmissionInterval: fixed, without back-off.
+    pub timeout: Span,
+    /// MaxRetransmissions.
+    pub retransmissions: u32,
+    /// How messages are acknowledged.
+    pub mode: AcknowledgementMode,
+}
+
+impl Acknowledgement {
+    /// When a message is given up, counted from its first transmission.
+    pub fn give_up_after(&self) -> Span {
+        self.timeout * (u64::from(self.retransmissions) + 1)
+    }
+}
+
+/// Until when a requester accepts a response. Without MIH acknowledgements every response is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Validity {
+    /// Always.
+    Open,
+    /// Before (retransmissions + 1) timeouts from the first transmission; always, if the request was acknowledged
+    /// before that.
+    #[default]
+    Acked,
+    /// Before (retransmissions + 1) timeouts from the first transmission.
+    Strict,
+}
+
+/// A session's settings; both ends are meant to have the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionConfig {
+    /// The peer's name.
+    pub peer: MihfId,
+    /// The peer's transport address.
+    pub remote: PeerAddress,
+    /// ReliableDeliveryFlag: true for TCP, false for UDP.
+    pub reliable: bool,
+    /// MIH acknowledgements; `None`: not asked for (but given to a peer that asks).
+    pub acknowledgement: Option<Acknowledgement>,
+    /// Until when a response is accepted.
+    pub validity: Validity,
+    /// TransactionLifeTime; `None`: until the ID is used again.
+    pub lifetime: Option<Span>,
+    /// The token bucket; `None`: no limit.
+    pub rate_limit: Option<RateLimit>,
+}
+
+/// A packet on its way to the transport.
+#[derive(Debug)]
+struct Outgoing {
+    pdu: Arc<Message>,
+    number: TransactionNumber,
+    purpose: Purpose,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) config: SessionConfig,
+    pub(super) own_id: MihfId,
+    pub(super) stats: Stats,
+    pub(super) sources: Sources,
+    pub(super) destinations: Destinations,
+    pub(super) management: Management,
+    limiter: Option<Limiter<Outgoing>>,
+    /// When the limiter's armed deadline is.
+    token_at: Option<Time>,
+    no_tlvs: Arc<[Tlv]>,
+}
+
+impl Session {
+    pub(super) fn new(id: SessionId, own_id: MihfId, config: SessionConfig, no_tlvs: Arc<[Tlv]>) -> Session {
+        Session {
+            id,
+            own_id,
+            limiter: config.rate_limit.as_ref().map(Limiter::new),
+            stats: Stats::default(),
+            sources: Sources::default(),
+            destinations: Destinations::default(),
+            management: Management::default(),
+            token_at: None,
+            no_tlvs,
+            config,
+        }
+    }
+
+    /// The mode of acknowledgement; a session that asks for none gives separate ones.
+    pub(super) fn mode(&self) -> AcknowledgementMode {
+        self.config.acknowledgement.map(|acknowledgement| acknowledgement.mode).unwrap_or_default()
+    }
+
+    /// Whether messages of this session ask for an acknowledgement: never of the multicast MIHF ID.
+    pub(super) fn asks_for_ack(&self) -> bool {
+        self.config.acknowledgement.is_some() && !self.config.peer.is_multicast()
+    }
+
+    /// Hands a packet to the transport, through the rate limiter if there is one.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        pdu: Arc<Message>,
+        number: TransactionNumber,
+        purpose: Purpose,
+    ) {
+        let outgoing = Outgoing { pdu, number, purpose };
+        let Some(limiter) = &mut self.limiter else {
+            self.pass(outbox, outgoing);
+            return;
+        };
+        match limiter.offer(now, outgoing) {
+            Offered::Sent(outgoing) => self.pass(outbox, outgoing),
+            Offered::Queued => self.arm_token(outbox),
+            Offered::Dropped => self.stats.rate_limited += 1,
+        }
+    }
+
+    fn pass(&mut self, outbox: &mut Outbox, Outgoing { pdu, number, purpose }: Outgoing) {
+        let packets: &mut Packets = if pdu.mid.service() == Some(Service::Management) {
+            &mut self.stats.management
+        } else {
+            &mut self.stats.packets
+        };
+        match purpose {
+            Purpose::First => packets.first_transmissions += 1,
+            Purpose::Retransmission => packets.retransmissions += 1,
+            Purpose::Acknowledgement => packets.acks += 1,
+        }
+        outbox.requests.push_back(TpDataRequest {
+            session: self.id,
+            destination: self.config.remote,
+            reliable: self.config.reliable,
+            pdu,
+            number,
+            purpose,
+        });
+    }
+
+    fn arm_token(&mut self, outbox: &mut Outbox) {
+        let next = self.limiter.as_ref().and_then(Limiter::next_release);
+        if next != self.token_at {
+            self.token_at = next;
+            if let Some(at) = next {
+                outbox.arm(at, self.id, Due::Token);
+            }
+        }
+    }
+
+    fn release_tokens(&mut self, now: Time, outbox: &mut Outbox) {
+        while let Some(outgoing) = self.limiter.as_mut().and_then(|limiter| limiter.release(now)) {
+            self.pass(outbox, outgoing);
+        }
+        self.token_at = None;
+        self.arm_token(outbox);
+    }
+
+    /// How many packets wait for a token.
+    pub(super) fn queued(&self) -> usize {
+        self.limiter.as_ref().map_or(0, Limiter::queued)
+    }
+
+    /// Acknowledges `pdu` by a packet of its own: the same MID and transaction ID, the names swapped.
+    pub(super) fn acknowledge(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        pdu: &Message,
+        number: TransactionNumber,
+    ) {
+        let ack = Message {
+            mid: pdu.mid,
+            tid: pdu.tid,
+            ack_req: false,
+            ack_rsp: true,
+            uir: false,
+            source: self.own_id.clone(),
+            destination: self.config.peer.clone(),
+            tlvs: self.no_tlvs.clone(),
+        };
+        self.send(now, outbox, Arc::new(ack), number, Purpose::Acknowledgement);
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_due(&mut self, now: Time, outbox: &mut Outbox, due: Due) {
+        match due {
+            Due::Token => self.release_tokens(now, outbox),
+            Due::Source(number) => self.handle_source_timer(now, outbox, number),
+            Due::Response(number) => self.handle_response_timer(now, outbox, number),
+            Due::Management => self.handle_management_timer(now, outbox),
+        }
+    }
+
+    /// Whether a deadline still means something.
+    pub(super) fn is_due_at(&self, at: Time, due: Due) -> bool {
+        match due {
+            Due::Token => self.token_at == Some(at),
+            Due::Source(number) => self.sources.timer(number) == Some(at),
+            Due::Response(number) => self.destinations.timer(number) == Some(at),
+            Due::Management => self.management.timer() == Some(at),
+        }
+    }
+}

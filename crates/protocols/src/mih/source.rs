@@ -1,0 +1,321 @@
+//! Transactions that this MIHF starts: the source machine and, for its message, the ACK requestor machine of
+//! IEEE 802.21 section 8.2.3.
+//!
+//! Both share one record a transaction. At an instant at which a timer ends and a packet comes, the timer goes
+//! first: a response that comes exactly when the transaction is given up is too late.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use roamsim_engine::Time;
+
+use super::event::{Event, FailureReason};
+use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
+use super::outbox::{Due, Outbox, Purpose};
+use super::session::{Session, Validity};
+use super::stats::Rejection;
+use super::wire::{Message, MessageId, Opcode, Service, Tlv};
+
+/// One transaction of this MIHF's.
+#[derive(Debug)]
+struct Source {
+    mid: MessageId,
+    first_sent: Time,
+    /// The one deadline: next retransmission, or end of the transaction.
+    timer: Option<Time>,
+    /// The message, while the ACK requestor may send it again.
+    pdu: Option<Arc<Message>>,
+    /// Retransmission timeouts so far.
+    timeouts: u32,
+    acked: bool,
+    answered: bool,
+    /// Given up: nothing is accepted any more.
+    closed: bool,
+    /// The ACK requestor failed; under `open` the transaction goes on.
+    unacknowledged: bool,
+}
+
+impl Source {
+    /// Whether it has not come to its end yet.
+    fn is_open(&self) -> bool {
+        !self.closed
+            && (self.pdu.is_some()
+                || self.mid.opcode() == Opcode::Request && !self.answered && !self.unacknowledged)
+    }
+}
+
+/// The transactions that this MIHF started, from the oldest one that is still known.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    /// How many were started.
+    started: u64,
+    /// The last ones of them, the newest at the back; `None` for those that leave nothing to wait for.
+    known: VecDeque<Option<Source>>,
+    /// The highest number to which an ACK or a response came.
+    highest_echo: u64,
+}
+
+impl Sources {
+    /// The number of the newest transaction, 0 when there is none.
+    pub(super) fn newest(&self) -> TransactionNumber {
+        TransactionNumber(self.started)
+    }
+
+    fn first_known(&self) -> u64 {
+        self.started + 1 - self.known.len() as u64
+    }
+
+    fn get(&self, number: TransactionNumber) -> Option<&Source> {
+        let at = number.0.checked_sub(self.first_known())?;
+        self.known.get(usize::try_from(at).ok()?)?.as_ref()
+    }
+
+    fn get_mut(&mut self, number: TransactionNumber) -> Option<&mut Source> {
+        let at = number.0.checked_sub(self.first_known())?;
+        self.known.get_mut(usize::try_from(at).ok()?)?.as_mut()
+    }
+
+    pub(super) fn timer(&self, number: TransactionNumber) -> Option<Time> {
+        self.get(number)?.timer
+    }
+
+    /// The transaction that an ACK or a response with this ID belongs to (the rule stands in [`super::number`]).
+    fn of_echo(&self, tid: u16, reliable: bool) -> Option<TransactionNumber> {
+        let latest = self.newest().latest_with(tid)?;
+        if !reliable {
+            return Some(latest);
+        }
+        let oldest = self.first_known().max(self.highest_echo.saturating_sub(REACH));
+        let mut found = latest;
+        let mut candidate = latest;
+        while let Some(older) = candidate.0.checked_sub(TRANSACTION_IDS).filter(|&older| older >= oldest) {
+            candidate = TransactionNumber(older);
+            if self.get(candidate).is_some() {
+                found = candidate;
+            }
+        }
+        Some(found)
+    }
+
+    /// Takes the transactions off whose IDs were used again, or that left nothing to wait for.
+    fn take_obsolete(&mut self, reliable: bool) -> Option<(TransactionNumber, Option<Source>)> {
+        let first = self.first_known();
+        let reused = if reliable {
+            // Answers come in order: none can come any more for one so far behind.
+            first + REACH < self.highest_echo
+        } else {
+            first + TRANSACTION_IDS <= self.started
+        };
+        if reused || matches!(self.known.front(), Some(None)) {
+            return Some((TransactionNumber(first), self.known.pop_front()?));
+        }
+        None
+    }
+}
+
+impl Session {
+    /// Starts a transaction: numbers it, sends the message, and waits for what it asks for.
+    pub(super) fn start(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        mid: MessageId,
+        tlvs: Arc<[Tlv]>,
+        uir: bool,
+    ) -> TransactionNumber {
+        let number = TransactionNumber(self.sources.started + 1);
+        let ack_req = self.asks_for_ack();
+        let pdu = Arc::new(Message {
+            mid,
+            tid: number.tid(),
+            ack_req,
+            ack_rsp: false,
+            uir,
+            source: self.own_id.clone(),
+            destination: self.config.peer.clone(),
+            tlvs,
+        });
+        let is_request = mid.opcode() == Opcode::Request;
+        let source = (ack_req || is_request).then(|| Source {
+            mid,
+            first_sent: now,
+            timer: None,
+            pdu: ack_req.then(|| pdu.clone()),
+            timeouts: 0,
+            acked: false,
+            answered: false,
+            closed: false,
+            unacknowledged: false,
+        });
+        self.sources.started = number.0;
+        self.sources.known.push_back(source);
+        self.close_reused(outbox);
+        self.rearm_source(outbox, number);
+        self.send(now, outbox, pdu, number, Purpose::First);
+        number
+    }
+
+    fn close_reused(&mut self, outbox: &mut Outbox) {
+        while let Some((number, source)) = self.sources.take_obsolete(self.config.reliable) {
+            if source.is_some_and(|source| source.is_open()) {
+                self.stats.id_reuses += 1;
+                self.fail_source(outbox, number, FailureReason::IdReused);
+            }
+        }
+    }
+
+    fn fail_source(&mut self, outbox: &mut Outbox, number: TransactionNumber, reason: FailureReason) {
+        outbox.events.push_back(Event::TransactionFailed { session: self.id, number, reason });
+    }
+
+    /// Works out the transaction's next deadline, and sets it.
+    fn rearm_source(&mut self, outbox: &mut Outbox, number: TransactionNumber) {
+        let (acknowledgement, validity, lifetime) =
+            (self.config.acknowledgement, self.config.validity, self.config.lifetime);
+        let session = self.id;
+        let Some(source) = self.sources.get_mut(number) else { return };
+        let retransmission = acknowledgement
+            .filter(|_| source.pdu.is_some())
+            .map(|ack| source.first_sent + ack.timeout * (u64::from(source.timeouts) + 1));
+        let give_up = acknowledgement
+            .filter(|_| validity == Validity::Strict && source.is_open())
+            .map(|ack| source.first_sent + ack.give_up_after());
+        let end = lifetime.filter(|_| source.is_open()).map(|lifetime| source.first_sent + lifetime);
+        let next = [retransmission, give_up, end].into_iter().flatten().min();
+        if next != source.timer {
+            source.timer = next;
+            if let Some(at) = next {
+                outbox.arm(at, session, Due::Source(number));
+            }
+        }
+    }
+
+    /// A timer of a transaction ended: send again, give up, or end it.
+    pub(super) fn handle_source_timer(&mut self, now: Time, outbox: &mut Outbox, number: TransactionNumber) {
+        let (acknowledgement, validity, lifetime) =
+            (self.config.acknowledgement, self.config.validity, self.config.lifetime);
+        let newest = self.sources.newest();
+        let Some(source) = self.sources.get_mut(number) else { return };
+        source.timer = None;
+        if lifetime.is_some_and(|lifetime| now >= source.first_sent + lifetime) {
+            source.pdu = None;
+            source.closed = true;
+            if !source.answered {
+                self.stats.lifetimes_over += 1;
+                self.fail_source(outbox, number, FailureReason::Lifetime);
+            }
+            return;
+        }
+        let Some(acknowledgement) = acknowledgement else { return };
+        let given_up_at = source.first_sent + acknowledgement.give_up_after();
+        let mut failure = None;
+        if now >= given_up_at {
+            let unacknowledged = source.pdu.take().is_some();
+            if !source.answered {
+                // An indication is over; a request goes on only under `open`.
+                source.unacknowledged = unacknowledged;
+                source.closed = source.mid.opcode() != Opcode::Request || validity != Validity::Open;
+                self.stats.given_up += 1;
+                failure = Some(if unacknowledged {
+                    FailureReason::NotAcknowledged
+                } else {
+                    FailureReason::NoResponse
+                });
+            }
+        } else if let Some(pdu) = source.pdu.clone() {
+            source.timeouts += 1;
+            if newest.0 - number.0 > REACH {
+                // Half of the IDs were used since: the copy could be taken for a new message.
+                self.stats.id_reuses += 1;
+            } else {
+                self.send(now, outbox, pdu, number, Purpose::Retransmission);
+            }
+        }
+        if let Some(reason) = failure {
+            self.fail_source(outbox, number, reason);
+        }
+        self.rearm_source(outbox, number);
+    }
+
+    /// An ACK without content for an indication or a request of this MIHF's.
+    pub(super) fn handle_ack(&mut self, now: Time, outbox: &mut Outbox, pdu: &Message) {
+        let Some(number) = self.find_echo(now, pdu, pdu.mid) else { return };
+        let Some(source) = self.sources.get_mut(number) else { return };
+        if source.closed || source.unacknowledged {
+            self.stats.late_acks += 1;
+        } else if source.acked {
+            self.stats.duplicate_acks += 1;
+        } else {
+            source.acked = true;
+            source.pdu = None;
+            outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+            self.rearm_source(outbox, number);
+        }
+        self.close_reused(outbox);
+    }
+
+    /// A response to a request of this MIHF's.
+    pub(super) fn handle_response(&mut self, now: Time, outbox: &mut Outbox, pdu: &Arc<Message>) {
+        let request = pdu.mid.request();
+        let Some(number) = self.find_echo(now, pdu, request) else { return };
+        let Some(source) = self.sources.get_mut(number) else { return };
+        if source.closed {
+            self.stats.late_responses += 1;
+            self.close_reused(outbox);
+            return;
+        }
+        // The multicast MIHF ID has many answers, each from another MIHF.
+        let first = !source.answered || self.config.peer.is_multicast();
+        source.answered = true;
+        if pdu.ack_rsp && !source.acked && !source.unacknowledged {
+            source.acked = true;
+            source.pdu = None;
+            outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+        }
+        self.rearm_source(outbox, number);
+        if pdu.ack_req {
+            self.acknowledge(now, outbox, pdu, number);
+        }
+        if !first {
+            self.stats.duplicates += 1;
+        } else if pdu.mid.service() == Some(Service::Management) {
+            self.handle_management_response(now, outbox, number, pdu);
+        } else {
+            outbox.events.push_back(Event::ResponseReceived { session: self.id, number, pdu: pdu.clone() });
+        }
+        self.close_reused(outbox);
+    }
+
+    /// Finds the transaction that an ACK or a response belongs to; counts it when there is none.
+    fn find_echo(&mut self, now: Time, pdu: &Message, mid: MessageId) -> Option<TransactionNumber> {
+        let Some(number) = self.sources.of_echo(pdu.tid, self.config.reliable) else {
+            self.stats.reject(Rejection::Unsolicited);
+            return None;
+        };
+        let lifetime = self.config.lifetime;
+        match self.sources.get_mut(number) {
+            Some(source) if source.mid == mid => {
+                if lifetime.is_some_and(|lifetime| now >= source.first_sent + lifetime) {
+                    source.closed = true;
+                }
+                self.sources.highest_echo = self.sources.highest_echo.max(number.0);
+                Some(number)
+            }
+            Some(_) => {
+                self.stats.reject(Rejection::Unsolicited);
+                None
+            }
+            None => {
+                // It was known once, or asked for nothing.
+                if number.0 < self.sources.first_known() && pdu.is_acknowledgement() {
+                    self.stats.late_acks += 1;
+                } else if number.0 < self.sources.first_known() {
+                    self.stats.late_responses += 1;
+                } else {
+                    self.stats.reject(Rejection::Unsolicited);
+                }
+                None
+            }
+        }
+    }
+}
