@@ -56,12 +56,14 @@ prop_compose! {
         delay in 0u64..300,
         jitter in 0u64..100,
         loss in prop_oneof![Just(0.0), 0.0..0.6],
+        loss_back in prop_oneof![Just(0.0), 0.0..0.6],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
     ) -> Path {
         Path {
             delay: Span::from_ms(delay),
             jitter: Span::from_ms(jitter),
             loss,
+            loss_back,
             duplication,
             calm_from: Time::from_ns(20_000_000_000),
         }

@@ -29,7 +29,9 @@ impl Scenario {
         let format = match format {
             "toml" => Format::Toml,
             "json" => Format::Json,
-            other => return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}"))),
+            other => {
+                return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}")));
+            }
         };
         let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
         match scenario {
