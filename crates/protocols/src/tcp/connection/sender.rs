@@ -162,7 +162,12 @@ impl Sender {
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self) {
         let at = self.outstanding();
-        let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        if self.recovery.is_recovering() {
+            // RFC 5681 equation 4 is an upper bound. What was sent for duplicate ACKs took the place of octets
+            // that had left the network: the threshold that the repair began with is not raised by it.
+            flight_bytes = flight_bytes.min(self.window.ssthresh_bytes().saturating_mul(2));
+        }
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
         self.recovery.on_timeout(&at);
         self.detection.on_timeout();
