@@ -32,8 +32,8 @@ fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
 }
 
 /// W = sqrt(3 / (2 p)) (Mathis, Semke, Mahdavi, Ott, 1997): the mean window of additive increase and halving when
-/// every segment is acknowledged. It leaves out timeouts and the round trips of recovery, so that it is approached
-/// from below: within 20 % for p up to 0.01.
+/// every segment is acknowledged. It leaves out timeouts and what recovery sends, which cost and gain a few per
+/// cent: within 10 % for p of 0.002 to 0.01 (measured: 1.04, 1.01 and 0.98 of the law).
 #[test]
 fn the_square_root_law() {
     for loss in [0.002, 0.005, 0.01] {
@@ -41,7 +41,7 @@ fn the_square_root_law() {
         let measured = segments_per_round_trip(Variant::NewReno, loss);
         let ratio = measured / law;
         assert!(
-            (0.8..1.1).contains(&ratio),
+            (0.9..1.1).contains(&ratio),
             "p {loss}: {measured} segments a round trip, law {law}: {ratio}"
         );
     }
