@@ -11,7 +11,7 @@ use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Service, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlv};
 
 /// What is remembered of a message that was delivered, to know its copies.
 #[derive(Debug)]
@@ -127,14 +127,14 @@ impl Session {
             .destinations
             .seen(number)
             .filter(|seen| seen.mid == pdu.mid && lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
-        if let Some(seen) = seen {
+        if let Some(response) = seen.map(|seen| seen.duplicate.clone()) {
             // A copy: acknowledged again (RETURN_ACK, RETURN_DUPLICATE), and not delivered again.
-            self.stats.duplicates += 1;
-            match seen.duplicate.clone() {
+            self.stats_of(pdu.mid).duplicates += 1;
+            match response {
                 Some(response) if asks => {
                     self.send(now, outbox, response, number, Purpose::Retransmission);
                 }
-                _ if asks => self.acknowledge(now, outbox, pdu, number),
+                None if asks => self.acknowledge(now, outbox, pdu, number),
                 _ => {}
             }
             return;
@@ -151,7 +151,7 @@ impl Session {
         } else if asks {
             self.acknowledge(now, outbox, pdu, number);
         }
-        if pdu.mid.service() == Some(Service::Management) {
+        if pdu.mid.is_management() {
             self.handle_management_request(now, outbox, number, pdu);
         } else if is_request {
             outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
@@ -190,7 +190,7 @@ impl Session {
         self.destinations.answering.remove(&number);
         let ends = self.config.lifetime.map(|lifetime| since + lifetime);
         if ends.is_some_and(|ends| now >= ends) {
-            self.stats.lifetimes_over += 1;
+            self.stats_of(mid).lifetimes_over += 1;
             return false;
         }
         let piggyback = request_asked && self.mode() == AcknowledgementMode::Piggyback;
@@ -245,25 +245,29 @@ impl Session {
         else {
             return;
         };
+        let mid = pdu.mid;
         let over = ends.is_some_and(|ends| now >= ends);
         if over || *timeouts >= acknowledgement.retransmissions {
             self.destinations.answering.remove(&number);
             if let Some(seen) = self.destinations.seen_mut(number) {
                 seen.response_given_up = true;
             }
+            let stats = self.stats_of(mid);
             if over {
-                self.stats.lifetimes_over += 1;
+                stats.lifetimes_over += 1;
             } else {
-                self.stats.responses_given_up += 1;
+                stats.responses_given_up += 1;
             }
-            outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
+            if !mid.is_management() {
+                outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
+            }
             return;
         }
         *timeouts += 1;
         let pdu = pdu.clone();
         if highest.saturating_sub(number.0) > REACH {
             // Half of the IDs were used since: the requester could take the copy for another's response.
-            self.stats.id_reuses += 1;
+            self.stats_of(mid).id_reuses += 1;
         } else {
             self.send(now, outbox, pdu, number, Purpose::Retransmission);
         }
@@ -279,13 +283,15 @@ impl Session {
         };
         if let Some(Answering::AckRequestor { .. }) = self.destinations.answering.get(&number) {
             self.destinations.answering.remove(&number);
-            outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
+            if !pdu.mid.is_management() {
+                outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
+            }
             return;
         }
         match self.destinations.seen(number) {
             Some(seen) if seen.mid != pdu.mid.request() => self.stats.reject(Rejection::Unsolicited),
-            Some(seen) if !seen.response_given_up => self.stats.duplicate_acks += 1,
-            _ => self.stats.late_acks += 1,
+            Some(seen) if !seen.response_given_up => self.stats_of(pdu.mid).duplicate_acks += 1,
+            _ => self.stats_of(pdu.mid).late_acks += 1,
         }
     }
 
