@@ -7,7 +7,7 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Time};
 
 use super::event::Event;
-use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TransactionNumber};
+use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
@@ -123,12 +123,13 @@ impl Session {
         };
         let asks = pdu.ack_req && !pdu.destination.is_multicast();
         let lifetime = self.config.lifetime;
-        let seen = self
-            .destinations
-            .seen(number)
-            .filter(|seen| seen.mid == pdu.mid && lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
-        if let Some(response) = seen.map(|seen| seen.duplicate.clone()) {
+        let known = self.destinations.seen(number);
+        let known = known.filter(|seen| lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
+        if let Some(seen) = known
+            && seen.mid == pdu.mid
+        {
             // A copy: acknowledged again (RETURN_ACK, RETURN_DUPLICATE), and not delivered again.
+            let response = seen.duplicate.clone();
             self.stats_of(pdu.mid).duplicates += 1;
             match response {
                 Some(response) if asks => {
@@ -139,12 +140,16 @@ impl Session {
             }
             return;
         }
+        // Another message with the ID of a live transaction takes its place.
+        let reused = known.is_some();
+        self.stats_of(pdu.mid).id_reuses += u64::from(reused);
         self.destinations
             .remember(number, Seen { at: now, mid: pdu.mid, duplicate: None, response_given_up: false });
         let is_request = pdu.mid.opcode() == Opcode::Request;
         if is_request {
             let user = Answering::User { mid: pdu.mid, since: now, ack_req: asks };
             self.destinations.answering.insert(number, user);
+            self.close_unanswered();
         }
         if asks && is_request && self.mode() == AcknowledgementMode::Piggyback {
             outbox.unreturned_acks.push((self.id, number, pdu.clone()));
@@ -157,6 +162,19 @@ impl Session {
             outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
         } else {
             outbox.events.push_back(Event::IndicationReceived { session: self.id, number, pdu: pdu.clone() });
+        }
+    }
+
+    /// Over datagrams the reuse of its ID closes a request that is still to be answered. (Over a reliable transport
+    /// answers find their way in order, however many requests came since.)
+    fn close_unanswered(&mut self) {
+        let highest = self.destinations.highest;
+        while !self.config.reliable
+            && let Some(oldest) = self.destinations.answering.first_entry()
+            && oldest.key().0 + TRANSACTION_IDS <= highest
+        {
+            oldest.remove();
+            self.stats.id_reuses += 1;
         }
     }
 

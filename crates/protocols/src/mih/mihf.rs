@@ -284,7 +284,7 @@ impl Mihf {
     pub fn tp_data_octets(&mut self, cx: &mut Context<'_>, session: SessionId, octets: &[u8]) {
         match Message::decode(octets) {
             Ok(message) => self.tp_data_indication(cx, session, &Arc::new(message)),
-            Err(error) => self.session_mut(session).stats.reject(Rejection::from(&error)),
+            Err(error) => self.at_work(cx, session).0.stats.reject(Rejection::from(&error)),
         }
     }
 
