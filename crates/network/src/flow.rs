@@ -27,6 +27,10 @@ pub enum Association {
 pub struct Flow {
     /// Its name in the scenario.
     pub name: String,
+    /// The kind of its application, in the scenario's word.
+    pub application: &'static str,
+    /// The TCP variant, empty over UDP.
+    pub variant: String,
     /// Its application's sending side.
     pub source: Source,
     /// Its application's answering side, if it answers.
@@ -42,6 +46,30 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// A flow that waits for its application's start. The source and the server each come with a random stream.
+    pub fn new(
+        name: &str,
+        application: &'static str,
+        variant: &str,
+        source: (Source, Stream),
+        server: (Option<Server>, Stream),
+        association: Association,
+    ) -> Flow {
+        Flow {
+            name: name.to_owned(),
+            application,
+            variant: variant.to_owned(),
+            source: source.0,
+            server: server.0,
+            association,
+            measurement: Measurement::default(),
+            source_alarm: Alarm::default(),
+            source_random: source.1,
+            server_alarm: Alarm::default(),
+            server_random: server.1,
+        }
+    }
+
     /// Whether the flow is a stream of octets without messages.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, Source::Bulk(_) | Source::Transfer(_))

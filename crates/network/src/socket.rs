@@ -92,7 +92,6 @@ pub struct TcpSocket {
     pub user: User,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    pub(crate) iss: u32,
     pub(crate) alarm: Alarm,
     pub(crate) random: Stream,
     /// Octets written to it so far.
@@ -105,18 +104,8 @@ pub struct TcpSocket {
     pub(crate) incoming: VecDeque<Record>,
     /// Messages sent and not yet acknowledged; kept only for captures and packet stories.
     pub(crate) unacknowledged: VecDeque<Record>,
-}
-
-impl TcpSocket {
-    /// The stream offset of a sequence number of this socket's own segments: the one nearest to what is
-    /// outstanding.
-    pub(crate) fn offset_of(&self, seq: u32) -> u64 {
-        let base = self.connection.snd_una_offset();
-        // Offset zero is the octet behind the SYN.
-        let base_seq = self.iss.wrapping_add(1).wrapping_add(base as u32);
-        let distance = seq.wrapping_sub(base_seq) as i32;
-        base.saturating_add_signed(i64::from(distance))
-    }
+    /// The user has closed before the handshake was complete.
+    pub(crate) close_when_established: bool,
 }
 
 /// One end of a UDP association.

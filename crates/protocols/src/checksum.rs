@@ -19,6 +19,11 @@ impl Sum {
         Sum(self.0 + words.sum::<u64>())
     }
 
+    /// The sum folded to 16 bits, not complemented.
+    pub fn folded(self) -> u32 {
+        u32::from(!self.finish())
+    }
+
     /// The checksum: folded to 16 bits, complemented.
     pub fn finish(self) -> u16 {
         let mut sum = self.0;

@@ -1,1 +1,52 @@
-//! The extension module.
+//! The extension module `roamsim._roamsim`: conversions between Python and the Rust core, and the release of the
+//! GIL while a run works. It decides nothing.
+
+mod batch;
+mod result;
+mod scenario;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(roamsim, ScenarioError, PyValueError, "The scenario is invalid; the text says where and what to do.");
+create_exception!(roamsim, RunFailed, PyRuntimeError, "The run failed.");
+
+/// The version of the simulator.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON Schema of scenarios, as JSON.
+#[pyfunction]
+fn schema() -> String {
+    roamsim_scenario::schema().to_string()
+}
+
+/// A commented scenario to start from.
+#[pyfunction]
+fn template() -> &'static str {
+    roamsim_scenario::template()
+}
+
+/// The kinds of trace that a run can record.
+#[pyfunction]
+fn trace_kinds() -> Vec<&'static str> {
+    roamsim_scenario::run::Trace::NAMES.to_vec()
+}
+
+#[pymodule]
+fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("RunFailed", module.py().get_type::<RunFailed>())?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<result::RunResult>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(template, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::run, module)?)?;
+    Ok(())
+}

@@ -9,7 +9,7 @@ mod messages;
 mod request_response;
 
 pub use bulk::{Bulk, Transfer};
-pub use measure::Measurement;
+pub use measure::{Measurement, delay_statistics};
 pub use messages::{Messages, OnOff};
 pub use request_response::{Client, Server};
 

@@ -36,7 +36,11 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let pseudo_header =
         Sum::from(length).add(&source).add(&destination).add(&[0, protocol]);
     let transport = match &packet.pdu {
-        Pdu::Tcp(segment) => tcp::wire::encode(segment, pseudo_header, payload),
+        Pdu::Tcp(segment) => {
+            let mut octets = Vec::new();
+            tcp::wire::encode(segment, payload, pseudo_header.folded(), &mut octets);
+            octets
+        }
         Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
     };
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);

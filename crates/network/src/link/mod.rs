@@ -4,6 +4,8 @@
 //! the context. A node knows its place on a link as an [`Attachment`].
 
 pub mod loss;
+#[cfg(test)]
+mod testing;
 pub mod wifi;
 pub mod wired;
 

@@ -256,3 +256,86 @@ impl Link for Cell {
         self.stations[from.0 as usize].queue.len().saturating_sub(usize::from(!on_air))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::testing::{datagram, stream};
+
+    fn cell(queue_packets: u32) -> Cell {
+        let config = CellConfig {
+            rate_bps: 11_000_000,
+            basic_rate_bps: 2_000_000,
+            preamble: Preamble::Long,
+            cw_min: CW_MIN,
+            queue: QueueLimit::Packets(queue_packets),
+            mtu_bytes: 1500,
+        };
+        Cell::new(config, stream)
+    }
+
+    const STATION: Attachment = Attachment(1);
+    const ACCESS_POINT: Attachment = Attachment(0);
+
+    fn enqueue(cell: &mut Cell, now: Time, from: Attachment, bytes: u32) -> Result<(), Dropped> {
+        cell.enqueue(&mut Context { now, random: &mut stream("cell") }, from, datagram(bytes))
+    }
+
+    /// Runs until nothing is left or `until`; returns arrivals.
+    fn drain(cell: &mut Cell, until: Time) -> Vec<(Time, Attachment)> {
+        let mut arrivals = Vec::new();
+        while let Some(now) = cell.poll_timeout().filter(|&now| now <= until) {
+            cell.handle_timeout(&mut Context { now, random: &mut stream("cell") });
+            while let Some((to, _)) = cell.poll_delivery(now) {
+                arrivals.push((now, to));
+            }
+        }
+        arrivals
+    }
+
+    #[test]
+    fn a_frame_on_a_silent_medium_goes_at_once() {
+        let mut cell = cell(10);
+        let start = Time::ZERO + Span::from_ms(1);
+        assert_eq!(enqueue(&mut cell, start, STATION, 248), Ok(()));
+        // 192 us and (248 + 36) * 8 = 2272 bits at 11 Mb/s: 206.545 us.
+        let arrival = start + Span::from_ns(192_000 + 206_545);
+        assert_eq!(drain(&mut cell, Time::MAX), [(arrival, ACCESS_POINT)]);
+        // SIFS, then the ACK: 192 us and 112 bits at 2 Mb/s, 56 us.
+        assert_eq!(cell.idle_since, arrival + Span::from_us(10 + 192 + 56));
+    }
+
+    #[test]
+    fn a_saturated_station_spends_a_mean_backoff_of_half_the_window_on_each_frame() {
+        let mut cell = cell(20_000);
+        let n = 20_000;
+        (0..n).for_each(|_| assert_eq!(enqueue(&mut cell, Time::ZERO, STATION, 1500), Ok(())));
+        let arrivals = drain(&mut cell, Time::MAX);
+        let mean_us = (arrivals[n - 1].0 - arrivals[0].0).as_secs_f64() * 1e6 / (n - 1) as f64;
+        // DIFS 50 + 15.5 slots of 20 = 310 + 192 + 1536 * 8 / 11 = 1117.09 + SIFS 10 + ACK 248: 1927.09 us.
+        // The backoff's standard deviation is 9.23 slots = 185 us: 1.3 us for the mean of 20,000.
+        assert!((mean_us - 1927.09).abs() < 4.0, "{mean_us}");
+    }
+
+    #[test]
+    fn two_saturated_ends_share_the_medium() {
+        let mut cell = cell(5000);
+        for _ in 0..4000 {
+            assert_eq!(enqueue(&mut cell, Time::ZERO, STATION, 1000), Ok(()));
+            assert_eq!(enqueue(&mut cell, Time::ZERO, ACCESS_POINT, 1000), Ok(()));
+        }
+        let arrivals = drain(&mut cell, Time::ZERO + Span::from_secs(4));
+        let to_station = arrivals.iter().filter(|(_, to)| *to == STATION).count() as f64;
+        let share = to_station / arrivals.len() as f64;
+        assert!((0.45..0.55).contains(&share), "{share} of {}", arrivals.len());
+        assert_eq!(cell.packets_inside() + arrivals.len() as u64, 8000);
+    }
+
+    #[test]
+    fn the_queue_counts_those_waiting_not_the_one_in_service() {
+        let mut cell = cell(1);
+        let outcomes: Vec<_> = (0..3).map(|_| enqueue(&mut cell, Time::ZERO, STATION, 500)).collect();
+        let full = Err(Dropped { reason: DropReason::QueueFull, at: Time::ZERO });
+        assert_eq!(outcomes, [Ok(()), Ok(()), full]);
+    }
+}

@@ -162,3 +162,101 @@ impl Link for Wire {
         self.waiting.iter().filter(|&&(start, _)| start > now).count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::loss::LossModel;
+    use crate::link::testing::{datagram, stream};
+
+    /// 1000 octets take 1 ms at 8 Mb/s; 5 ms of delay.
+    fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Wire {
+        let config = WireConfig {
+            rate_bps: 8_000_000,
+            delay: Span::from_ms(5),
+            queue: QueueLimit::Packets(packets),
+            mtu_bytes: 1500,
+            outages,
+        };
+        let loss = loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
+        Wire::new(config, loss)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn enqueue(wire: &mut Wire, now: Time, bytes: u32) -> Result<(), Dropped> {
+        wire.enqueue(&mut Context { now, random: &mut stream("wire") }, Attachment(0), datagram(bytes))
+    }
+
+    fn arrivals_ms(wire: &mut Wire) -> Vec<u64> {
+        let mut times = Vec::new();
+        while let Some(now) = wire.poll_timeout() {
+            while wire.poll_delivery(now).is_some() {
+                times.push(now.as_ns() / 1_000_000);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn packets_are_served_in_order_one_after_the_other() {
+        let mut wire = wire(10, None, vec![]);
+        (0..3).for_each(|_| assert_eq!(enqueue(&mut wire, at(10), 1000), Ok(())));
+        assert_eq!(enqueue(&mut wire, at(20), 500), Ok(()));
+        // 10 + 1 + 5, then a millisecond each; 20 + 0.5 + 5.
+        assert_eq!(arrivals_ms(&mut wire), [16, 17, 18, 25]);
+    }
+
+    #[test]
+    fn the_queue_counts_those_waiting_not_the_one_in_service() {
+        let mut wire = wire(2, None, vec![]);
+        let full = Err(Dropped { reason: DropReason::QueueFull, at: at(0) });
+        let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
+        assert_eq!(outcomes, [Ok(()), Ok(()), Ok(()), full]);
+        // At 1 ms the second enters service: one place is free.
+        assert_eq!(enqueue(&mut wire, at(1), 1000), Ok(()));
+        assert_eq!(wire.waiting_packets(Attachment(0), at(1)), 2);
+        let stats = wire.stats(Attachment(0), at(4));
+        // Waits: 0 + 1 + 2 + 2 ms; four transmissions of 1 ms.
+        assert_eq!((stats.waiting, stats.busy), (Span::from_ms(5), Span::from_ms(4)));
+        assert_eq!((stats.max_waiting_packets, stats.dropped_packets), (2, 1));
+    }
+
+    #[test]
+    fn statistics_leave_out_what_lies_after_the_end() {
+        let mut wire = wire(10, None, vec![]);
+        (0..3).for_each(|_| assert_eq!(enqueue(&mut wire, at(0), 1000), Ok(())));
+        // Up to 1.5 ms: the second waited 1 ms, the third 1.5 ms; the transmitter was busy throughout.
+        let stats = wire.stats(Attachment(0), Time::from_ns(1_500_000));
+        assert_eq!((stats.waiting.as_ns(), stats.busy.as_ns()), (2_500_000, 1_500_000));
+    }
+
+    #[test]
+    fn an_outage_takes_what_is_sent_in_it() {
+        let outage = Outage { start: at(2), end: at(4) };
+        let mut wire = wire(10, None, vec![outage]);
+        // Last bits are sent at 1, 2, 3, 4 ms; the second and the third fall into [2, 4).
+        let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
+        let out = |ms| Err(Dropped { reason: DropReason::Outage, at: at(ms) });
+        assert_eq!(outcomes, [Ok(()), out(2), out(3), Ok(())]);
+        assert_eq!(arrivals_ms(&mut wire), [6, 9]);
+    }
+
+    #[test]
+    fn a_lost_packet_takes_its_time_on_the_transmitter_and_no_event() {
+        let mut wire = wire(10, Some(1.0), vec![]);
+        assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(1) }));
+        assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(2) }));
+        assert_eq!(wire.poll_timeout(), None);
+        assert_eq!(wire.packets_inside(), 0);
+    }
+
+    #[test]
+    fn what_exceeds_the_mtu_is_dropped() {
+        let mut wire = wire(10, None, vec![]);
+        assert_eq!(enqueue(&mut wire, at(3), 1501), Err(Dropped { reason: DropReason::TooLarge, at: at(3) }));
+        assert_eq!(enqueue(&mut wire, at(3), 1500), Ok(()));
+    }
+}

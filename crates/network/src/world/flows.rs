@@ -5,6 +5,7 @@ use crate::application::{Action, Source};
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::tcp::State;
 use roamsim_protocols::{Context, Machine};
 
 impl World {
@@ -53,7 +54,7 @@ impl World {
                     let tcp = matches!(association, Association::Tcp { .. });
                     self.send_message(now, tcp, source, Message::Application(message), queue);
                 }
-                (Action::Open, Association::Tcp { source, .. }) => self.open_tcp(now, source),
+                (Action::Open, Association::Tcp { source, .. }) => self.open_tcp(source),
                 (Action::Stream { bytes }, Association::Tcp { source, .. }) => {
                     let socket = &mut self.tcp[source as usize];
                     socket.written_bytes += bytes;
@@ -62,7 +63,11 @@ impl World {
                 }
                 (Action::Close, Association::Tcp { source, .. }) => {
                     let socket = &mut self.tcp[source as usize];
-                    socket.connection.close(&mut Context { now, random: &mut socket.random });
+                    match socket.connection.state() {
+                        // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt.
+                        State::SynSent => socket.close_when_established = true,
+                        _ => socket.connection.close(),
+                    }
                     self.work.push_back(Work::Tcp(source));
                 }
                 (Action::Abort, Association::Tcp { source, sink }) => {

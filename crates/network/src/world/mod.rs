@@ -13,7 +13,7 @@ use crate::flow::Flow;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Wanted};
-use crate::signalling::{MihNode, Signalling};
+use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{Record, TcpSocket, Traffic, UdpSocket, User};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Livelock, Simulation, run_until};
@@ -21,6 +21,7 @@ use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What the loop wakes: a machine, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,7 @@ pub struct World {
     pub(crate) wanted: Wanted,
     details: bool,
     arrived: Vec<Packet>,
+    outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
     events_digest: Fingerprint,
 }
 
@@ -110,6 +112,7 @@ impl World {
             wanted,
             details,
             arrived: Vec::new(),
+            outgoing: Vec::new(),
             events_digest: Fingerprint::default(),
         }
     }

@@ -34,7 +34,6 @@ impl World {
                 peer,
                 user: end.user,
                 traffic: Traffic::default(),
-                iss,
                 alarm: Alarm::default(),
                 random,
                 written_bytes: 0,
@@ -42,6 +41,7 @@ impl World {
                 highest_sent: 0,
                 incoming: VecDeque::new(),
                 unacknowledged: VecDeque::new(),
+                close_when_established: false,
             }
         };
         self.tcp.push(socket(a, a_random, local, remote, b.port, first + 1));
@@ -52,9 +52,9 @@ impl World {
     }
 
     /// Opens a connection.
-    pub(crate) fn open_tcp(&mut self, now: Time, number: u32) {
+    pub(crate) fn open_tcp(&mut self, number: u32) {
         let socket = &mut self.tcp[number as usize];
-        socket.connection.open(&mut Context { now, random: &mut socket.random });
+        socket.connection.open();
         self.work.push_back(Work::Tcp(number));
     }
 
@@ -75,15 +75,15 @@ impl World {
     /// Sends what a connection has to send and tells its user what happened, until nothing is left.
     pub(super) fn serve_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         loop {
-            let socket = &mut self.tcp[number as usize];
-            while let Some(segment) =
-                socket.connection.poll_transmit(&mut Context { now, random: &mut socket.random })
-            {
+            loop {
+                let socket = &mut self.tcp[number as usize];
+                let mut cx = Context { now, random: &mut socket.random };
+                let Some(segment) = socket.connection.poll_transmit(&mut cx) else { break };
                 let size_bytes = self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
                 socket.traffic.sent(size_bytes);
                 let detail = self.details.then(|| tcp_detail(socket, &segment, self.network.capturing()));
                 if self.wanted.segments && segment.payload_bytes > 0 {
-                    let offset = socket.offset_of(segment.seq);
+                    let offset = socket.connection.payload_offset(&segment);
                     let what = if offset < socket.highest_sent { "retransmitted" } else { "sent" };
                     socket.highest_sent = socket.highest_sent.max(offset + u64::from(segment.payload_bytes));
                     let name = self.socket_name(number);
@@ -135,9 +135,9 @@ impl World {
             }
             Event::RemoteClosed => {
                 // Nothing more will come: close this side too (no application here goes on after its peer).
-                let mut cx = Context { now, random: &mut socket.random };
-                socket.connection.close(&mut cx);
+                socket.connection.close();
             }
+            Event::Established if socket.close_when_established => socket.connection.close(),
             Event::Established | Event::Closed | Event::Reset | Event::TimedOut => {}
         }
     }
@@ -150,7 +150,7 @@ impl World {
             User::Mih { mihf, session } => {
                 let node = &self.mih_nodes[mihf as usize];
                 let signalling = node.sessions[session as usize].signalling;
-                let name = &self.signalling[signalling as usize].name;
+                let name = &self.signalling[signalling as usize].config.name;
                 format!("signalling {name} at {}", self.network.topology.node(node.node).name)
             }
         }

@@ -1,1 +1,31 @@
-//! TCP.
+//! TCP (RFC 9293) as a machine without I/O, byte-based, with its wire format.
+//!
+//! A [`Connection`] owns sequence space, reassembly and timers. Three parts of it can be exchanged: loss
+//! [`detection`], [`recovery`] (the send rule while repairing) and the [`window`] law. A [`Variant`] is a named
+//! triple of them.
+//!
+//! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
+//! retransmission timer (RFC 6298), slow start, congestion avoidance, fast retransmit and recovery (RFC 5681,
+//! RFC 6582), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
+//! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961.
+//!
+//! Not modelled: selective acknowledgements, explicit congestion notification, urgent data, keep-alive probes,
+//! data on a SYN, path MTU discovery, and the limit on the rate of challenge acknowledgements (RFC 5961 7).
+//! The model page is `docs/models/tcp.md`.
+
+pub mod config;
+mod connection;
+pub mod detection;
+mod reassembly;
+pub mod recovery;
+mod rtt;
+pub mod segment;
+mod sequence;
+pub mod stats;
+pub mod window;
+pub mod wire;
+
+pub use config::{Config, ConfigError, InitialWindow, Variant};
+pub use connection::{Connection, Event, State};
+pub use segment::{Flags, Options, Segment, Timestamps};
+pub use stats::Stats;

@@ -1,0 +1,254 @@
+//! Signalling: the MIH users of a scenario's signalling entry, at both ends of a session, and the nodes' MIHFs.
+//!
+//! The origin's user makes an indication or a request at start, start + interval, ... while the time is before the
+//! stop; the responder's user answers a request after its processing time. Before that, at the start of the run,
+//! the ends set the session up: connection (over TCP, opened by the origin), registration, event subscription.
+
+use crate::distribution::Distribution;
+use crate::network::Alarm;
+use crate::socket::Traffic;
+use crate::topology::NodeId;
+use crate::world::Event;
+use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_protocols::mih::wire::value::OctetString;
+use roamsim_protocols::mih::wire::link::{
+    EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
+};
+use roamsim_protocols::mih::{Mihf, Tlv, TransactionNumber};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A node's MIHF and the sockets of its sessions.
+pub struct MihNode {
+    /// The function.
+    pub mihf: Mihf,
+    /// Where it lives.
+    pub node: NodeId,
+    /// By session number: which signalling entry it serves, and over what.
+    pub sessions: Vec<SessionSocket>,
+    pub(crate) alarm: Alarm,
+    pub(crate) random: Stream,
+}
+
+impl MihNode {
+    /// A function without sessions.
+    pub fn new(mihf: Mihf, node: NodeId, random: Stream) -> MihNode {
+        MihNode { mihf, node, sessions: Vec::new(), alarm: Alarm::default(), random }
+    }
+}
+
+/// The transport of a session: MIH_NET_SAP's lower side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionSocket {
+    /// The signalling entry.
+    pub signalling: u32,
+    /// Whether `socket` is one of TCP.
+    pub tcp: bool,
+    /// The socket's number.
+    pub socket: u32,
+}
+
+/// What the origin's user does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Event indications.
+    Indication,
+    /// Commands that are answered.
+    Request,
+}
+
+/// What the messages of a signalling entry say, before they are padded to their size.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    /// The link that they are about: of the end that reports events or carries commands out.
+    pub(crate) link: LinkTupleId,
+    /// Of MIH_Link_Going_Down.indication.
+    pub(crate) indication: Arc<[Tlv]>,
+    /// Of MIH_Link_Get_Parameters.request.
+    pub(crate) request: Arc<[Tlv]>,
+    /// Of MIH_Link_Get_Parameters.response.
+    pub(crate) response: Arc<[Tlv]>,
+}
+
+/// The time interval of MIH_Link_Going_Down: unknown.
+const UNKNOWN_TIME_INTERVAL_MS: u16 = u16::MAX;
+
+/// TLV 27, Get status request set: no link states, no link parameters, no descriptors.
+const GET_STATUS_REQUEST_SET: u8 = 27;
+const EMPTY_STATUS_REQUEST: [u8; 5] = [0; 5];
+
+impl Content {
+    fn new(node: NodeId) -> Content {
+        // A locally administered address, made of the node's number.
+        let [a, b, c, d] = node.0.to_be_bytes();
+        let address = LinkAddress::Mac([0x02, 0, a, b, c, d]);
+        let link = LinkId { link_type: LinkType::IEEE_802_11, address };
+        let tuple = LinkTupleId { link: link.clone(), point_of_attachment: None };
+        Content {
+            indication: Arc::new([
+                Tlv::LinkIdentifier(tuple.clone()),
+                Tlv::TimeInterval(UNKNOWN_TIME_INTERVAL_MS),
+                Tlv::LinkGoingDownReason(LinkGoingDownReason::LINK_PARAMETER_DEGRADING),
+            ]),
+            request: Arc::new([
+                Tlv::LinkIdentifierList(vec![link]),
+                Tlv::Raw {
+                    tlv_type: GET_STATUS_REQUEST_SET,
+                    value: OctetString::from(&EMPTY_STATUS_REQUEST[..]),
+                },
+            ]),
+            response: Arc::new([Tlv::Status(Status::SUCCESS)]),
+            link: tuple,
+        }
+    }
+
+    /// The events that the receiver of indications subscribes to.
+    pub(crate) fn events(&self) -> EventList {
+        EventList::LINK_GOING_DOWN
+    }
+}
+
+/// One end of a signalling entry: a session of a node's MIHF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The MIHF's number.
+    pub mihf: u32,
+    /// The session's number in it.
+    pub session: u32,
+}
+
+/// How a transaction ended, seen from the user at the origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Neither delivered nor given up by the end of the run.
+    Pending,
+    /// The indication was delivered; a valid response was accepted.
+    Success,
+    /// Given up, and (an indication) not delivered.
+    Failure,
+}
+
+/// A transaction of the origin's user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Its number in the session.
+    pub number: TransactionNumber,
+    /// The user's call.
+    pub generated: Time,
+    /// First delivery of the indication, or of the valid response.
+    pub completed: Option<Time>,
+    /// The origin's MIHF has given it up.
+    pub given_up: bool,
+}
+
+impl Transaction {
+    /// How it ended.
+    pub fn outcome(&self) -> Outcome {
+        match (self.completed, self.given_up) {
+            (Some(_), _) => Outcome::Success,
+            (None, true) => Outcome::Failure,
+            (None, false) => Outcome::Pending,
+        }
+    }
+}
+
+/// What describes a signalling entry.
+#[derive(Clone, Debug)]
+pub struct SignallingConfig {
+    /// Its name in the scenario.
+    pub name: String,
+    /// What the origin's user does.
+    pub kind: Kind,
+    /// When a requester stops accepting, in the scenario's word; "none" without MIH acknowledgements.
+    pub validity: String,
+    /// Length of a whole MIH message, in octets.
+    pub message_size: Distribution,
+    /// Between messages, in nanoseconds.
+    pub interval: Distribution,
+    /// Of a request at the responder, in nanoseconds.
+    pub processing_time: Distribution,
+    /// The first message.
+    pub start: Time,
+    /// Messages are made while the time is before this.
+    pub stop: Time,
+}
+
+/// The users of a signalling entry, and what they saw.
+pub struct Signalling {
+    /// What describes it.
+    pub config: SignallingConfig,
+    /// The end whose user makes indications or requests.
+    pub origin: End,
+    /// The other end.
+    pub responder: End,
+    /// All transactions so far, in order.
+    pub transactions: Vec<Transaction>,
+    /// Both sockets' exchange with IP until the start (origin, responder), and until the stop.
+    pub traffic_at_start: Option<[Traffic; 2]>,
+    /// See `traffic_at_start`.
+    pub traffic_at_stop: Option<[Traffic; 2]>,
+    pub(crate) content: Content,
+    pub(crate) set_up: bool,
+    pub(crate) next: Option<Time>,
+    /// Requests in work at the responder, in order of their due time.
+    pub(crate) working: VecDeque<(Time, TransactionNumber)>,
+    pub(crate) alarm: Alarm,
+    pub(crate) origin_random: Stream,
+    pub(crate) responder_random: Stream,
+}
+
+impl Signalling {
+    /// Users that are silent until the start of the run; each has a random stream of its own. `reporter` is the
+    /// node that events and commands are about.
+    pub fn new(
+        config: SignallingConfig,
+        reporter: NodeId,
+        origin: (End, Stream),
+        responder: (End, Stream),
+    ) -> Signalling {
+        Signalling {
+            content: Content::new(reporter),
+            next: Some(config.start),
+            config,
+            origin: origin.0,
+            responder: responder.0,
+            transactions: Vec::new(),
+            traffic_at_start: None,
+            traffic_at_stop: None,
+            set_up: false,
+            working: VecDeque::new(),
+            alarm: Alarm::default(),
+            origin_random: origin.1,
+            responder_random: responder.1,
+        }
+    }
+
+    /// The earliest instant with work to do.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        if !self.set_up {
+            return Some(Time::ZERO);
+        }
+        let start = self.traffic_at_start.is_none().then_some(self.config.start);
+        let stop = (self.traffic_at_stop.is_none() && self.config.stop < Time::MAX).then_some(self.config.stop);
+        let answer = self.working.front().map(|&(due, _)| due);
+        [start, stop, answer, self.next].into_iter().flatten().min()
+    }
+
+    pub(crate) fn arm(&mut self, number: u32, queue: &mut EventQueue<Event>) {
+        let deadline = self.deadline();
+        self.alarm.arm(deadline, Event::Signalling(number), queue);
+    }
+
+    /// A request has reached the responder's user: it will be answered after its processing time.
+    pub(crate) fn on_request(&mut self, now: Time, request: TransactionNumber) {
+        let due = now + self.config.processing_time.sample_span(&mut self.responder_random);
+        let at = self.working.partition_point(|&(other, _)| other <= due);
+        self.working.insert(at, (due, request));
+    }
+
+    /// The user's record of a transaction. Management transactions have none.
+    pub(crate) fn transaction(&mut self, number: TransactionNumber) -> Option<&mut Transaction> {
+        let at = self.transactions.binary_search_by_key(&number, |transaction| transaction.number).ok()?;
+        self.transactions.get_mut(at)
+    }
+}

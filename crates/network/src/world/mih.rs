@@ -1,0 +1,192 @@
+//! MIH in the world: MIHFs over their sockets, users over their MIHFs.
+
+use super::{Event, Work, World};
+use crate::packet::Message;
+use crate::signalling::{End, Kind, Transaction};
+use crate::socket::Traffic;
+use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
+use roamsim_protocols::{Context, Machine};
+use std::sync::Arc;
+
+impl World {
+    pub(super) fn handle_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let node = &mut self.mih_nodes[number as usize];
+        if !node.alarm.fires(now) {
+            return false;
+        }
+        let worked = node.mihf.poll_timeout().is_some_and(|due| due <= now);
+        node.mihf.handle_timeout(&mut Context { now, random: &mut node.random });
+        self.serve_mihf(now, number, queue);
+        worked
+    }
+
+    /// MIH_TP_Data.indication: a message has come in from the transport of a session.
+    pub(super) fn deliver_mih(&mut self, now: Time, number: u32, session: u32, pdu: &Arc<mih::Message>) {
+        let node = &mut self.mih_nodes[number as usize];
+        let mut cx = Context { now, random: &mut node.random };
+        node.mihf.tp_data_indication(&mut cx, SessionId(session), pdu);
+        self.work.push_back(Work::Mihf(number));
+    }
+
+    /// Passes on what an MIHF has for its transports and its users.
+    pub(super) fn serve_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+        loop {
+            let node = &mut self.mih_nodes[number as usize];
+            let mut cx = Context { now, random: &mut node.random };
+            while let Some(request) = node.mihf.poll_transmit(&mut cx) {
+                let socket = node.sessions[request.session.0 as usize];
+                self.outgoing.push((socket, request.pdu));
+            }
+            for at in 0..self.outgoing.len() {
+                let (socket, pdu) = (self.outgoing[at].0, Arc::clone(&self.outgoing[at].1));
+                self.send_message(now, socket.tcp, socket.socket, Message::Mih(pdu), queue);
+            }
+            self.outgoing.clear();
+            let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() else { break };
+            self.on_mih_event(now, number, event, queue);
+        }
+        let node = &mut self.mih_nodes[number as usize];
+        node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), queue);
+    }
+
+    fn on_mih_event(&mut self, now: Time, number: u32, event: mih::Event, queue: &mut EventQueue<Event>) {
+        let entry = |world: &World, session: SessionId| {
+            world.mih_nodes[number as usize].sessions[session.0 as usize].signalling
+        };
+        match event {
+            mih::Event::IndicationReceived { session, number: transaction, .. } => {
+                let entry = entry(self, session);
+                if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
+                    transaction.completed = Some(now);
+                }
+            }
+            mih::Event::RequestReceived { session, number: transaction, .. } => {
+                let entry = entry(self, session);
+                let signalling = &mut self.signalling[entry as usize];
+                signalling.on_request(now, transaction);
+                signalling.arm(entry, queue);
+            }
+            mih::Event::ResponseReceived { session, number: transaction, .. } => {
+                let entry = entry(self, session);
+                if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
+                    transaction.completed = Some(now);
+                }
+            }
+            mih::Event::TransactionFailed { session, number: transaction, .. } => {
+                let entry = entry(self, session);
+                if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
+                    transaction.given_up = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn handle_signalling(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let signalling = &mut self.signalling[number as usize];
+        if !signalling.alarm.fires(now) {
+            return false;
+        }
+        let worked = signalling.deadline().is_some_and(|due| due <= now);
+        if !signalling.set_up {
+            signalling.set_up = true;
+            self.set_up_session(now, number);
+        }
+        let traffic = self.session_traffic(number);
+        let signalling = &mut self.signalling[number as usize];
+        if signalling.traffic_at_start.is_none() && signalling.config.start <= now {
+            signalling.traffic_at_start = Some(traffic);
+        }
+        if signalling.traffic_at_stop.is_none() && signalling.config.stop <= now {
+            signalling.traffic_at_stop = Some(traffic);
+        }
+        if let Some(due) = signalling.next.filter(|&due| due <= now) {
+            let next = due + signalling.config.interval.sample_span(&mut signalling.origin_random);
+            signalling.next = (next < signalling.config.stop).then_some(next);
+            self.generate(now, number);
+        }
+        self.answer(now, number);
+        self.signalling[number as usize].arm(number, queue);
+        worked
+    }
+
+    /// Both sockets' exchange with IP so far: origin, responder.
+    pub fn session_traffic(&self, number: u32) -> [Traffic; 2] {
+        let signalling = &self.signalling[number as usize];
+        [signalling.origin, signalling.responder].map(|end: End| {
+            let socket = self.mih_nodes[end.mihf as usize].sessions[end.session as usize];
+            match socket.tcp {
+                true => self.tcp[socket.socket as usize].traffic,
+                false => self.udp[socket.socket as usize].traffic,
+            }
+        })
+    }
+
+    /// Opens the connection and has the ends register and subscribe: the origin of indications registers with
+    /// their receiver, which subscribes to them; the node that gets requests registers with their origin.
+    fn set_up_session(&mut self, now: Time, number: u32) {
+        let signalling = &self.signalling[number as usize];
+        let (origin, responder, kind) = (signalling.origin, signalling.responder, signalling.config.kind);
+        let (link, events) = (signalling.content.link.clone(), signalling.content.events());
+        let links = vec![link.link.clone()];
+        let socket = self.mih_nodes[origin.mihf as usize].sessions[origin.session as usize];
+        if socket.tcp {
+            self.open_tcp(socket.socket);
+        }
+        match kind {
+            Kind::Indication => {
+                self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));
+                self.on_mihf(now, responder, |mihf, cx, session| mihf.subscribe(cx, session, link, events));
+            }
+            Kind::Request => {
+                self.on_mihf(now, responder, |mihf, cx, session| mihf.register(cx, session, links));
+            }
+        }
+    }
+
+    fn on_mihf<R>(&mut self, now: Time, end: End, call: impl FnOnce(&mut Mihf, &mut Context<'_>, SessionId) -> R) -> R {
+        let node = &mut self.mih_nodes[end.mihf as usize];
+        let mut cx = Context { now, random: &mut node.random };
+        self.work.push_back(Work::Mihf(end.mihf));
+        call(&mut node.mihf, &mut cx, SessionId(end.session))
+    }
+
+    /// The origin's user makes an indication or a request.
+    fn generate(&mut self, now: Time, number: u32) {
+        let signalling = &mut self.signalling[number as usize];
+        let bytes = signalling.config.message_size.sample(&mut signalling.origin_random) as u32;
+        let (origin, kind) = (signalling.origin, signalling.config.kind);
+        let content = signalling.content.clone();
+        let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
+            Kind::Indication => {
+                let mid = MessageId::LINK_GOING_DOWN_INDICATION;
+                mihf.indicate(cx, session, mid, content.indication, Some(bytes))
+            }
+            Kind::Request => {
+                let mid = MessageId::LINK_GET_PARAMETERS_REQUEST;
+                mihf.request(cx, session, mid, content.request, Some(bytes))
+            }
+        });
+        self.signalling[number as usize].transactions.push(Transaction {
+            number: transaction,
+            generated: now,
+            completed: None,
+            given_up: false,
+        });
+    }
+
+    /// The responder's user answers the requests whose processing is done.
+    fn answer(&mut self, now: Time, number: u32) {
+        loop {
+            let signalling = &mut self.signalling[number as usize];
+            let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else { return };
+            let content = Arc::clone(&signalling.content.response);
+            let bytes = signalling.config.message_size.sample(&mut signalling.responder_random) as u32;
+            let responder = signalling.responder;
+            self.on_mihf(now, responder, |mihf, cx, session| {
+                mihf.respond(cx, session, request, content, Some(bytes));
+            });
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The settings of a connection, each default with its source, and the named variants.
+
+use std::fmt;
+use std::str::FromStr;
+
+use roamsim_engine::Span;
+
+/// A named triple of loss detection, recovery and window law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Duplicate ACKs, fast recovery that ends at the first new ACK, halving: RFC 5681.
+    Reno,
+    /// Duplicate ACKs, fast recovery that goes on through partial ACKs, halving: RFC 6582.
+    NewReno,
+}
+
+impl Variant {
+    /// Every variant, in the order of their publication.
+    pub const ALL: [Variant; 2] = [Variant::Reno, Variant::NewReno];
+
+    /// The name as it stands in a scenario: `reno`, `newreno`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Variant::Reno => "reno",
+            Variant::NewReno => "newreno",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name is no variant's; the message lists those there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownVariant(pub String);
+
+impl fmt::Display for UnknownVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown TCP variant `{}`; there are", self.0)?;
+        for (i, variant) in Variant::ALL.iter().enumerate() {
+            write!(f, "{} `{variant}`", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownVariant {}
+
+impl FromStr for Variant {
+    type Err = UnknownVariant;
+
+    fn from_str(name: &str) -> Result<Variant, UnknownVariant> {
+        Variant::ALL
+            .into_iter()
+            .find(|variant| variant.name() == name)
+            .ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// The congestion window at the start of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// min(10 SMSS, max(2 SMSS, 14600 bytes)): RFC 6928 section 2.
+    Rfc6928,
+    /// So many segments of SMSS bytes; at least one.
+    Segments(u32),
+}
+
+impl InitialWindow {
+    /// The window in bytes for segments of `smss_bytes`.
+    pub fn bytes(self, smss_bytes: u64) -> u64 {
+        match self {
+            InitialWindow::Rfc6928 => (10 * smss_bytes).min((2 * smss_bytes).max(14_600)),
+            InitialWindow::Segments(n) => u64::from(n.max(1)) * smss_bytes,
+        }
+    }
+}
+
+/// The settings of one end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Detection, recovery and window law. Default NewReno (chosen: the newest of those without SACK).
+    pub variant: Variant,
+    /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default 1440:
+    /// Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
+    pub mss_bytes: u32,
+    /// The congestion window after the handshake. Default RFC 6928.
+    pub initial_window: InitialWindow,
+    /// Size of the receive buffer, hence the largest window offered. Default 6 MiB (Linux, `tcp_rmem` maximum).
+    pub receive_window_bytes: u32,
+    /// Offers window scaling, RFC 7323 section 2. Default on.
+    pub window_scaling: bool,
+    /// Smallest retransmission timeout. Default 1 s (RFC 6298 2.4).
+    pub min_rto: Span,
+    /// Largest retransmission timeout, which backing off does not pass. Default 60 s (RFC 6298 2.5).
+    pub max_rto: Span,
+    /// Timeout before the first measurement. Default 1 s (RFC 6298 2.1). Not above `max_rto`.
+    pub initial_rto: Span,
+    /// Tick of the clock that measures round-trip times, G of RFC 6298: a measurement is rounded up to whole
+    /// ticks. Default 1 ms (RFC 6298 section 4: finer than 100 ms does somewhat better; chosen, as Linux).
+    pub clock_granularity: Span,
+    /// How long an acknowledgement may be delayed; `None` acknowledges every segment at once. Default 200 ms
+    /// (chosen, as 4.4BSD; below the 0.5 s of RFC 9293 3.8.6.3).
+    pub delayed_ack: Option<Span>,
+    /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
+    pub nagle: bool,
+    /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
+    pub dup_ack_threshold: u32,
+    /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042).
+    pub limited_transmit: bool,
+    /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
+    pub timestamps: bool,
+    /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
+    /// Default `None`: never.
+    pub max_retransmissions: Option<u32>,
+    /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
+    pub initial_ssthresh_bytes: Option<u64>,
+    /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
+    /// (RFC 5681 4.1, SHOULD).
+    pub restart_after_idle: bool,
+    /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
+    pub msl: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            variant: Variant::NewReno,
+            mss_bytes: 1440,
+            initial_window: InitialWindow::Rfc6928,
+            receive_window_bytes: 6 * 1024 * 1024,
+            window_scaling: true,
+            min_rto: Span::from_secs(1),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(1),
+            clock_granularity: Span::from_ms(1),
+            delayed_ack: Some(Span::from_ms(200)),
+            nagle: true,
+            dup_ack_threshold: 3,
+            limited_transmit: true,
+            timestamps: false,
+            max_retransmissions: None,
+            initial_ssthresh_bytes: None,
+            restart_after_idle: true,
+            msl: Span::from_secs(120),
+        }
+    }
+}
+
+/// A setting that no connection can keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// The MSS is zero, not above the 12 bytes of timestamps in use, or beyond the option's 16 bits.
+    MssOutOfRange,
+    /// The receive window is zero or beyond the 1 GiB that RFC 7323 2.3 allows.
+    ReceiveWindowOutOfRange,
+    /// `max_rto` is below `min_rto`.
+    MaxRtoBelowMinRto,
+    /// `max_rto` or `initial_rto` is zero.
+    ZeroRto,
+    /// The duplicate ACK threshold is zero.
+    ZeroDupAckThreshold,
+    /// The initial window is zero segments.
+    ZeroInitialWindow,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ConfigError::MssOutOfRange => "the MSS must be 1 to 65535 bytes, above 12 with timestamps",
+            ConfigError::ReceiveWindowOutOfRange => "the receive window must be 1 byte to 1 GiB",
+            ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
+            ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
+            ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
+            ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
+        })
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Refuses settings that contradict each other or that the header cannot carry.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let least_mss = if self.timestamps { 13 } else { 1 };
+        if !(least_mss..=65_535).contains(&self.mss_bytes) {
+            return Err(ConfigError::MssOutOfRange);
+        }
+        if !(1..=1 << 30).contains(&self.receive_window_bytes) {
+            return Err(ConfigError::ReceiveWindowOutOfRange);
+        }
+        if self.max_rto < self.min_rto {
+            return Err(ConfigError::MaxRtoBelowMinRto);
+        }
+        if self.max_rto == Span::ZERO || self.initial_rto == Span::ZERO {
+            return Err(ConfigError::ZeroRto);
+        }
+        if self.dup_ack_threshold == 0 {
+            return Err(ConfigError::ZeroDupAckThreshold);
+        }
+        if self.initial_window == InitialWindow::Segments(0) {
+            return Err(ConfigError::ZeroInitialWindow);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn initial_window_of_rfc_6928() {
+        // 10 x 1000 = 10000 < 14600.
+        assert_eq!(InitialWindow::Rfc6928.bytes(1000), 10_000);
+        // 10 x 1460 = 14600, the same as the middle bound.
+        assert_eq!(InitialWindow::Rfc6928.bytes(1460), 14_600);
+        // 10 x 4000 = 40000; max(8000, 14600) = 14600.
+        assert_eq!(InitialWindow::Rfc6928.bytes(4000), 14_600);
+        // 10 x 8960 = 89600; max(17920, 14600) = 17920.
+        assert_eq!(InitialWindow::Rfc6928.bytes(8960), 17_920);
+        assert_eq!(InitialWindow::Segments(2).bytes(1280), 2560);
+    }
+
+    #[test]
+    fn names_of_variants_are_read_back() {
+        for variant in Variant::ALL {
+            assert_eq!(variant.to_string().parse(), Ok(variant));
+        }
+        let error = "newrenoo".parse::<Variant>().unwrap_err();
+        assert_eq!(error.to_string(), "unknown TCP variant `newrenoo`; there are `reno`, `newreno`");
+    }
+
+    #[test]
+    fn impossible_settings_are_refused() {
+        assert_eq!(Config::default().check(), Ok(()));
+        let refused = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().unwrap_err()
+        };
+        assert_eq!(refused(|c| c.mss_bytes = 0), ConfigError::MssOutOfRange);
+        assert_eq!(refused(|c| c.mss_bytes = 65_536), ConfigError::MssOutOfRange);
+        assert_eq!(refused(|c| (c.mss_bytes, c.timestamps) = (12, true)), ConfigError::MssOutOfRange);
+        assert_eq!(refused(|c| c.receive_window_bytes = 0), ConfigError::ReceiveWindowOutOfRange);
+        assert_eq!(refused(|c| c.max_rto = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
+        assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
+        assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
+        assert_eq!(
+            refused(|c| c.initial_window = InitialWindow::Segments(0)),
+            ConfigError::ZeroInitialWindow
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! A segment arrives: the checks of RFC 9293 3.10.7.4, with those of RFC 5961 that it contains and PAWS of
+//! RFC 7323 5.3, before anything is believed.
+
+use roamsim_engine::{Span, Time};
+
+use super::receiver::Acknowledgement;
+use super::{Connection, State};
+use crate::machine::Context;
+use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::sequence::from_wire;
+
+/// A timestamp this old says nothing of order (RFC 7323 5.5: 24 days).
+const TIMESTAMP_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
+
+impl Connection {
+    /// A segment for this connection has arrived.
+    #[inline]
+    pub fn handle_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
+        self.stats.segments_received += 1;
+        match self.state {
+            State::Closed => self.arrive_closed(segment),
+            State::Listen => self.arrive_listen(cx.now, segment),
+            State::SynSent => self.arrive_syn_sent(cx.now, segment),
+            _ => self.arrive(cx.now, segment),
+        }
+    }
+
+    fn arrive(&mut self, now: Time, segment: &Segment) {
+        let Some(seq) = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt) else {
+            return self.challenge(segment);
+        };
+        if self.timestamps && !self.passes_paws(now, segment, seq) {
+            return;
+        }
+        let flags = segment.flags;
+        let (rcv_nxt, edge) = (self.receiver.rcv_nxt, self.receiver.rcv_adv);
+        let length = segment.sequence_length();
+        // A segment without length may sit on the right edge, where a sender that has filled the window is; one
+        // at RCV.NXT is always heard, that a closed window hears ACKs and resets (RFC 9293 3.10.7.4, first).
+        if seq > edge || (seq == edge && length > 0 && seq != rcv_nxt) {
+            return self.challenge(segment);
+        }
+        let old = seq < rcv_nxt && seq + length <= rcv_nxt;
+        if flags.intersects(Flags::RST | Flags::SYN) && !self.passes_reset_and_syn(segment, seq, old) {
+            return;
+        }
+        if !flags.contains(Flags::ACK) {
+            self.stats.segments_refused += 1;
+            return;
+        }
+        let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
+        if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
+            return;
+        }
+        if !self.acknowledge(now, segment, seq, ack) {
+            return;
+        }
+        if old {
+            // Nothing new, but its ACK counts (as in 4.4BSD): with data in both directions a repeated segment may
+            // carry the only copy of it that arrives.
+            self.receive_duplicate(now, segment);
+        } else if length > 0 && self.state.receives_data() {
+            self.receive(now, segment, seq);
+        }
+    }
+
+    /// RST and SYN in a synchronised state. True when the segment is to be looked at further.
+    #[cold]
+    fn passes_reset_and_syn(&mut self, segment: &Segment, seq: u64, old: bool) -> bool {
+        if segment.flags.contains(Flags::RST) {
+            if seq == self.receiver.rcv_nxt {
+                self.arrive_reset();
+            } else if old {
+                self.stats.segments_refused += 1;
+            } else {
+                self.challenge(segment);
+            }
+            return false;
+        }
+        if !old {
+            self.challenge(segment);
+            return false;
+        }
+        // The peer repeats its SYN: in SYN-RECEIVED this end's SYN-ACK is lost. With an ACK it is the second half
+        // of a simultaneous open, or the answer to it was lost; either is told by the ACK.
+        if self.state == State::SynReceived && !segment.flags.contains(Flags::ACK) {
+            self.syn_due = true;
+            return false;
+        }
+        true
+    }
+
+    /// Refuses a segment and tells the peer where this end stands; a reset is dropped in silence unless it is in
+    /// the window (RFC 5961 3.2).
+    #[cold]
+    pub(super) fn challenge(&mut self, segment: &Segment) {
+        self.stats.segments_refused += 1;
+        let seq = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt);
+        let in_window = seq.is_some_and(|seq| (self.receiver.rcv_nxt..self.receiver.rcv_adv).contains(&seq));
+        if in_window || !segment.flags.contains(Flags::RST) {
+            self.receiver.acknowledgement = Acknowledgement::Alone;
+        }
+    }
+
+    /// RFC 7323 3.2 and 5.3; takes the timestamp to be echoed.
+    fn passes_paws(&mut self, now: Time, segment: &Segment, seq: u64) -> bool {
+        let Some(timestamps) = segment.options.timestamps else {
+            // Once agreed on, they are on every segment but a reset.
+            if !segment.flags.contains(Flags::RST) {
+                self.stats.segments_refused += 1;
+                return false;
+            }
+            return true;
+        };
+        let receiver = &mut self.receiver;
+        let age = timestamps.value.wrapping_sub(receiver.ts_recent) as i32;
+        if age < 0 {
+            let outlived = now.since(receiver.ts_recent_at) > TIMESTAMP_LIFETIME;
+            if !outlived && !segment.flags.contains(Flags::RST) {
+                self.challenge(segment);
+                return false;
+            }
+            if !outlived {
+                return true;
+            }
+        }
+        // RFC 7323 4.3: the segment that starts at or before what was last acknowledged, so that a delayed
+        // acknowledgement echoes the earlier one.
+        if seq <= receiver.last_ack_sent {
+            receiver.ts_recent = timestamps.value;
+            receiver.ts_recent_at = now;
+        }
+        true
+    }
+
+    /// The round-trip time that an ACK up to `ack` measures, if it measures one.
+    #[inline]
+    pub(super) fn timed_round_trip(&mut self, now: Time, segment: &Segment, ack: u64) -> Option<Span> {
+        if self.timestamps {
+            let echo = segment.options.timestamps?.echo_reply;
+            // Ticks are counted from their start; less than a tick measures as one.
+            let ticks = self.timestamp_clock(now).wrapping_sub(echo) as i32;
+            return (echo != 0 && ticks >= 0)
+                .then(|| self.timestamp_tick().saturating_mul(u64::from(ticks.unsigned_abs().max(1))));
+        }
+        self.sender.end_timing(now, ack)
+    }
+}

@@ -1,0 +1,362 @@
+//! A connection: the public face of the machine, and what its parts share.
+//!
+//! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
+//! segment that arrives, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
+//! acknowledgements sent, [`timers`] what happens when time has passed.
+
+mod arrival;
+mod open_close;
+mod receiver;
+mod sender;
+mod timers;
+
+use roamsim_engine::{Span, Time};
+
+use super::config::Config;
+use super::segment::{Flags, Options, Segment, Timestamps};
+use super::sequence::to_wire;
+use super::stats::Stats;
+use crate::machine::{Context, Machine};
+use receiver::{Acknowledgement, Receiver};
+use sender::Sender;
+use timers::Timers;
+
+/// Octets of one timestamps option with its padding.
+const TIMESTAMPS_BYTES: u64 = 12;
+
+/// The longest stream: what a greedy application may write without a sequence offset ever wrapping.
+const MAX_STREAM_BYTES: u64 = 1 << 62;
+
+/// The states of RFC 9293 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// No connection.
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// SYN sent.
+    SynSent,
+    /// SYN received and sent.
+    SynReceived,
+    /// Open in both directions.
+    Established,
+    /// Closed by this end; its FIN is queued or sent.
+    FinWait1,
+    /// This end's FIN is acknowledged.
+    FinWait2,
+    /// The peer has closed, this end has not.
+    CloseWait,
+    /// Both have closed, this end's FIN is not acknowledged.
+    Closing,
+    /// Closed after the peer; the FIN is queued or sent.
+    LastAck,
+    /// Both FINs are acknowledged; old segments die out.
+    TimeWait,
+}
+
+/// What the application is told. Offsets count octets of a stream from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete.
+    Established,
+    /// The stream has arrived in order up to this offset. Several arrivals are told as one.
+    Received {
+        /// One above the last octet.
+        up_to: u64,
+    },
+    /// The peer has acknowledged the stream up to this offset. Several are told as one.
+    Acknowledged {
+        /// One above the last octet.
+        up_to: u64,
+    },
+    /// The peer has closed its direction: nothing follows what was received.
+    RemoteClosed,
+    /// The connection is gone, by close or abort.
+    Closed,
+    /// The peer reset or refused the connection.
+    Reset,
+    /// Too many retransmissions went unanswered.
+    TimedOut,
+}
+
+/// Events not yet told, one bit each, in the order of telling.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending(u8);
+
+impl Pending {
+    const ESTABLISHED: u8 = 1;
+    const RECEIVED: u8 = 2;
+    const ACKNOWLEDGED: u8 = 4;
+    const REMOTE_CLOSED: u8 = 8;
+    const CLOSED: u8 = 16;
+    const RESET: u8 = 32;
+    const TIMED_OUT: u8 = 64;
+
+    #[inline]
+    fn set(&mut self, bit: u8) {
+        self.0 |= bit;
+    }
+}
+
+/// One end of a TCP connection.
+///
+/// The caller brings segments in with [`handle_segment`](Connection::handle_segment) and takes what is to be sent
+/// with [`poll_transmit`](Connection::poll_transmit) after every call that changes anything, until it returns
+/// `None`; a duplicate ACK is lost when two segments are brought in without polling between them. Segments are
+/// assumed to be for this connection: the caller compares addresses and ports.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    state: State,
+    /// Opened by `listen`: a reset in SYN-RECEIVED leads back to LISTEN.
+    passive: bool,
+    /// A SYN or SYN-ACK is due.
+    syn_due: bool,
+    /// Both ends use timestamps.
+    timestamps: bool,
+    pending: Pending,
+    sender: Sender,
+    receiver: Receiver,
+    timers: Timers,
+    /// A segment outside of any state's order, mostly a reset.
+    reply: Option<Segment>,
+    local_port: u16,
+    remote_port: u16,
+    stats: Stats,
+    config: Config,
+}
+
+impl Connection {
+    /// A closed connection between two ports with the initial send sequence number `iss`.
+    ///
+    /// Settings that [`Config::check`] refuses do no harm but have no defined meaning.
+    pub fn new(config: &Config, local_port: u16, remote_port: u16, iss: u32) -> Connection {
+        Connection {
+            state: State::Closed,
+            passive: false,
+            syn_due: false,
+            timestamps: false,
+            pending: Pending::default(),
+            sender: Sender::new(config, iss),
+            receiver: Receiver::new(config),
+            timers: Timers::default(),
+            reply: None,
+            local_port,
+            remote_port,
+            stats: Stats::default(),
+            config: *config,
+        }
+    }
+
+    /// The application appends `bytes` to its stream; a huge number is a greedy application. Allowed before the
+    /// connection is established; without effect after [`close`](Connection::close).
+    #[inline]
+    pub fn write(&mut self, bytes: u64) {
+        if !self.sender.fin_queued {
+            self.sender.written = self.sender.written.saturating_add(bytes).min(MAX_STREAM_BYTES);
+        }
+    }
+
+    /// Whether the application takes what arrives at once (as it does from the start) or only by
+    /// [`read`](Connection::read), so that the window closes when it does not.
+    pub fn set_reading(&mut self, reading: bool) {
+        self.receiver.reading = reading;
+        if reading {
+            self.read(u64::MAX);
+        }
+    }
+
+    /// The application takes up to `bytes` of what has arrived in order.
+    pub fn read(&mut self, bytes: u64) {
+        if self.receiver.read(bytes) && self.state.is_synchronized() {
+            self.receiver.acknowledgement = Acknowledgement::Now;
+        }
+    }
+
+    /// The next segment to send, if there is one now.
+    #[inline]
+    pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
+        let now = cx.now;
+        if self.reply.is_some() || self.syn_due {
+            return self.transmit_control(now);
+        }
+        if self.receiver.acknowledgement == Acknowledgement::Alone {
+            return Some(self.pure_ack(now));
+        }
+        if self.state.sends_data()
+            && let Some(segment) = self.transmit_data(now)
+        {
+            return Some(segment);
+        }
+        if self.receiver.acknowledgement == Acknowledgement::Now {
+            return Some(self.pure_ack(now));
+        }
+        None
+    }
+
+    /// The next event the application has not been told of.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        let pending = self.pending.0;
+        if pending == 0 {
+            return None;
+        }
+        let lowest = pending & pending.wrapping_neg();
+        self.pending.0 &= !lowest;
+        Some(match lowest {
+            Pending::ESTABLISHED => Event::Established,
+            Pending::RECEIVED => Event::Received { up_to: self.receiver.stream_offset() },
+            Pending::ACKNOWLEDGED => Event::Acknowledged { up_to: self.sender.acknowledged() },
+            Pending::REMOTE_CLOSED => Event::RemoteClosed,
+            Pending::CLOSED => Event::Closed,
+            Pending::RESET => Event::Reset,
+            _ => Event::TimedOut,
+        })
+    }
+
+    /// The state.
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The settings the connection was made with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The counters.
+    #[inline]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The congestion window in bytes as the sender applies it: inflated by duplicate ACKs during recovery.
+    #[inline]
+    pub fn cwnd_bytes(&self) -> u64 {
+        self.sender.send_window()
+    }
+
+    /// The slow-start threshold in bytes, `u64::MAX` while it is arbitrarily high.
+    pub fn ssthresh_bytes(&self) -> u64 {
+        self.sender.window.ssthresh_bytes()
+    }
+
+    /// Octets sent and neither acknowledged nor, after a timeout, taken as lost.
+    #[inline]
+    pub fn flight_bytes(&self) -> u64 {
+        self.sender.flight()
+    }
+
+    /// The largest payload of a segment here, in bytes: SMSS of RFC 5681, options subtracted.
+    pub fn smss_bytes(&self) -> u64 {
+        self.sender.smss
+    }
+
+    /// The peer's last offered window in bytes.
+    pub fn peer_window_bytes(&self) -> u64 {
+        self.sender.snd_wnd
+    }
+
+    /// Whether a loss is being repaired by fast recovery.
+    pub fn is_recovering(&self) -> bool {
+        self.sender.recovery.is_recovering()
+    }
+
+    /// The smoothed round-trip time, `None` before the first measurement.
+    #[inline]
+    pub fn srtt(&self) -> Option<Span> {
+        self.sender.rtt.srtt()
+    }
+
+    /// The retransmission timeout in force, backed off if it is.
+    #[inline]
+    pub fn rto(&self) -> Span {
+        self.sender.rtt.rto()
+    }
+
+    /// Octets the application has written.
+    pub fn written_bytes(&self) -> u64 {
+        self.sender.written
+    }
+
+    /// Stream offset up to which the peer has acknowledged.
+    #[inline]
+    pub fn snd_una_offset(&self) -> u64 {
+        self.sender.acknowledged()
+    }
+
+    /// Stream offset of the next octet to send; goes back after a timeout.
+    pub fn snd_nxt_offset(&self) -> u64 {
+        self.sender.snd_nxt.saturating_sub(1).min(self.sender.written)
+    }
+
+    /// Stream offset up to which anything has been sent.
+    pub fn snd_max_offset(&self) -> u64 {
+        self.sender.snd_max.saturating_sub(1).min(self.sender.written)
+    }
+
+    /// Stream offset up to which the peer's stream has arrived in order.
+    #[inline]
+    pub fn received_offset(&self) -> u64 {
+        self.receiver.stream_offset()
+    }
+
+    /// The stream offset at which the payload of `segment`, sent by this end, starts: where to fetch its octets.
+    pub fn payload_offset(&self, segment: &Segment) -> u64 {
+        let near = self.sender.snd_max;
+        super::sequence::from_wire(self.sender.iss, segment.seq, near).unwrap_or(0).saturating_sub(1)
+    }
+
+    /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
+    /// hereby sent.
+    #[inline]
+    fn segment(&mut self, now: Time, offset: u64, flags: Flags, payload_bytes: u32) -> Segment {
+        let window = self.receiver.advertise();
+        self.receiver.acknowledged();
+        self.timers.delayed_ack_at = Time::MAX;
+        let mut options = Options::default();
+        if self.timestamps {
+            options.timestamps =
+                Some(Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent });
+        }
+        self.stats.segments_sent += 1;
+        Segment {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            seq: to_wire(self.sender.iss, offset),
+            ack: to_wire(self.receiver.irs, self.receiver.rcv_nxt),
+            flags: flags | Flags::ACK,
+            window,
+            payload_bytes,
+            options,
+        }
+    }
+
+    /// An acknowledgement alone. Its sequence number is the highest sent, not SND.NXT, which goes back after a
+    /// timeout and would then lie outside the peer's window.
+    fn pure_ack(&mut self, now: Time) -> Segment {
+        self.stats.pure_acks_sent += 1;
+        self.segment(now, self.sender.snd_max, Flags::NONE, 0)
+    }
+
+    /// The timestamp clock, in ticks of the connection's clock but not finer than the 1 ms of RFC 7323 5.4.
+    fn timestamp_clock(&self, now: Time) -> u32 {
+        (now.as_ns() / self.timestamp_tick().as_ns()) as u32
+    }
+
+    fn timestamp_tick(&self) -> Span {
+        self.config.clock_granularity.max(Span::from_ms(1))
+    }
+}
+
+impl Machine for Connection {
+    #[inline]
+    fn poll_timeout(&self) -> Option<Time> {
+        let at = self.timers.earliest();
+        (at != Time::MAX).then_some(at)
+    }
+
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.expire(cx.now);
+    }
+}

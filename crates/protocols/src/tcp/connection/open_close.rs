@@ -1,0 +1,317 @@
+//! Opening and closing: the states of RFC 9293 3.3.2 and the segments that move them.
+
+use roamsim_engine::{Span, Time};
+
+use super::receiver::Acknowledgement;
+use super::timers::Purpose;
+use super::{Connection, Pending, State, TIMESTAMPS_BYTES};
+use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
+use crate::tcp::sequence::to_wire;
+
+/// The MSS of a peer that announces none (RFC 9293 3.7.1).
+const DEFAULT_MSS_BYTES: u16 = 536;
+
+/// The largest shift count (RFC 7323 2.3).
+const MAX_WINDOW_SHIFT: u8 = 14;
+
+impl State {
+    /// States in which data, or a FIN, may be waiting to be sent or repeated.
+    #[inline]
+    pub(super) fn sends_data(self) -> bool {
+        matches!(
+            self,
+            State::Established | State::CloseWait | State::FinWait1 | State::Closing | State::LastAck
+        )
+    }
+
+    /// States in which the peer's direction is still open.
+    #[inline]
+    pub(super) fn receives_data(self) -> bool {
+        matches!(self, State::Established | State::FinWait1 | State::FinWait2)
+    }
+
+    /// States after the exchange of SYNs.
+    pub(super) fn is_synchronized(self) -> bool {
+        !matches!(self, State::Closed | State::Listen | State::SynSent | State::SynReceived)
+    }
+}
+
+impl Connection {
+    /// Passive open: CLOSED to LISTEN. Without effect in any other state.
+    pub fn listen(&mut self) {
+        if self.state == State::Closed {
+            self.passive = true;
+            self.state = State::Listen;
+        }
+    }
+
+    /// Active open: from CLOSED or LISTEN, a SYN is sent. Without effect in any other state.
+    pub fn open(&mut self) {
+        if matches!(self.state, State::Closed | State::Listen) {
+            self.passive = false;
+            self.state = State::SynSent;
+            self.syn_due = true;
+        }
+    }
+
+    /// The application has written all it will: a FIN follows the stream. The peer's direction stays open.
+    pub fn close(&mut self) {
+        match self.state {
+            State::Listen | State::SynSent => self.become_closed(Pending::CLOSED),
+            // The FIN waits for the handshake.
+            State::SynReceived => self.sender.fin_queued = true,
+            State::Established => self.queue_fin(State::FinWait1),
+            State::CloseWait => self.queue_fin(State::LastAck),
+            _ => {}
+        }
+    }
+
+    /// Drops the connection and tells the peer by a reset.
+    pub fn abort(&mut self) {
+        let tells_peer = self.state.is_synchronized() || self.state == State::SynReceived;
+        if tells_peer && self.state != State::TimeWait {
+            let seq = to_wire(self.sender.iss, self.sender.snd_max);
+            let ack = to_wire(self.receiver.irs, self.receiver.rcv_nxt);
+            self.reply_with(seq, ack, Flags::RST | Flags::ACK);
+        }
+        if self.state != State::Closed {
+            self.become_closed(Pending::CLOSED);
+        }
+    }
+
+    fn queue_fin(&mut self, next: State) {
+        self.sender.fin_queued = true;
+        self.state = next;
+    }
+
+    /// Leaves every state; a reply that waits is still sent.
+    pub(super) fn become_closed(&mut self, event: u8) {
+        self.state = State::Closed;
+        self.syn_due = false;
+        self.timers = Default::default();
+        self.receiver.acknowledgement = Acknowledgement::None;
+        self.receiver.reassembly.clear();
+        self.pending.set(event);
+    }
+
+    /// A SYN, SYN-ACK or reset that is due.
+    #[cold]
+    pub(super) fn transmit_control(&mut self, now: Time) -> Option<Segment> {
+        if let Some(reply) = self.reply.take() {
+            self.stats.segments_sent += 1;
+            self.stats.control_segments_sent += 1;
+            return Some(reply);
+        }
+        self.syn_due = false;
+        Some(self.syn(now))
+    }
+
+    /// The SYN of SYN-SENT, the SYN-ACK of SYN-RECEIVED.
+    fn syn(&mut self, now: Time) -> Segment {
+        let answers = self.state == State::SynReceived;
+        self.stats.segments_sent += 1;
+        self.stats.control_segments_sent += 1;
+        if self.sender.snd_max == 0 {
+            self.sender.snd_nxt = 1;
+            self.sender.snd_max = 1;
+            self.sender.time_segment(1, now);
+        } else {
+            self.stats.retransmissions += 1;
+            self.sender.stop_timing();
+        }
+        if !self.timers.runs(Purpose::Retransmission) {
+            self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
+        }
+        let options = Options {
+            mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
+            window_scale: if answers { self.receiver.scaled } else { self.config.window_scaling }
+                .then_some(self.receiver.offered_shift),
+            timestamps: if answers { self.timestamps } else { self.config.timestamps }.then(|| Timestamps {
+                value: self.timestamp_clock(now),
+                echo_reply: self.receiver.ts_recent,
+            }),
+        };
+        if answers {
+            self.receiver.acknowledged();
+        }
+        Segment {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            seq: self.sender.iss,
+            ack: if answers { to_wire(self.receiver.irs, self.receiver.rcv_nxt) } else { 0 },
+            flags: if answers { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            window: self.receiver.advertise_on_syn(),
+            payload_bytes: 0,
+            options,
+        }
+    }
+
+    /// Any segment to a closed connection but a reset is answered by a reset (RFC 9293 3.10.7.1).
+    pub(super) fn arrive_closed(&mut self, segment: &Segment) {
+        self.stats.segments_refused += 1;
+        self.refuse(segment);
+    }
+
+    /// RFC 9293 3.10.7.2.
+    pub(super) fn arrive_listen(&mut self, now: Time, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            self.stats.segments_refused += 1;
+        } else if segment.flags.contains(Flags::ACK) {
+            self.stats.segments_refused += 1;
+            self.refuse(segment);
+        } else if segment.flags.contains(Flags::SYN) {
+            self.synchronize(now, segment);
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        } else {
+            self.stats.segments_refused += 1;
+        }
+    }
+
+    /// RFC 9293 3.10.7.3. Data on a SYN is left to be repeated.
+    pub(super) fn arrive_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        if acknowledges && segment.ack != to_wire(self.sender.iss, 1) {
+            self.stats.segments_refused += 1;
+            self.refuse(segment);
+        } else if segment.flags.contains(Flags::RST) {
+            if acknowledges {
+                self.become_closed(Pending::RESET);
+            } else {
+                self.stats.segments_refused += 1;
+            }
+        } else if segment.flags.contains(Flags::SYN) {
+            // The SYN was never sent when the peer's arrives first: its acknowledgement cannot be valid.
+            if acknowledges && self.sender.snd_max == 1 {
+                self.synchronize(now, segment);
+                self.become_established(now, segment);
+                self.receiver.acknowledgement = Acknowledgement::Now;
+            } else if !acknowledges {
+                self.synchronize(now, segment);
+                self.state = State::SynReceived;
+                self.syn_due = true;
+            }
+        } else {
+            self.stats.segments_refused += 1;
+        }
+    }
+
+    /// The ACK that SYN-RECEIVED waits for. False when the segment goes no further.
+    pub(super) fn arrive_syn_received(&mut self, now: Time, segment: &Segment, ack: Option<u64>) -> bool {
+        if ack == Some(1) && self.sender.snd_max == 1 {
+            self.become_established(now, segment);
+            return true;
+        }
+        self.stats.segments_refused += 1;
+        self.refuse(segment);
+        false
+    }
+
+    /// A reset where the sequence number is the one expected.
+    pub(super) fn arrive_reset(&mut self) {
+        if self.state == State::SynReceived && self.passive {
+            let mut again = Connection::new(&self.config, self.local_port, self.remote_port, self.sender.iss);
+            again.stats = self.stats;
+            again.sender.written = self.sender.written;
+            again.receiver.reading = self.receiver.reading;
+            again.listen();
+            *self = again;
+        } else {
+            // In TIME-WAIT, CLOSING and LAST-ACK the application has closed already and is told just that.
+            let closed = matches!(self.state, State::TimeWait | State::Closing | State::LastAck);
+            self.become_closed(if closed { Pending::CLOSED } else { Pending::RESET });
+        }
+    }
+
+    /// Takes the peer's SYN: its sequence number and options.
+    fn synchronize(&mut self, now: Time, segment: &Segment) {
+        let options = &segment.options;
+        self.timestamps = self.config.timestamps && options.timestamps.is_some();
+        if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
+            self.receiver.ts_recent = timestamps.value;
+            self.receiver.ts_recent_at = now;
+        }
+        let peer_mss = u32::from(options.mss.unwrap_or(DEFAULT_MSS_BYTES)).max(1);
+        let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
+        let option_bytes = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        self.sender.smss = mss.saturating_sub(option_bytes).max(1);
+        self.receiver.synchronize(segment.seq, mss);
+        self.receiver.scaled = self.config.window_scaling && options.window_scale.is_some();
+        self.sender.snd_wnd_shift = match options.window_scale {
+            Some(shift) if self.receiver.scaled => shift.min(MAX_WINDOW_SHIFT),
+            _ => 0,
+        };
+    }
+
+    /// This end's SYN is acknowledged by `segment`.
+    fn become_established(&mut self, now: Time, segment: &Segment) {
+        self.state = State::Established;
+        self.syn_due = false;
+        self.timers.stop();
+        // A window on a SYN is never scaled (RFC 7323 2.2).
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
+        self.sender.established(now, &self.config, u64::from(segment.window) << shift);
+        if let Some(elapsed) = self.timed_round_trip(now, segment, 1) {
+            self.stats.rtt_samples += 1;
+            self.sender.rtt.sample(elapsed, 1);
+        }
+        self.pending.set(Pending::ESTABLISHED);
+        if self.sender.fin_queued {
+            self.state = State::FinWait1;
+        }
+    }
+
+    /// This end's FIN is acknowledged.
+    pub(super) fn fin_acknowledged(&mut self, now: Time) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.become_time_wait(now),
+            State::LastAck => self.become_closed(Pending::CLOSED),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN has arrived in order.
+    pub(super) fn fin_received(&mut self, now: Time) {
+        self.pending.set(Pending::REMOTE_CLOSED);
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.become_time_wait(now),
+            _ => {}
+        }
+    }
+
+    /// Enters TIME-WAIT, or starts its time anew.
+    pub(super) fn become_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        let two_msl: Span = self.config.msl.saturating_mul(2);
+        self.timers.start(Purpose::TimeWait, now + two_msl);
+    }
+
+    /// Answers a segment that belongs to no connection by a reset (RFC 9293 3.5.2).
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.reply_with(segment.ack, 0, Flags::RST);
+        } else {
+            let ack = segment.seq.wrapping_add(segment.sequence_length() as u32);
+            self.reply_with(0, ack, Flags::RST | Flags::ACK);
+        }
+    }
+
+    fn reply_with(&mut self, seq: u32, ack: u32, flags: Flags) {
+        self.reply = Some(Segment {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            seq,
+            ack,
+            flags,
+            window: 0,
+            payload_bytes: 0,
+            options: Options::default(),
+        });
+    }
+}

@@ -1,0 +1,229 @@
+//! Data received and acknowledgements sent.
+//!
+//! Acknowledgements are delayed by RFC 9293 3.8.6.3 and RFC 5681 4.2: at least every second full-sized segment,
+//! at once when a segment is out of order or fills a gap. The window offered moves by RFC 9293 3.8.6.2.2, in steps
+//! of at least a segment or half the buffer.
+
+use roamsim_engine::Time;
+
+use super::{Connection, Pending, State, TIMESTAMPS_BYTES};
+use crate::tcp::config::Config;
+use crate::tcp::reassembly::Reassembly;
+use crate::tcp::segment::{Flags, Segment};
+
+/// How urgent an acknowledgement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Acknowledgement {
+    /// None is due, or it is delayed.
+    None,
+    /// Due now; a data segment may carry it.
+    Now,
+    /// Due now, in a segment of its own: a duplicate ACK carries no data (RFC 5681 section 2).
+    Alone,
+}
+
+/// The receiving direction.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    pub(super) irs: u32,
+    /// Next offset expected: the peer's SYN is 0.
+    pub(super) rcv_nxt: u64,
+    /// Right edge of the widest window offered; what lies below it is accepted.
+    pub(super) rcv_adv: u64,
+    /// Size of the buffer.
+    buffer: u64,
+    /// Octets of the stream the application has taken, while it does not read by itself.
+    taken: u64,
+    pub(super) reading: bool,
+    pub(super) acknowledgement: Acknowledgement,
+    /// Both ends scale their windows.
+    pub(super) scaled: bool,
+    /// The shift this end offers.
+    pub(super) offered_shift: u8,
+    /// Octets received in order since the last acknowledgement, options of their segments included, so that a
+    /// segment shortened by options counts as full-sized.
+    owed: u64,
+    /// Payload and options of a full-sized segment here: the smaller of both ends' MSS.
+    full_sized: u64,
+    pub(super) reassembly: Reassembly,
+    /// Offset of the peer's FIN, `u64::MAX` while it is not known.
+    fin_at: u64,
+    /// TS.Recent of RFC 7323, and when it was taken.
+    pub(super) ts_recent: u32,
+    pub(super) ts_recent_at: Time,
+    /// Last.ACK.sent of RFC 7323.
+    pub(super) last_ack_sent: u64,
+}
+
+impl Receiver {
+    pub(super) fn new(config: &Config) -> Receiver {
+        let buffer = u64::from(config.receive_window_bytes.max(1));
+        let mut offered_shift = 0;
+        while offered_shift < 14 && buffer >> offered_shift > u64::from(u16::MAX) {
+            offered_shift += 1;
+        }
+        Receiver {
+            irs: 0,
+            rcv_nxt: 0,
+            rcv_adv: 0,
+            buffer,
+            taken: 0,
+            reading: true,
+            acknowledgement: Acknowledgement::None,
+            scaled: false,
+            offered_shift,
+            owed: 0,
+            full_sized: 1,
+            reassembly: Reassembly::default(),
+            fin_at: u64::MAX,
+            ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            last_ack_sent: 0,
+        }
+    }
+
+    /// The peer's SYN with sequence number `irs` has arrived.
+    pub(super) fn synchronize(&mut self, irs: u32, full_sized: u64) {
+        self.irs = irs;
+        self.rcv_nxt = 1;
+        self.rcv_adv = self.rcv_adv.max(1 + self.buffer.min(u64::from(u16::MAX)));
+        self.full_sized = full_sized;
+    }
+
+    /// Octets of the stream that have arrived in order.
+    #[inline]
+    pub(super) fn stream_offset(&self) -> u64 {
+        // rcv_nxt counts the SYN, and the FIN once that has arrived.
+        self.rcv_nxt.min(self.fin_at).saturating_sub(1)
+    }
+
+    #[inline]
+    fn free(&self) -> u64 {
+        if self.reading {
+            self.buffer
+        } else {
+            self.buffer.saturating_sub(self.stream_offset().saturating_sub(self.taken))
+        }
+    }
+
+    /// The right edge the window would have with everything free offered, or the present one if the step is too
+    /// small to be worth a silly window.
+    #[inline]
+    fn edge(&self) -> u64 {
+        let fresh = self.rcv_nxt + self.free();
+        let step = (self.buffer / 2).min(self.full_sized).max(1);
+        if fresh >= self.rcv_adv + step { fresh } else { self.rcv_adv }
+    }
+
+    /// The window field for a segment that is sent now.
+    ///
+    /// Where a shift rounds down, the edge the peer computes may lie below one offered before, by less than
+    /// 2^shift octets (RFC 7323 2.4); what was offered is still accepted.
+    #[inline]
+    pub(super) fn advertise(&mut self) -> u16 {
+        let shift = if self.scaled { self.offered_shift } else { 0 };
+        let field = (self.edge().saturating_sub(self.rcv_nxt) >> shift).min(u64::from(u16::MAX));
+        self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + (field << shift));
+        field as u16
+    }
+
+    /// The window field of a SYN, which is never scaled (RFC 7323 2.2).
+    pub(super) fn advertise_on_syn(&mut self) -> u16 {
+        self.buffer.min(u64::from(u16::MAX)) as u16
+    }
+
+    /// An acknowledgement of everything up to `rcv_nxt` is on its way.
+    #[inline]
+    pub(super) fn acknowledged(&mut self) {
+        self.acknowledgement = Acknowledgement::None;
+        self.owed = 0;
+        self.last_ack_sent = self.rcv_nxt;
+    }
+
+    /// The application takes octets. True when the window opens far enough to tell the peer.
+    pub(super) fn read(&mut self, bytes: u64) -> bool {
+        let available = self.stream_offset();
+        self.taken = self.taken.saturating_add(bytes).min(available);
+        self.edge() > self.rcv_adv
+    }
+}
+
+impl Connection {
+    /// The payload and FIN of an acceptable segment that starts at `seq`.
+    #[inline]
+    pub(super) fn receive(&mut self, now: Time, segment: &Segment, seq: u64) {
+        let receiver = &mut self.receiver;
+        let mut end = seq + u64::from(segment.payload_bytes);
+        let mut fin = segment.flags.contains(Flags::FIN);
+        // What lies beyond the window is cut off, and a FIN with it.
+        if end + u64::from(fin) > receiver.rcv_adv {
+            fin = false;
+            end = end.min(receiver.rcv_adv);
+        }
+        if fin {
+            receiver.fin_at = receiver.fin_at.min(end.max(receiver.rcv_nxt));
+        }
+        let end = end.min(receiver.fin_at);
+        if segment.payload_bytes > 0 {
+            self.stats.data_segments_received += 1;
+        }
+        let before = receiver.rcv_nxt;
+        if seq > before {
+            // Beyond a gap: a duplicate ACK at once.
+            receiver.acknowledgement = Acknowledgement::Alone;
+            if segment.payload_bytes > 0 {
+                if receiver.reassembly.insert(seq, end) {
+                    self.stats.out_of_order_segments_received += 1;
+                } else {
+                    self.stats.duplicate_segments_received += 1;
+                }
+            }
+            return;
+        }
+        if end > before {
+            receiver.rcv_nxt = end;
+            let mut at_once = false;
+            if !receiver.reassembly.is_empty() {
+                // Nothing counts beyond a FIN, whatever a confused peer has sent there before.
+                receiver.rcv_nxt = receiver.reassembly.advance(end).min(receiver.fin_at);
+                at_once = true;
+            }
+            let new_bytes = receiver.rcv_nxt - before;
+            self.stats.bytes_received += new_bytes;
+            if receiver.reading {
+                receiver.taken += new_bytes;
+            }
+            self.pending.set(Pending::RECEIVED);
+            receiver.owed += new_bytes + if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+            match self.config.delayed_ack {
+                Some(delay) if !at_once && receiver.owed < 2 * receiver.full_sized => {
+                    if self.timers.delayed_ack_at == Time::MAX {
+                        self.timers.delayed_ack_at = now + delay;
+                    }
+                }
+                _ => receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now),
+            }
+        } else if segment.payload_bytes > 0 {
+            // A probe of a closed window, or data cut off as it lies beyond.
+            receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
+        }
+        if receiver.rcv_nxt == receiver.fin_at {
+            receiver.rcv_nxt += 1;
+            receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
+            self.fin_received(now);
+        }
+    }
+
+    /// A segment that holds nothing new: it is acknowledged at once, as the last acknowledgement may be lost.
+    pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment) {
+        self.receiver.acknowledgement = Acknowledgement::Alone;
+        if segment.payload_bytes > 0 {
+            self.stats.data_segments_received += 1;
+            self.stats.duplicate_segments_received += 1;
+        }
+        // The peer repeats its FIN: the time of TIME-WAIT starts anew (RFC 9293 3.10.7.4, eighth).
+        if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
+            self.become_time_wait(now);
+        }
+    }
+}

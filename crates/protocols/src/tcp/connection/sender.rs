@@ -1,0 +1,440 @@
+//! Acknowledgements received and data sent.
+//!
+//! The stream is sent in segments of SMSS octets; nothing remembers how it was cut before. After a timeout the
+//! sender goes back to SND.UNA, so that segments repeated are filled up with whatever follows in the stream.
+
+use roamsim_engine::Time;
+
+use super::receiver::Acknowledgement;
+use super::timers::Purpose;
+use super::{Connection, Pending};
+use crate::tcp::config::{Config, Variant};
+use crate::tcp::detection::{Detection, DuplicateAcks};
+use crate::tcp::recovery::{self, Outstanding, Progress, Recovery};
+use crate::tcp::rtt::RttEstimator;
+use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::window::{self, Acked, Cause, WindowLaw};
+use roamsim_engine::Span;
+
+/// The sending direction. Offsets count from the SYN: octet n of the stream is n + 1, the FIN written + 1.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    pub(super) iss: u32,
+    pub(super) snd_una: u64,
+    /// Next offset to send; goes back after a timeout.
+    pub(super) snd_nxt: u64,
+    /// One above the highest offset ever sent.
+    pub(super) snd_max: u64,
+    pub(super) snd_wnd: u64,
+    snd_wl1: u64,
+    snd_wl2: u64,
+    max_snd_wnd: u64,
+    pub(super) snd_wnd_shift: u8,
+    pub(super) fin_queued: bool,
+    pub(super) probe_due: bool,
+    /// Octets the application has written.
+    pub(super) written: u64,
+    pub(super) smss: u64,
+    /// The segment that is timed ends here; 0 when none is.
+    timed_end: u64,
+    timed_at: Time,
+    last_sent_at: Time,
+    /// The round trip under way ends when this offset is acknowledged.
+    round_end: u64,
+    /// The largest flight in this round trip, and in the one before.
+    flight_peak: u64,
+    flight_peak_before: u64,
+    /// Octets of the flight that limited transmit has let go.
+    limited_transmit_bytes: u64,
+    /// Timeouts since an ACK last moved SND.UNA, or probes since any ACK.
+    pub(super) retries: u32,
+    /// Probes of the window since data last went.
+    pub(super) probes: u32,
+    pub(super) rtt: RttEstimator,
+    pub(super) detection: Detection,
+    pub(super) recovery: Recovery,
+    pub(super) window: WindowLaw,
+}
+
+impl Sender {
+    pub(super) fn new(config: &Config, iss: u32) -> Sender {
+        let recovery = match config.variant {
+            Variant::Reno => Recovery::Reno(recovery::Reno::default()),
+            Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
+        };
+        Sender {
+            iss,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            snd_wnd: 0,
+            snd_wl1: 0,
+            snd_wl2: 0,
+            max_snd_wnd: 0,
+            snd_wnd_shift: 0,
+            fin_queued: false,
+            probe_due: false,
+            written: 0,
+            smss: u64::from(config.mss_bytes.max(1)),
+            timed_end: 0,
+            timed_at: Time::ZERO,
+            last_sent_at: Time::ZERO,
+            round_end: 0,
+            flight_peak: 0,
+            flight_peak_before: 0,
+            limited_transmit_bytes: 0,
+            retries: 0,
+            probes: 0,
+            rtt: RttEstimator::new(config),
+            detection: Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
+            recovery,
+            window: WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
+        }
+    }
+
+    /// The handshake is complete: the SYN is acknowledged and the peer offers `snd_wnd`.
+    pub(super) fn established(&mut self, now: Time, config: &Config, snd_wnd: u64) {
+        self.snd_una = 1;
+        self.snd_nxt = self.snd_nxt.max(1);
+        self.snd_wnd = snd_wnd;
+        self.max_snd_wnd = self.max_snd_wnd.max(snd_wnd);
+        self.last_sent_at = now;
+        // RFC 6928 section 2: the window is one segment after more than one retransmission of the SYN.
+        let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
+        self.window.start(self.smss, initial);
+        if self.retries > 0 {
+            self.rtt.restart_after_lost_syn();
+        }
+        self.retries = 0;
+    }
+
+    /// Stream offset up to which the peer has acknowledged.
+    #[inline]
+    pub(super) fn acknowledged(&self) -> u64 {
+        self.snd_una.saturating_sub(1).min(self.written)
+    }
+
+    #[inline]
+    pub(super) fn flight(&self) -> u64 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// Octets that may be in flight by recovery and window law.
+    #[inline]
+    pub(super) fn send_window(&self) -> u64 {
+        self.recovery.send_window(self.window.cwnd_bytes(), self.smss)
+    }
+
+    fn outstanding(&self) -> Outstanding {
+        Outstanding {
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            snd_max: self.snd_max,
+            smss_bytes: self.smss,
+        }
+    }
+
+    /// Times the segment that ends at `end`, unless another is timed.
+    #[inline]
+    pub(super) fn time_segment(&mut self, end: u64, now: Time) {
+        if self.timed_end == 0 {
+            self.timed_end = end;
+            self.timed_at = now;
+        }
+    }
+
+    /// Karn's algorithm: after a retransmission an ACK measures nothing.
+    #[inline]
+    pub(super) fn stop_timing(&mut self) {
+        self.timed_end = 0;
+    }
+
+    /// The time since the timed segment was sent, when `ack` covers it.
+    #[inline]
+    pub(super) fn end_timing(&mut self, now: Time, ack: u64) -> Option<Span> {
+        if self.timed_end == 0 || ack < self.timed_end {
+            return None;
+        }
+        self.timed_end = 0;
+        Some(now.since(self.timed_at))
+    }
+
+    /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
+    pub(super) fn go_back(&mut self) {
+        let at = self.outstanding();
+        let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        if self.recovery.is_recovering() {
+            // RFC 5681 equation 4 is an upper bound. What was sent for duplicate ACKs took the place of octets
+            // that had left the network: the threshold that the repair began with is not raised by it.
+            flight_bytes = flight_bytes.min(self.window.ssthresh_bytes().saturating_mul(2));
+        }
+        self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
+        self.recovery.on_timeout(&at);
+        self.detection.on_timeout();
+        self.snd_nxt = self.snd_una;
+        self.limited_transmit_bytes = 0;
+        self.stop_timing();
+    }
+}
+
+impl Connection {
+    /// The acknowledgement field and window of a segment. False when the segment goes no further.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, now: Time, segment: &Segment, seq: u64, ack: Option<u64>) -> bool {
+        let sender = &mut self.sender;
+        let ack = match ack {
+            // RFC 5961 5.2: what is older than any window, or was never sent, is not believed.
+            Some(ack) if ack <= sender.snd_max && ack + sender.max_snd_wnd >= sender.snd_una => ack,
+            _ => {
+                self.challenge(segment);
+                return false;
+            }
+        };
+        if ack < sender.snd_una {
+            return true;
+        }
+        let offered = u64::from(segment.window) << sender.snd_wnd_shift;
+        // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
+        let duplicate = ack == sender.snd_una
+            && segment.payload_bytes == 0
+            && offered == sender.snd_wnd
+            && self.timers.runs(Purpose::Retransmission)
+            && !segment.flags.intersects(Flags::SYN | Flags::FIN);
+        if !segment.flags.contains(Flags::SYN)
+            && (sender.snd_wl1 < seq || (sender.snd_wl1 == seq && sender.snd_wl2 <= ack))
+        {
+            sender.snd_wnd = offered;
+            sender.snd_wl1 = seq;
+            sender.snd_wl2 = ack;
+            sender.max_snd_wnd = sender.max_snd_wnd.max(offered);
+        }
+        if ack > sender.snd_una {
+            self.new_ack(now, segment, ack);
+        } else if duplicate {
+            self.duplicate_ack();
+        } else if self.timers.runs(Purpose::Persist) {
+            sender.retries = 0;
+        }
+        true
+    }
+
+    #[inline]
+    fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
+        let flight_before = self.sender.flight();
+        if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
+            // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
+            let samples = if self.timestamps { flight_before.div_ceil(2 * self.sender.smss) } else { 1 };
+            self.stats.rtt_samples += 1;
+            self.sender.rtt.sample(elapsed, samples);
+        }
+        let sender = &mut self.sender;
+        let acked = ack - sender.snd_una;
+        let before = sender.acknowledged();
+        sender.snd_una = ack;
+        sender.snd_nxt = sender.snd_nxt.max(ack);
+        sender.retries = 0;
+        sender.limited_transmit_bytes = 0;
+        self.stats.bytes_acknowledged += sender.acknowledged() - before;
+        self.pending.set(Pending::ACKNOWLEDGED);
+        sender.detection.on_new_ack();
+        let at = sender.outstanding();
+        let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
+            Progress::Normal => {
+                let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes });
+                true
+            }
+            Progress::Partial { restart_timer } => restart_timer,
+            Progress::Recovered { cwnd_bytes } => {
+                sender.window.on_recovered(cwnd_bytes);
+                true
+            }
+        };
+        if ack >= sender.round_end {
+            sender.round_end = sender.snd_max;
+            sender.flight_peak_before = sender.flight_peak;
+            sender.flight_peak = sender.flight();
+        }
+        // RFC 6298 5.2 and 5.3.
+        if sender.snd_una == sender.snd_max {
+            self.timers.stop();
+        } else if restart_timer && !self.timers.runs(Purpose::Persist) {
+            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+        if sender.fin_queued && sender.snd_una == sender.written + 2 {
+            self.fin_acknowledged(now);
+        }
+    }
+
+    fn duplicate_ack(&mut self) {
+        self.stats.duplicate_acks_received += 1;
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
+        if sender.recovery.is_recovering() {
+            sender.recovery.on_duplicate(&at);
+        } else if sender.detection.on_duplicate()
+            && sender.recovery.on_loss(&at, self.config.dup_ack_threshold)
+        {
+            // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
+            let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
+            sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
+            self.stats.fast_retransmits += 1;
+        }
+    }
+
+    /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
+    #[inline]
+    pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
+        if self.sender.recovery.next_retransmission().is_some() {
+            return self.transmit_repair(now);
+        }
+        let sender = &mut self.sender;
+        let data_end = 1 + sender.written;
+        if sender.snd_nxt >= data_end + u64::from(sender.fin_queued) {
+            return None;
+        }
+        let smss = sender.smss;
+        let flight = sender.flight();
+        let goes_back = sender.snd_nxt < sender.snd_max;
+        if flight == 0 && !goes_back {
+            self.restart_after_idle(now);
+        }
+        let sender = &mut self.sender;
+        let queued = data_end.saturating_sub(sender.snd_nxt);
+        let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
+        let length = queued.min(smss).min(room);
+        // The FIN takes its place in the peer's window, behind the last octet.
+        let fin = sender.fin_queued && length == queued && room > length;
+        if length == 0 && !fin {
+            return self.wait_for_window(now);
+        }
+        // A segment is never cut to the congestion window, which holds at least one.
+        if flight > 0 && length > 0 {
+            let cwnd = sender.send_window();
+            if flight + length > cwnd && !self.limited_transmit_lets_go(flight, length, cwnd) {
+                return None;
+            }
+        }
+        let sender = &self.sender;
+        if length < smss && !goes_back && !fin {
+            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds.
+            let nagle_lets_go = flight == 0 || !self.config.nagle;
+            let worth_sending = length == queued || length >= sender.max_snd_wnd / 2;
+            if !(nagle_lets_go && worth_sending) {
+                return self.wait_for_window(now);
+            }
+        }
+        self.sender.probe_due = false;
+        self.sender.probes = 0;
+        Some(self.data_segment(now, self.sender.snd_nxt, length, fin))
+    }
+
+    /// RFC 5681 4.1.
+    #[cold]
+    fn restart_after_idle(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
+            let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
+            sender.window.on_congestion(Cause::Idle { restart_window_bytes });
+        }
+    }
+
+    /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
+    fn limited_transmit_lets_go(&mut self, flight: u64, length: u64, cwnd: u64) -> bool {
+        let sender = &mut self.sender;
+        if !self.config.limited_transmit || sender.recovery.is_recovering() || sender.snd_nxt < sender.snd_max
+        {
+            return false;
+        }
+        let beyond = sender.detection.limited_transmit_segments() * sender.smss;
+        let lets_go = flight + length <= cwnd + beyond;
+        if lets_go {
+            sender.limited_transmit_bytes += length;
+        }
+        lets_go
+    }
+
+    /// The segment that recovery asks for: up to SMSS octets from there, whatever follows in the stream.
+    #[cold]
+    fn transmit_repair(&mut self, now: Time) -> Option<Segment> {
+        let sender = &mut self.sender;
+        let start = sender.recovery.next_retransmission()?;
+        sender.recovery.on_retransmitted();
+        let data_end = 1 + sender.written;
+        // What was sent before was within the window then.
+        let room = (sender.snd_una + sender.snd_wnd).max(sender.snd_max).saturating_sub(start);
+        let queued = data_end.saturating_sub(start);
+        let length = queued.min(sender.smss).min(room);
+        let fin = sender.fin_queued && length == queued && room > length;
+        Some(self.data_segment(now, start, length, fin))
+    }
+
+    /// Data waits for the peer's window. With nothing in flight to bring an ACK, the persist timer runs, and when
+    /// it has expired a probe goes: what the window takes, or one octet beyond it.
+    #[cold]
+    fn wait_for_window(&mut self, now: Time) -> Option<Segment> {
+        let sender = &mut self.sender;
+        if sender.flight() > 0 {
+            return None;
+        }
+        if !self.timers.runs(Purpose::Persist) {
+            self.timers.start(Purpose::Persist, now + self.persist_interval());
+            return None;
+        }
+        if !sender.probe_due {
+            return None;
+        }
+        sender.probe_due = false;
+        let start = sender.snd_nxt;
+        let queued = (1 + sender.written).saturating_sub(start);
+        let room = (sender.snd_una + sender.snd_wnd).saturating_sub(start);
+        let length = queued.min(sender.smss).min(room.max(1));
+        self.stats.window_probes_sent += 1;
+        let segment = self.data_segment(now, start, length, queued == 0);
+        if room == 0 {
+            // The octet is not taken: it stays the next to send, and the persist timer goes on.
+            self.sender.snd_nxt = start;
+            self.timers.start(Purpose::Persist, now + self.persist_interval());
+        }
+        Some(segment)
+    }
+
+    /// Sends `length` octets from offset `start` and the FIN behind them if `fin`.
+    #[inline]
+    fn data_segment(&mut self, now: Time, start: u64, length: u64, fin: bool) -> Segment {
+        let sender = &mut self.sender;
+        let data_end = start + length;
+        let end = data_end + u64::from(fin);
+        let repeated = sender.snd_max.min(end).saturating_sub(start);
+        if repeated > 0 {
+            self.stats.retransmissions += 1;
+            self.stats.bytes_retransmitted += repeated.min(length);
+            sender.stop_timing();
+        } else {
+            sender.time_segment(end, now);
+        }
+        sender.snd_nxt = sender.snd_nxt.max(end);
+        sender.snd_max = sender.snd_max.max(end);
+        sender.last_sent_at = now;
+        sender.flight_peak = sender.flight_peak.max(sender.flight());
+        let mut flags = Flags::NONE;
+        if length > 0 {
+            self.stats.data_segments_sent += 1;
+            self.stats.bytes_sent += length;
+            if data_end == 1 + sender.written {
+                flags |= Flags::PSH;
+            }
+        } else {
+            self.stats.control_segments_sent += 1;
+        }
+        if fin {
+            flags |= Flags::FIN;
+        }
+        // RFC 6298 5.1.
+        if !self.timers.runs(Purpose::Retransmission) {
+            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        }
+        debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
+        self.segment(now, start, flags, length as u32)
+    }
+}

@@ -1,0 +1,168 @@
+//! Round-trip time and retransmission timeout: RFC 6298, in whole nanoseconds.
+//!
+//! SRTT and RTTVAR by the RFC's gains (1/8, 1/4); RTO = SRTT + max(G, 4 RTTVAR), not below the minimum nor above
+//! the maximum. Backing off doubles the RTO up to the maximum; the doubled value stays until a valid measurement
+//! arrives (Karn's algorithm). With timestamps, several samples a round trip are weighted by RFC 7323 4.2.
+
+use roamsim_engine::Span;
+
+use super::config::Config;
+
+/// The estimator of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RttEstimator {
+    srtt: Option<Span>,
+    rttvar: Span,
+    /// The timeout before backing off, within the bounds.
+    base: Span,
+    /// The timeout in force.
+    rto: Span,
+    min_rto: Span,
+    max_rto: Span,
+    granularity: Span,
+}
+
+impl RttEstimator {
+    pub(super) fn new(config: &Config) -> RttEstimator {
+        let initial = config.initial_rto.min(config.max_rto);
+        RttEstimator {
+            srtt: None,
+            rttvar: Span::ZERO,
+            base: initial,
+            rto: initial,
+            min_rto: config.min_rto,
+            max_rto: config.max_rto,
+            granularity: config.clock_granularity,
+        }
+    }
+
+    #[inline]
+    pub(super) fn srtt(&self) -> Option<Span> {
+        self.srtt
+    }
+
+    #[inline]
+    pub(super) fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// The timeout after `doublings` of the one in force, for probes of a closed window.
+    pub(super) fn backed_off(&self, doublings: u32) -> Span {
+        self.rto.saturating_mul(1 << doublings.min(40)).min(self.max_rto)
+    }
+
+    /// A measurement of one segment that was sent once, one of `samples_per_rtt` a round trip.
+    #[inline]
+    pub(super) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
+        let r = self.whole_ticks(elapsed).as_ns();
+        let samples = samples_per_rtt.max(1);
+        let (srtt, rttvar) = match self.srtt {
+            None => (r, r / 2),
+            Some(srtt) => {
+                let srtt = srtt.as_ns();
+                // RTTVAR first, with the SRTT before this sample (RFC 6298 2.3).
+                let rttvar = weighted(self.rttvar.as_ns(), r.abs_diff(srtt), 4 * samples);
+                (weighted(srtt, r, 8 * samples), rttvar)
+            }
+        };
+        self.srtt = Some(Span::from_ns(srtt));
+        self.rttvar = Span::from_ns(rttvar);
+        let margin = self.granularity.max(self.rttvar.saturating_mul(4));
+        self.base = (Span::from_ns(srtt) + margin).max(self.min_rto).min(self.max_rto);
+        self.rto = self.base;
+    }
+
+    /// The timer expired: the timeout doubles (RFC 6298 5.5).
+    pub(super) fn back_off(&mut self) {
+        self.rto = self.rto.saturating_mul(2).min(self.max_rto);
+    }
+
+    /// The SYN was lost, so data starts with 3 s unless a measurement is there (RFC 6298 5.7).
+    pub(super) fn restart_after_lost_syn(&mut self) {
+        if self.srtt.is_none() {
+            self.base = self.base.max(Span::from_secs(3)).min(self.max_rto);
+            self.rto = self.base;
+        }
+    }
+
+    fn whole_ticks(&self, elapsed: Span) -> Span {
+        let tick = self.granularity.as_ns();
+        if tick <= 1 { elapsed } else { Span::from_ns(elapsed.as_ns().div_ceil(tick).saturating_mul(tick)) }
+    }
+}
+
+/// `old` moved towards `new` by one part in `parts`.
+#[inline]
+fn weighted(old: u64, new: u64, parts: u64) -> u64 {
+    if new >= old { old + (new - old) / parts } else { old - (old - new) / parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(min_rto: Span) -> RttEstimator {
+        RttEstimator::new(&Config { min_rto, ..Config::default() })
+    }
+
+    #[test]
+    fn first_and_second_measurement() {
+        let mut rtt = estimator(Span::ZERO);
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+        rtt.sample(Span::from_ms(100), 1);
+        // SRTT 100, RTTVAR 50, RTO 100 + 4 x 50.
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Span::from_ms(100)), Span::from_ms(300)));
+        rtt.sample(Span::from_ms(180), 1);
+        // RTTVAR = 3/4 x 50 + 1/4 x 80 = 57.5; SRTT = 7/8 x 100 + 1/8 x 180 = 110; RTO = 110 + 230.
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Span::from_ms(110)), Span::from_ms(340)));
+    }
+
+    #[test]
+    fn the_tick_rounds_up_and_bounds_the_variance() {
+        let mut rtt = estimator(Span::ZERO);
+        rtt.sample(Span::from_us(20_001), 1);
+        assert_eq!(rtt.srtt(), Some(Span::from_ms(21)));
+        for _ in 0..200 {
+            rtt.sample(Span::from_ms(21), 1);
+        }
+        // RTTVAR has gone to almost nothing: RTO = SRTT + G.
+        assert_eq!(rtt.rto(), Span::from_ms(22));
+    }
+
+    #[test]
+    fn backing_off_stays_until_a_measurement() {
+        let mut rtt = estimator(Span::from_ms(200));
+        rtt.sample(Span::from_ms(10), 1);
+        assert_eq!(rtt.rto(), Span::from_ms(200));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_ms(800));
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Span::from_secs(60));
+        rtt.sample(Span::from_ms(10), 1);
+        assert_eq!(rtt.rto(), Span::from_ms(200));
+    }
+
+    #[test]
+    fn a_lost_syn_makes_three_seconds() {
+        let mut rtt = estimator(Span::from_ms(200));
+        rtt.back_off();
+        rtt.restart_after_lost_syn();
+        assert_eq!(rtt.rto(), Span::from_secs(3));
+        let mut bounded = RttEstimator::new(&Config { max_rto: Span::from_ms(500), ..Config::default() });
+        assert_eq!(bounded.rto(), Span::from_ms(500));
+        bounded.restart_after_lost_syn();
+        assert_eq!(bounded.rto(), Span::from_ms(500));
+    }
+
+    #[test]
+    fn many_samples_a_round_trip_weigh_less() {
+        let mut rtt = estimator(Span::ZERO);
+        rtt.sample(Span::from_ms(100), 1);
+        rtt.sample(Span::from_ms(180), 5);
+        // One part in 8 x 5 of 80 ms: 2 ms.
+        assert_eq!(rtt.srtt(), Some(Span::from_ms(102)));
+    }
+}

@@ -1,0 +1,244 @@
+//! A TCP segment as the simulator carries it: the header's fields and the payload's length, without bytes.
+
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+
+/// The control bits (RFC 9293 3.1), in the positions of the header's octet 13.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No bit set.
+    pub const NONE: Flags = Flags(0);
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push: the sender's queue is empty behind this segment.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgement number is valid.
+    pub const ACK: Flags = Flags(0x10);
+    /// The urgent pointer is valid.
+    pub const URG: Flags = Flags(0x20);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Flags = Flags(0x80);
+
+    /// Whether every bit of `other` is set.
+    #[inline]
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether any bit of `other` is set.
+    #[inline]
+    pub const fn intersects(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+    #[inline]
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    #[inline]
+    fn bitor_assign(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+impl fmt::Display for Flags {
+    /// The letters of tcpdump: S F R P U E W, and a dot for ACK.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LETTERS: [(Flags, &str); 8] = [
+            (Flags::FIN, "F"),
+            (Flags::SYN, "S"),
+            (Flags::RST, "R"),
+            (Flags::PSH, "P"),
+            (Flags::ACK, "."),
+            (Flags::URG, "U"),
+            (Flags::ECE, "E"),
+            (Flags::CWR, "W"),
+        ];
+        if *self == Flags::NONE {
+            return f.write_str("none");
+        }
+        for (flag, letter) in LETTERS {
+            if self.contains(flag) {
+                f.write_str(letter)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{self}]")
+    }
+}
+
+/// The timestamps option (RFC 7323 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timestamps {
+    /// The sender's timestamp clock.
+    pub value: u32,
+    /// The echo of the peer's timestamp.
+    pub echo_reply: u32,
+}
+
+/// The options a segment carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Options {
+    /// Maximum segment size, on a SYN (RFC 9293 3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale, on a SYN (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: Option<Timestamps>,
+}
+
+impl Options {
+    /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale 3
+    /// and a no-operation, timestamps 10 and two no-operations.
+    #[inline]
+    pub const fn bytes(&self) -> u32 {
+        let mut bytes = 0;
+        if self.mss.is_some() {
+            bytes += 4;
+        }
+        if self.window_scale.is_some() {
+            bytes += 4;
+        }
+        if self.timestamps.is_some() {
+            bytes += 12;
+        }
+        bytes
+    }
+}
+
+/// A segment: header fields and the length of its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Segment {
+    /// The sender's port.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+    /// Sequence number of the first octet (of the SYN, if there is one).
+    pub seq: u32,
+    /// The next sequence number expected, valid with ACK.
+    pub ack: u32,
+    /// The control bits.
+    pub flags: Flags,
+    /// The window field as it stands in the header, scaled.
+    pub window: u16,
+    /// Octets of payload.
+    pub payload_bytes: u32,
+    /// The options.
+    pub options: Options,
+}
+
+impl Segment {
+    /// Octets of the header with its options.
+    #[inline]
+    pub const fn header_bytes(&self) -> u32 {
+        20 + self.options.bytes()
+    }
+
+    /// Octets of header and payload.
+    #[inline]
+    pub const fn total_bytes(&self) -> u32 {
+        self.header_bytes() + self.payload_bytes
+    }
+
+    /// Octets of sequence space: payload, SYN and FIN (SEG.LEN of RFC 9293 3.3.1).
+    #[inline]
+    pub const fn sequence_length(&self) -> u64 {
+        // SYN is bit 1, FIN bit 0.
+        self.payload_bytes as u64 + (self.flags.0 >> 1 & 1) as u64 + (self.flags.0 & 1) as u64
+    }
+}
+
+impl fmt::Display for Segment {
+    /// As tcpdump prints it: `Flags [P.], seq 1:1001, ack 1, win 65535, length 1000`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags [{}], seq {}", self.flags, self.seq)?;
+        if self.payload_bytes > 0 {
+            write!(f, ":{}", self.seq.wrapping_add(self.payload_bytes))?;
+        }
+        if self.flags.contains(Flags::ACK) {
+            write!(f, ", ack {}", self.ack)?;
+        }
+        write!(f, ", win {}", self.window)?;
+        if self.options != Options::default() {
+            f.write_str(", options [")?;
+            let mut separator = "";
+            if let Some(mss) = self.options.mss {
+                write!(f, "mss {mss}")?;
+                separator = ",";
+            }
+            if let Some(shift) = self.options.window_scale {
+                write!(f, "{separator}wscale {shift}")?;
+                separator = ",";
+            }
+            if let Some(ts) = self.options.timestamps {
+                write!(f, "{separator}TS val {} ecr {}", ts.value, ts.echo_reply)?;
+            }
+            f.write_str("]")?;
+        }
+        write!(f, ", length {}", self.payload_bytes)
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} > {}: {self}", self.source_port, self.destination_port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_small() {
+        assert!(size_of::<Segment>() <= 64, "{} bytes", size_of::<Segment>());
+    }
+
+    #[test]
+    fn prints_as_tcpdump_does() {
+        let mut segment = Segment {
+            source_port: 4551,
+            destination_port: 80,
+            seq: u32::MAX,
+            ack: 7,
+            flags: Flags::ACK | Flags::PSH,
+            window: 512,
+            payload_bytes: 10,
+            options: Options::default(),
+        };
+        assert_eq!(segment.to_string(), "Flags [P.], seq 4294967295:9, ack 7, win 512, length 10");
+        assert_eq!((segment.header_bytes(), segment.total_bytes(), segment.sequence_length()), (20, 30, 10));
+        segment.flags = Flags::SYN;
+        segment.payload_bytes = 0;
+        segment.options = Options {
+            mss: Some(1460),
+            window_scale: Some(7),
+            timestamps: Some(Timestamps { value: 5, echo_reply: 0 }),
+        };
+        assert_eq!(
+            format!("{segment:?}"),
+            "4551 > 80: Flags [S], seq 4294967295, win 512, options [mss 1460,wscale 7,TS val 5 ecr 0], length 0"
+        );
+        // 20 + 4 + 4 + 12 octets; the SYN takes one sequence number.
+        assert_eq!((segment.header_bytes(), segment.sequence_length()), (40, 1));
+    }
+}

@@ -1,0 +1,94 @@
+//! The window law: how the congestion window grows with acknowledgements and what a loss makes of it.
+//!
+//! The law owns `cwnd` and `ssthresh`. Growth during recovery (inflation by duplicate ACKs) is not its business,
+//! it belongs to [`super::recovery`]. To add a law: a file here with its state and hooks, a variant of
+//! [`WindowLaw`], an arm in each hook.
+
+mod reno;
+
+pub use reno::Reno;
+
+/// What made the sender slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A loss that arriving ACKs told of: the window is halved.
+    FastRetransmit {
+        /// Octets in flight, those sent by limited transmit not counted.
+        flight_bytes: u64,
+    },
+    /// The retransmission timer expired: the window restarts at one segment.
+    Timeout {
+        /// Octets in flight when it expired.
+        flight_bytes: u64,
+        /// The same octets had been repeated by the timer already.
+        repeated: bool,
+    },
+    /// Nothing was sent for longer than the RTO: the window restarts at the initial window at most.
+    Idle {
+        /// The restart window RW of RFC 5681 4.1.
+        restart_window_bytes: u64,
+    },
+}
+
+/// An ACK for new data outside of recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Octets it acknowledges for the first time.
+    pub bytes: u64,
+    /// The largest flight in this and the last round trip: how much of the window is in use.
+    pub in_use_bytes: u64,
+}
+
+/// The window law of a connection.
+#[derive(Clone, Copy, Debug)]
+pub enum WindowLaw {
+    /// Additive increase, halving: RFC 5681.
+    Reno(Reno),
+}
+
+impl WindowLaw {
+    /// The congestion window in bytes, without inflation.
+    #[inline]
+    pub fn cwnd_bytes(&self) -> u64 {
+        match self {
+            WindowLaw::Reno(law) => law.cwnd_bytes(),
+        }
+    }
+
+    /// The slow-start threshold in bytes, `u64::MAX` while it is arbitrarily high.
+    #[inline]
+    pub fn ssthresh_bytes(&self) -> u64 {
+        match self {
+            WindowLaw::Reno(law) => law.ssthresh_bytes(),
+        }
+    }
+
+    /// Segment size and initial window are known: the handshake is complete.
+    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+        match self {
+            WindowLaw::Reno(law) => law.start(smss_bytes, initial_window_bytes),
+        }
+    }
+
+    /// New data was acknowledged outside of recovery.
+    #[inline]
+    pub(super) fn on_ack(&mut self, acked: &Acked) {
+        match self {
+            WindowLaw::Reno(law) => law.on_ack(acked),
+        }
+    }
+
+    /// The sender must slow down.
+    pub(super) fn on_congestion(&mut self, cause: Cause) {
+        match self {
+            WindowLaw::Reno(law) => law.on_congestion(cause),
+        }
+    }
+
+    /// Recovery has ended and leaves a window of `cwnd_bytes`.
+    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+        match self {
+            WindowLaw::Reno(law) => law.on_recovered(cwnd_bytes),
+        }
+    }
+}

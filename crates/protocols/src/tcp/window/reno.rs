@@ -1,0 +1,159 @@
+//! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
+//!
+//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2).
+//! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes have been acknowledged (the recommended way, which
+//!   does not slow down with delayed acknowledgements).
+//! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
+//! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
+//! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight of
+//!   this and the last round trip for pipeACK. A window that application or receiver do not fill says nothing of
+//!   the path.
+
+use super::{Acked, Cause};
+
+/// The state of the law.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    cwnd_bytes: u64,
+    ssthresh_bytes: u64,
+    smss_bytes: u64,
+    /// Bytes acknowledged in congestion avoidance since cwnd last grew.
+    acked_bytes: u64,
+}
+
+impl Reno {
+    /// A law that waits for [`Reno::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
+    pub fn new(ssthresh_bytes: Option<u64>) -> Reno {
+        Reno {
+            cwnd_bytes: 1,
+            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
+            smss_bytes: 1,
+            acked_bytes: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    #[inline]
+    pub(super) fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
+    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+        self.smss_bytes = smss_bytes;
+        self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, acked: &Acked) {
+        if acked.in_use_bytes.saturating_mul(2) < self.cwnd_bytes {
+            return;
+        }
+        if self.cwnd_bytes < self.ssthresh_bytes {
+            self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+            return;
+        }
+        self.acked_bytes += acked.bytes;
+        if self.acked_bytes >= self.cwnd_bytes {
+            self.acked_bytes -= self.cwnd_bytes;
+            self.cwnd_bytes += self.smss_bytes;
+        }
+    }
+
+    pub(super) fn on_congestion(&mut self, cause: Cause) {
+        self.acked_bytes = 0;
+        match cause {
+            Cause::FastRetransmit { flight_bytes } => {
+                self.ssthresh_bytes = self.half_of(flight_bytes);
+                self.cwnd_bytes = self.ssthresh_bytes;
+            }
+            Cause::Timeout { flight_bytes, repeated } => {
+                if !repeated {
+                    self.ssthresh_bytes = self.half_of(flight_bytes);
+                }
+                self.cwnd_bytes = self.smss_bytes;
+            }
+            Cause::Idle { restart_window_bytes } => {
+                self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
+            }
+        }
+    }
+
+    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+        self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
+    }
+
+    fn half_of(&self, flight_bytes: u64) -> u64 {
+        (flight_bytes / 2).max(2 * self.smss_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
+        let mut law = Reno::new(ssthresh);
+        law.start(1000, cwnd);
+        law
+    }
+
+    fn ack(law: &mut Reno, bytes: u64) {
+        let in_use_bytes = law.cwnd_bytes();
+        law.on_ack(&Acked { bytes, in_use_bytes });
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_an_ack_at_most() {
+        let mut law = law(2000, None);
+        ack(&mut law, 1000);
+        ack(&mut law, 2000);
+        ack(&mut law, 10);
+        assert_eq!(law.cwnd_bytes(), 2000 + 1000 + 1000 + 10);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_a_segment_a_window() {
+        let mut law = law(4000, Some(4000));
+        for _ in 0..3 {
+            ack(&mut law, 1000);
+        }
+        assert_eq!(law.cwnd_bytes(), 4000);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 5000);
+        // Two ACKs for two segments each count as four for one.
+        ack(&mut law, 2000);
+        ack(&mut law, 2000);
+        assert_eq!(law.cwnd_bytes(), 5000);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 6000);
+    }
+
+    #[test]
+    fn the_cause_decides() {
+        let mut law = law(10_000, None);
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 9000 });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (4500, 4500));
+        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 3500));
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 3500));
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: false });
+        assert_eq!(law.ssthresh_bytes(), 2000);
+        law.on_recovered(8000);
+        law.on_congestion(Cause::Idle { restart_window_bytes: 5000 });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (5000, 2000));
+    }
+
+    #[test]
+    fn a_window_not_in_use_does_not_grow() {
+        let mut law = law(10_000, None);
+        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 4999 });
+        assert_eq!(law.cwnd_bytes(), 10_000);
+        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 5000 });
+        assert_eq!(law.cwnd_bytes(), 11_000);
+    }
+}

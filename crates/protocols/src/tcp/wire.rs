@@ -1,0 +1,311 @@
+//! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps).
+//!
+//! The urgent pointer is sent as zero and not read. Options other than MSS, window scale, timestamps, end of list
+//! and no-operation are passed over by their length, as are those of a wrong length for their kind.
+
+use std::fmt;
+
+use super::segment::{Flags, Options, Segment, Timestamps};
+
+const KIND_END: u8 = 0;
+const KIND_NO_OPERATION: u8 = 1;
+const KIND_MSS: u8 = 2;
+const KIND_WINDOW_SCALE: u8 = 3;
+const KIND_TIMESTAMPS: u8 = 8;
+
+const HEADER_BYTES: usize = 20;
+
+/// Why octets are no TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// Fewer octets than the header needs.
+    Truncated {
+        /// Octets there are.
+        have: usize,
+        /// Octets the header needs.
+        need: usize,
+    },
+    /// The data offset is below the 5 words of a header without options.
+    DataOffset {
+        /// The field, in 32-bit words.
+        words: u8,
+    },
+    /// An option's length is below 2 or runs past the header.
+    OptionLength {
+        /// The option's kind.
+        kind: u8,
+        /// Where the option starts, in octets from the segment's start.
+        at: usize,
+    },
+    /// The checksum does not fit.
+    Checksum {
+        /// The field in the header.
+        found: u16,
+        /// What it should be.
+        expected: u16,
+    },
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecodeError::Truncated { have, need } => {
+                write!(f, "TCP header truncated: {have} octets of {need}")
+            }
+            DecodeError::DataOffset { words } => write!(f, "TCP data offset {words} is below 5 words"),
+            DecodeError::OptionLength { kind, at } => {
+                write!(f, "TCP option of kind {kind} at octet {at} has an impossible length")
+            }
+            DecodeError::Checksum { found, expected } => {
+                write!(f, "TCP checksum {found:#06x}, expected {expected:#06x}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Appends the segment's header and `payload` to `out`.
+///
+/// `pseudo_header_sum` is the sum of the 16-bit words of the pseudo-header (RFC 9293 3.1, RFC 8200 8.1), its
+/// length field included, without folding or complement. The payload's length is that of `payload`, whatever
+/// `segment.payload_bytes` says.
+pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &mut Vec<u8>) {
+    let start = out.len();
+    let header_bytes = segment.header_bytes();
+    out.extend_from_slice(&segment.source_port.to_be_bytes());
+    out.extend_from_slice(&segment.destination_port.to_be_bytes());
+    out.extend_from_slice(&segment.seq.to_be_bytes());
+    out.extend_from_slice(&segment.ack.to_be_bytes());
+    // Data offset in words: at most 10 with all three options.
+    out.push(((header_bytes / 4) as u8) << 4);
+    out.push(segment.flags.0);
+    out.extend_from_slice(&segment.window.to_be_bytes());
+    out.extend_from_slice(&[0; 4]); // checksum and urgent pointer
+    if let Some(mss) = segment.options.mss {
+        out.extend_from_slice(&[KIND_MSS, 4]);
+        out.extend_from_slice(&mss.to_be_bytes());
+    }
+    if let Some(shift) = segment.options.window_scale {
+        out.extend_from_slice(&[KIND_NO_OPERATION, KIND_WINDOW_SCALE, 3, shift]);
+    }
+    if let Some(timestamps) = segment.options.timestamps {
+        // The layout that RFC 7323 appendix A recommends.
+        out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_TIMESTAMPS, 10]);
+        out.extend_from_slice(&timestamps.value.to_be_bytes());
+        out.extend_from_slice(&timestamps.echo_reply.to_be_bytes());
+    }
+    out.extend_from_slice(payload);
+    let checksum = checksum(&out[start..], pseudo_header_sum);
+    out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The segment at the start of `octets`, and its payload, which reaches to their end.
+///
+/// With `pseudo_header_sum` (see [`encode`]) the checksum is verified; without it is not looked at.
+pub fn decode(octets: &[u8], pseudo_header_sum: Option<u32>) -> Result<(Segment, &[u8]), DecodeError> {
+    let Some((header, _)) = octets.split_first_chunk::<HEADER_BYTES>() else {
+        return Err(DecodeError::Truncated { have: octets.len(), need: HEADER_BYTES });
+    };
+    let words = header[12] >> 4;
+    if words < 5 {
+        return Err(DecodeError::DataOffset { words });
+    }
+    let header_bytes = usize::from(words) * 4;
+    let Some((whole_header, payload)) = octets.split_at_checked(header_bytes) else {
+        return Err(DecodeError::Truncated { have: octets.len(), need: header_bytes });
+    };
+    if let Some(sum) = pseudo_header_sum {
+        let found = u16_at(header, 16);
+        // The sum over the segment with its field in place is zero; without it, what the field should be.
+        if checksum(octets, sum) != 0 {
+            let mut cleared = octets.to_vec();
+            cleared[16..18].fill(0);
+            return Err(DecodeError::Checksum { found, expected: checksum(&cleared, sum) });
+        }
+    }
+    let segment = Segment {
+        source_port: u16_at(header, 0),
+        destination_port: u16_at(header, 2),
+        seq: u32_at(header, 4),
+        ack: u32_at(header, 8),
+        flags: Flags(header[13]),
+        window: u16_at(header, 14),
+        payload_bytes: u32::try_from(payload.len()).unwrap_or(u32::MAX),
+        options: decode_options(whole_header)?,
+    };
+    Ok((segment, payload))
+}
+
+fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
+    let mut options = Options::default();
+    let mut at = HEADER_BYTES;
+    while at < header.len() {
+        let kind = header[at];
+        match kind {
+            KIND_END => break,
+            KIND_NO_OPERATION => {
+                at += 1;
+                continue;
+            }
+            _ => {}
+        }
+        let length = header.get(at + 1).map_or(0, |&length| usize::from(length));
+        let Some(option) = header.get(at..at + length).filter(|_| length >= 2) else {
+            return Err(DecodeError::OptionLength { kind, at });
+        };
+        match (kind, option) {
+            (KIND_MSS, &[_, _, high, low]) => options.mss = Some(u16::from_be_bytes([high, low])),
+            (KIND_WINDOW_SCALE, &[_, _, shift]) => options.window_scale = Some(shift),
+            (KIND_TIMESTAMPS, option) if length == 10 => {
+                options.timestamps =
+                    Some(Timestamps { value: u32_at(option, 2), echo_reply: u32_at(option, 6) });
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    Ok(options)
+}
+
+/// The Internet checksum (RFC 1071) of `octets` on top of `pseudo_header_sum`.
+fn checksum(octets: &[u8], pseudo_header_sum: u32) -> u16 {
+    let mut sum = u64::from(pseudo_header_sum);
+    let mut words = octets.chunks_exact(2);
+    for word in &mut words {
+        sum += u64::from(u16_at(word, 0));
+    }
+    if let &[last] = words.remainder() {
+        sum += u64::from(last) << 8;
+    }
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+fn u16_at(octets: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([octets[at], octets[at + 1]])
+}
+
+fn u32_at(octets: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn syn() -> Segment {
+        Segment {
+            source_port: 0x1234,
+            destination_port: 0x0050,
+            seq: 0x0102_0304,
+            ack: 0,
+            flags: Flags::SYN,
+            window: 0xFFFF,
+            payload_bytes: 0,
+            options: Options { mss: Some(1460), window_scale: Some(7), timestamps: None },
+        }
+    }
+
+    #[test]
+    fn a_syn_octet_by_octet() {
+        let mut octets = Vec::new();
+        encode(&syn(), &[], 0x001C + 6, &mut octets);
+        // Words: 1234 0050 0102 0304 0000 0000 7002 FFFF 0000 0000 0204 05B4 0103 0307, and 0022 of the
+        // pseudo-header. Their sum is 1926F, folded 9270, complement 6D8F.
+        assert_eq!(
+            octets,
+            [
+                0x12, 0x34, 0x00, 0x50, 0x01, 0x02, 0x03, 0x04, 0, 0, 0, 0, 0x70, 0x02, 0xFF, 0xFF, 0x6D,
+                0x8F, 0, 0, 2, 4, 0x05, 0xB4, 1, 3, 3, 7
+            ]
+        );
+        assert_eq!(decode(&octets, Some(0x22)), Ok((syn(), &[][..])));
+        assert_eq!(
+            decode(&octets, Some(0x23)),
+            Err(DecodeError::Checksum { found: 0x6D8F, expected: 0x6D8E })
+        );
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let mut octets = Vec::new();
+        encode(&syn(), &[], 0, &mut octets);
+        assert_eq!(decode(&octets[..19], None), Err(DecodeError::Truncated { have: 19, need: 20 }));
+        assert_eq!(decode(&octets[..24], None), Err(DecodeError::Truncated { have: 24, need: 28 }));
+        let with = |at: usize, value: u8| {
+            let mut changed = octets.clone();
+            changed[at] = value;
+            decode(&changed, None).map(|(segment, _)| segment.options)
+        };
+        assert_eq!(with(12, 0x40), Err(DecodeError::DataOffset { words: 4 }));
+        assert_eq!(with(21, 1), Err(DecodeError::OptionLength { kind: 2, at: 20 }));
+        assert_eq!(with(26, 4), Err(DecodeError::OptionLength { kind: 3, at: 25 }));
+        // A kind that is not known, and MSS with another kind's length, are passed over.
+        assert_eq!(with(20, 99).map(|o| (o.mss, o.window_scale)), Ok((None, Some(7))));
+        assert_eq!(with(20, 3).map(|o| (o.mss, o.window_scale)), Ok((None, Some(7))));
+        // The end of the list ends it.
+        assert_eq!(with(24, 0).map(|o| o.window_scale), Ok(None));
+    }
+
+    prop_compose! {
+        fn any_segment()(
+            ports in any::<(u16, u16)>(),
+            numbers in any::<(u32, u32)>(),
+            flags in any::<u8>(),
+            window in any::<u16>(),
+            mss in any::<Option<u16>>(),
+            window_scale in any::<Option<u8>>(),
+            timestamps in any::<Option<(u32, u32)>>(),
+        ) -> Segment {
+            Segment {
+                source_port: ports.0,
+                destination_port: ports.1,
+                seq: numbers.0,
+                ack: numbers.1,
+                flags: Flags(flags),
+                window,
+                payload_bytes: 0,
+                options: Options {
+                    mss,
+                    window_scale,
+                    timestamps: timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply }),
+                },
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(
+            segment in any_segment(),
+            payload in prop::collection::vec(any::<u8>(), 0..100),
+            sum in any::<u32>(),
+            before in prop::collection::vec(any::<u8>(), 0..7),
+        ) {
+            let segment = Segment { payload_bytes: payload.len() as u32, ..segment };
+            let mut octets = before.clone();
+            encode(&segment, &payload, sum, &mut octets);
+            prop_assert_eq!(octets.len() - before.len(), segment.total_bytes() as usize);
+            prop_assert_eq!(decode(&octets[before.len()..], Some(sum)), Ok((segment, &payload[..])));
+        }
+
+        #[test]
+        fn any_octets_are_survived(octets in prop::collection::vec(any::<u8>(), 0..80), sum in any::<Option<u32>>()) {
+            let _ = decode(&octets, sum);
+        }
+
+        /// A valid offset makes the option parser run on arbitrary options.
+        #[test]
+        fn any_options_are_survived(mut octets in prop::collection::vec(any::<u8>(), 60..80), words in 5u8..16) {
+            octets[12] = words << 4;
+            if let Ok((segment, payload)) = decode(&octets, None) {
+                prop_assert_eq!(payload.len(), octets.len() - usize::from(words) * 4);
+                prop_assert_eq!(segment.payload_bytes as usize, payload.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Properties of TCP: a stream arrives whole and in order over any path, and no segment from anywhere harms.
+
+mod tcp_path;
+
+use proptest::prelude::*;
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::tcp::{
+    Config, Connection, Event, Flags, InitialWindow, Options, Segment, State, Timestamps, Variant,
+};
+use roamsim_protocols::{Context, Machine};
+use tcp_path::{Pair, Path};
+
+fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    // PROPTEST_CASES asks for more, never for fewer.
+    ProptestConfig { cases: default.cases.max(cases), failure_persistence: None, ..default }
+}
+
+prop_compose! {
+    fn any_config()(
+        variant in prop::sample::select(&Variant::ALL[..]),
+        mss_bytes in prop_oneof![Just(1000u32), 20u32..2000],
+        window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
+        switches in any::<[bool; 6]>(),
+        delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
+        dup_ack_threshold in 1u32..5,
+        initial in 0u32..12,
+        max_rto in prop::sample::select(&[200u64, 1000, 60_000][..]),
+    ) -> Config {
+        let [window_scaling, nagle, limited_transmit, timestamps, restart_after_idle, ssthresh] = switches;
+        Config {
+            variant,
+            mss_bytes,
+            initial_window: if initial == 0 { InitialWindow::Rfc6928 } else { InitialWindow::Segments(initial) },
+            // 0 stands for a buffer of two segments.
+            receive_window_bytes: if window == 0 { 2 * mss_bytes } else { window },
+            window_scaling,
+            min_rto: Span::from_ms(200),
+            max_rto: Span::from_ms(max_rto),
+            delayed_ack,
+            nagle,
+            dup_ack_threshold,
+            limited_transmit,
+            timestamps,
+            initial_ssthresh_bytes: ssthresh.then_some(4000),
+            restart_after_idle,
+            // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
+            msl: Span::from_secs(300),
+            ..Config::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn any_path()(
+        delay in 0u64..300,
+        jitter in 0u64..100,
+        loss in prop_oneof![Just(0.0), 0.0..0.6],
+        duplication in prop_oneof![Just(0.0), 0.0..0.3],
+    ) -> Path {
+        Path {
+            delay: Span::from_ms(delay),
+            jitter: Span::from_ms(jitter),
+            loss,
+            duplication,
+            calm_from: Time::from_ns(20_000_000_000),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    /// Both directions, written in pieces at arbitrary times, closed when all is written.
+    #[test]
+    fn every_octet_arrives_in_order_and_the_close_completes(
+        configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        path in any_path(),
+        seed in any::<u64>(),
+        iss in prop_oneof![Just([u32::MAX - 500, u32::MAX - 1]), any::<[u32; 2]>()],
+        writes in prop::collection::vec((0usize..2, 1u64..6000, 0u64..2000), 0..30),
+        passive_closes in any::<bool>(),
+    ) {
+        let mut pair = Pair::new(configs, iss, path, seed);
+        pair.drain(0);
+        let mut at = Time::ZERO;
+        let mut total = [0, 0];
+        for (i, bytes, gap_ms) in writes {
+            at += Span::from_ms(gap_ms);
+            while pair.now < at && pair.step() {}
+            pair.ends[i].tcp.write(bytes);
+            total[i] += bytes;
+            pair.drain(i);
+        }
+        let established = |pair: &Pair, i: usize| pair.ends[i].events.contains(&Event::Established);
+        while !(established(&pair, 0) && established(&pair, 1)) && pair.step() {}
+        let mut steps = 0;
+        let first = usize::from(passive_closes);
+        pair.ends[first].tcp.close();
+        pair.drain(first);
+        let mut second_closed = false;
+        while pair.step() {
+            steps += 1;
+            prop_assert!(steps < 200_000, "no end in sight: {:?} {:?}", pair.ends[0].tcp, pair.ends[1].tcp);
+            if !second_closed && pair.ends[1 - first].events.contains(&Event::RemoteClosed) {
+                second_closed = true;
+                pair.ends[1 - first].tcp.close();
+                pair.drain(1 - first);
+            }
+        }
+        for i in 0..2 {
+            prop_assert_eq!(pair.ends[1 - i].received, total[i]);
+            prop_assert_eq!(pair.ends[i].acknowledged, total[i]);
+            prop_assert_eq!(pair.ends[i].tcp.state(), State::Closed);
+            let mut events = pair.ends[i].events.clone();
+            events.sort_by_key(|event| format!("{event:?}"));
+            prop_assert_eq!(events, [Event::Closed, Event::Established, Event::RemoteClosed]);
+        }
+    }
+
+    /// The receiving application stops and goes on at arbitrary times: the window closes, probes keep it alive.
+    #[test]
+    fn a_closed_window_opens_again(
+        configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        path in any_path(),
+        seed in any::<u64>(),
+        total in 1u64..40_000,
+        reads in prop::collection::vec((1u64..5000, 0u64..10_000), 0..10),
+    ) {
+        let mut pair = Pair::new(configs, [7, 9], path, seed);
+        pair.ends[1].tcp.set_reading(false);
+        pair.ends[0].tcp.write(total);
+        pair.drain(0);
+        let mut at = Time::ZERO;
+        for (bytes, gap_ms) in reads {
+            at += Span::from_ms(gap_ms);
+            while pair.now < at && pair.step() {}
+            // What is held but not read never exceeds the buffer.
+            pair.ends[1].tcp.read(bytes);
+            pair.drain(1);
+        }
+        pair.ends[1].tcp.set_reading(true);
+        pair.drain(1);
+        let mut steps = 0;
+        while pair.ends[0].acknowledged < total && pair.step() {
+            steps += 1;
+            prop_assert!(steps < 500_000, "no end in sight: {:?}", pair.ends[0].tcp);
+        }
+        prop_assert_eq!(pair.ends[1].received, total);
+    }
+}
+
+/// One thing that may happen to a connection from outside.
+#[derive(Clone, Debug)]
+enum Act {
+    Arrive { seq: i32, ack: i32, flags: u8, window: u16, payload_bytes: u32, options: Options },
+    Wait { ms: u64 },
+    Write { bytes: u64 },
+    Read { bytes: u64 },
+    SetReading { reading: bool },
+    Close,
+    Abort,
+    Open,
+}
+
+/// Numbers mostly near what the connection expects, so that they get past the first check.
+fn near() -> impl Strategy<Value = i32> {
+    prop_oneof![6 => -3i32..6, 3 => -5000i32..5000, 1 => any::<i32>()]
+}
+
+prop_compose! {
+    fn any_options()(
+        mss in prop::option::weighted(0.3, any::<u16>()),
+        window_scale in prop::option::weighted(0.3, any::<u8>()),
+        timestamps in prop::option::weighted(0.5, any::<(u32, u32)>()),
+    ) -> Options {
+        let timestamps = timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply });
+        Options { mss, window_scale, timestamps }
+    }
+}
+
+fn any_act() -> impl Strategy<Value = Act> {
+    let flags = prop_oneof![
+        8 => Just(Flags::ACK.0),
+        2 => Just(Flags::ACK.0 | Flags::FIN.0),
+        2 => Just(Flags::SYN.0),
+        2 => Just(Flags::SYN.0 | Flags::ACK.0),
+        1 => Just(Flags::RST.0),
+        2 => any::<u8>(),
+    ];
+    let window = prop_oneof![Just(0u16), Just(1u16), any::<u16>()];
+    let payload = prop_oneof![3 => Just(0u32), 3 => 0u32..3000, 1 => any::<u32>()];
+    let arrive = (near(), near(), flags, window, payload, any_options()).prop_map(
+        |(seq, ack, flags, window, payload_bytes, options)| Act::Arrive {
+            seq,
+            ack,
+            flags,
+            window,
+            payload_bytes,
+            options,
+        },
+    );
+    prop_oneof![
+        30 => arrive,
+        6 => prop_oneof![0u64..3000, any::<u64>()].prop_map(|ms| Act::Wait { ms }),
+        4 => prop_oneof![1u64..5000, any::<u64>()].prop_map(|bytes| Act::Write { bytes }),
+        2 => any::<u64>().prop_map(|bytes| Act::Read { bytes }),
+        1 => any::<bool>().prop_map(|reading| Act::SetReading { reading }),
+        1 => Just(Act::Close),
+        1 => Just(Act::Abort),
+        1 => Just(Act::Open),
+    ]
+}
+
+/// Sends everything there is to send; true when the machine falls silent.
+fn falls_silent(tcp: &mut Connection, now: Time, random: &mut Stream) -> bool {
+    for _ in 0..2_000_000 {
+        if tcp.poll_transmit(&mut Context { now, random }).is_none() {
+            return true;
+        }
+    }
+    false
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    /// Whatever arrives, in whatever order: no panic (overflow checks are on), no endless work, no broken bound.
+    #[test]
+    fn no_sequence_of_segments_harms(
+        config in any_config(),
+        passive in any::<bool>(),
+        iss in prop_oneof![Just(u32::MAX - 2), any::<u32>()],
+        irs in any::<u32>(),
+        acts in prop::collection::vec(any_act(), 1..60),
+    ) {
+        let mut random = Stream::new(0, 0, "");
+        let mut tcp = Connection::new(&config, 1, 2, iss);
+        let mut now = Time::ZERO;
+        if passive {
+            tcp.listen();
+        } else {
+            tcp.open();
+        }
+        prop_assert!(falls_silent(&mut tcp, now, &mut random));
+        for act in acts {
+            match act {
+                Act::Arrive { seq, ack, flags, window, payload_bytes, options } => {
+                    let synchronized = !matches!(tcp.state(), State::Listen | State::SynSent | State::Closed);
+                    let expected = if synchronized {
+                        irs.wrapping_add(1).wrapping_add(tcp.received_offset() as u32)
+                    } else {
+                        irs
+                    };
+                    let una = iss.wrapping_add(1).wrapping_add(tcp.snd_una_offset() as u32);
+                    let segment = Segment {
+                        source_port: 2,
+                        destination_port: 1,
+                        seq: expected.wrapping_add_signed(seq),
+                        ack: una.wrapping_add_signed(ack),
+                        flags: Flags(flags),
+                        window,
+                        payload_bytes,
+                        options,
+                    };
+                    tcp.handle_segment(&mut Context { now, random: &mut random }, &segment);
+                }
+                Act::Wait { ms } => {
+                    now += Span::from_ns(ms.saturating_mul(1_000_000));
+                    tcp.handle_timeout(&mut Context { now, random: &mut random });
+                }
+                Act::Write { bytes } => tcp.write(bytes),
+                Act::Read { bytes } => tcp.read(bytes),
+                Act::SetReading { reading } => tcp.set_reading(reading),
+                Act::Close => tcp.close(),
+                Act::Abort => tcp.abort(),
+                Act::Open => tcp.open(),
+            }
+            prop_assert!(falls_silent(&mut tcp, now, &mut random), "endless sending: {tcp:?}");
+            for _ in 0..10 {
+                if tcp.poll_event().is_none() {
+                    break;
+                }
+            }
+            prop_assert_eq!(tcp.poll_event(), None);
+            if now < Time::MAX {
+                let due = tcp.poll_timeout();
+                if let Some(at) = due.filter(|&at| at <= now) {
+                    tcp.handle_timeout(&mut Context { now: at, random: &mut random });
+                    prop_assert!(falls_silent(&mut tcp, now, &mut random));
+                    prop_assert!(tcp.poll_timeout().is_none_or(|at| at > now), "a deadline stays: {tcp:?}");
+                }
+            }
+            let synchronized = !matches!(
+                tcp.state(), State::Closed | State::Listen | State::SynSent | State::SynReceived
+            );
+            if synchronized {
+                prop_assert!(tcp.cwnd_bytes() >= tcp.smss_bytes());
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Results of a run: columns as arrays.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use roamsim_scenario::run::Outcome;
+use roamsim_scenario::table::Values;
+
+/// What a run gave. The tables are handed over once, without copying numbers.
+#[pyclass(name = "Result", module = "roamsim._roamsim")]
+pub struct RunResult {
+    /// Events that did something.
+    #[pyo3(get)]
+    events: u64,
+    /// Seconds of wall clock that the run alone took: without building the world and making the tables.
+    #[pyo3(get)]
+    wall_s: f64,
+    /// Column values by table and column: arrays of numbers, lists of text.
+    #[pyo3(get)]
+    tables: Py<PyDict>,
+    /// Units by table and column.
+    #[pyo3(get)]
+    units: Py<PyDict>,
+    /// Digests of all events, of packets between nodes, and of the tables; empty unless asked for.
+    #[pyo3(get)]
+    fingerprints: Py<PyDict>,
+}
+
+impl RunResult {
+    pub(crate) fn new(py: Python<'_>, outcome: Outcome, wall_s: f64) -> PyResult<RunResult> {
+        let tables = PyDict::new(py);
+        let units = PyDict::new(py);
+        for table in outcome.tables {
+            let columns = PyDict::new(py);
+            let column_units = PyDict::new(py);
+            for column in table.columns {
+                match column.values {
+                    Values::Float(values) => columns.set_item(column.name, PyArray1::from_vec(py, values))?,
+                    Values::Integer(values) => columns.set_item(column.name, PyArray1::from_vec(py, values))?,
+                    Values::Text(values) => columns.set_item(column.name, PyList::new(py, values)?)?,
+                }
+                column_units.set_item(column.name, column.unit)?;
+            }
+            tables.set_item(table.name, columns)?;
+            units.set_item(table.name, column_units)?;
+        }
+        let fingerprints = PyDict::new(py);
+        if let Some(digests) = outcome.fingerprints {
+            for (name, digest) in
+                [("events", digests.events), ("packets", digests.packets), ("results", digests.results)]
+            {
+                fingerprints.set_item(name, format!("{digest:016x}"))?;
+            }
+        }
+        Ok(RunResult {
+            events: outcome.events,
+            wall_s,
+            tables: tables.unbind(),
+            units: units.unbind(),
+            fingerprints: fingerprints.unbind(),
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Scenarios, validated.
+
+use crate::ScenarioError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use roamsim_scenario::Format;
+use std::sync::Arc;
+
+/// A valid scenario.
+#[pyclass(frozen, module = "roamsim._roamsim")]
+pub struct Scenario {
+    pub(crate) scenario: Arc<roamsim_scenario::Scenario>,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads and validates a scenario. `name` stands for the source in errors; `overrides` are pairs of a path and
+    /// a value, applied before decoding.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, name, format, overrides = Vec::new(), color = false))]
+    fn parse(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        format: &str,
+        overrides: Vec<(String, String)>,
+        color: bool,
+    ) -> PyResult<Scenario> {
+        let format = match format {
+            "toml" => Format::Toml,
+            "json" => Format::Json,
+            other => return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}"))),
+        };
+        let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
+        match scenario {
+            Ok(scenario) => Ok(Scenario { scenario: Arc::new(scenario) }),
+            Err(diagnostics) => Err(ScenarioError::new_err(diagnostics.render(color))),
+        }
+    }
+
+    /// The scenario's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.general.name
+    }
+
+    /// Its duration in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.scenario.general.duration.as_secs_f64()
+    }
+
+    /// Its tree after overrides, as JSON with sorted keys.
+    #[getter]
+    fn canonical(&self) -> &str {
+        self.scenario.canonical_json()
+    }
+}

@@ -1,0 +1,705 @@
+//! From the tree to the model: a serde deserializer that knows where every key and value stands.
+//!
+//! Three conventions make the derived grammar read as users write it:
+//! - An enum whose serde name is `tag:KEY` is a table in which KEY names the variant and the other keys are the
+//!   variant's. `tag:KEY=VARIANT` gives the variant that is meant when KEY is left out; there a plain value instead
+//!   of a table stands for that variant's first key. (serde's own internally tagged enums buffer the table, and lose
+//!   where its values stand.)
+//! - An enum whose serde name is [`ONE_KEY`] is a table with exactly one key, the variant.
+//! - [`OneOrMany`] takes a table as a list of one.
+//!
+//! All unknown keys are reported in one pass. A wrong value ends serde's walk, so the walk is repeated with that value
+//! taken as left out, until nothing new is wrong: users see all their mistakes at once.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use crate::diagnostics::{Problem, Problems};
+use crate::suggest::{alternatives, nearest, nearest_key};
+use crate::tree::{Entry, Node, Table, Value};
+
+/// The newtype's name that asks for one table as a list of one.
+const ONE_OR_MANY: &str = "one or many";
+
+/// The serde name of an enum that is a table with exactly one key.
+const ONE_KEY: &str = "one key";
+
+/// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
+pub(crate) fn decode<'de, T: Deserialize<'de>>(root: &'de Node, problems: &mut Problems) -> Option<T> {
+    let state = State::default();
+    let mut value = None;
+    while value.is_none() && state.found.borrow().len() < Problems::MAX {
+        match T::deserialize(NodeDeserializer {
+            node: root,
+            path: &Path::Root,
+            tags: Vec::new(),
+            state: &state,
+        }) {
+            Ok(decoded) => value = Some(decoded),
+            Err(error) => {
+                let fault = *error.0;
+                let Some(at) = fault.at else {
+                    // Cannot happen: every deserializer of ours gives its errors a place. Better said than hidden.
+                    state.found.borrow_mut().push(Problem::new(fault.message));
+                    break;
+                };
+                if !matches!(fault.kind, Kind::Consequence) {
+                    let problem =
+                        Problem::new(fault.message).at(at.node.place).path(at.path).help_if(fault.help);
+                    state.found.borrow_mut().push(problem);
+                }
+                if ptr::eq(at.node, root) {
+                    break;
+                }
+                state.broken.borrow_mut().push(at.node);
+            }
+        }
+    }
+    let found = state.found.into_inner();
+    let clean = found.is_empty();
+    found.into_iter().for_each(|problem| problems.add(problem));
+    value.filter(|_| clean)
+}
+
+/// What the repeated walks share.
+#[derive(Default)]
+struct State<'de> {
+    found: RefCell<Vec<Problem>>,
+    /// Values already reported, taken as left out.
+    broken: RefCell<Vec<&'de Node>>,
+    /// Tables whose unknown keys were reported, and what these keys probably meant.
+    searched: RefCell<Vec<(&'de Table, Vec<&'static str>)>>,
+}
+
+impl State<'_> {
+    fn is_broken(&self, node: &Node) -> bool {
+        self.broken.borrow().iter().any(|broken| ptr::eq(*broken, node))
+    }
+
+    /// Whether the absence of `key` follows from a problem already reported.
+    fn explains_absence(&self, table: &Table, key: &str) -> bool {
+        let meant = |(t, meant): &(&Table, Vec<&str>)| ptr::eq(*t, table) && meant.contains(&key);
+        table.get(key).is_some_and(|node| self.is_broken(node)) || self.searched.borrow().iter().any(meant)
+    }
+}
+
+/// The way from the root, for messages.
+enum Path<'a> {
+    Root,
+    Key(&'a Path<'a>, &'a str),
+    Element(&'a Path<'a>, usize, Option<&'a str>),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parent = match self {
+            Path::Root => return Ok(()),
+            Path::Key(parent, _) | Path::Element(parent, ..) => *parent,
+        };
+        if !matches!(parent, Path::Root) {
+            write!(f, "{parent}.")?;
+        }
+        match self {
+            Path::Root => Ok(()),
+            Path::Key(_, key) => write_step(f, key),
+            Path::Element(_, _, Some(name)) => write_step(f, name),
+            Path::Element(_, index, None) => write!(f, "{index}"),
+        }
+    }
+}
+
+/// A step of a path as an override would write it: quoted where it holds a dot, an equals sign or nothing.
+pub(crate) fn write_step(f: &mut impl fmt::Write, step: &str) -> fmt::Result {
+    if step.is_empty() || step.contains(['.', '=', '"']) {
+        write!(f, "\"{step}\"")
+    } else {
+        f.write_str(step)
+    }
+}
+
+/// What serde's derived code or a visitor refused, before or after it is known where.
+pub(crate) struct Error<'de>(Box<Fault<'de>>);
+
+struct Fault<'de> {
+    message: String,
+    help: Option<String>,
+    kind: Kind,
+    at: Option<At<'de>>,
+}
+
+struct At<'de> {
+    node: &'de Node,
+    path: String,
+}
+
+enum Kind {
+    Plain,
+    /// A required key is not there.
+    Missing(&'static str),
+    /// Follows from a problem already reported.
+    Consequence,
+}
+
+impl<'de> Error<'de> {
+    fn new(message: impl Into<String>) -> Error<'de> {
+        Error(Box::new(Fault { message: message.into(), help: None, kind: Kind::Plain, at: None }))
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Error<'de> {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    fn consequence() -> Error<'de> {
+        let mut error = Error::new("follows from another problem");
+        error.0.kind = Kind::Consequence;
+        error
+    }
+}
+
+impl fmt::Debug for Error<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Display for Error<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error<'_> {}
+
+impl de::Error for Error<'_> {
+    /// What follows the first line of the message is help.
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        let text = message.to_string();
+        match text.split_once('\n') {
+            Some((message, help)) => Error::new(message).help(help),
+            None => Error::new(text),
+        }
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+    }
+
+    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
+        let wanted = expected.to_string();
+        let wanted = wanted.rsplit(' ').next().unwrap_or(&wanted).to_owned();
+        Error::new(format!("a list of {wanted} is needed here, not of {found}"))
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        let mut error = Error::new(format!("the key `{key}` is missing"));
+        error.0.kind = Kind::Missing(key);
+        error
+    }
+}
+
+/// serde's words for what is expected, in ours.
+fn wanted(expected: &dyn Expected) -> String {
+    let wanted = expected.to_string();
+    match wanted.as_str() {
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => "a whole number, 0 or more".into(),
+        "f64" => "a number".into(),
+        "a boolean" => "`true` or `false`".into(),
+        "a sequence" => "a list".into(),
+        other if other.starts_with("struct ") => "a table".into(),
+        other if other.starts_with("an array") => "a list".into(),
+        other => other.into(),
+    }
+}
+
+fn described(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(yes) => format!("`{yes}`"),
+        Unexpected::Signed(number) => format!("the number {number}"),
+        Unexpected::Unsigned(number) => format!("the number {number}"),
+        Unexpected::Float(number) => format!("the number {number}"),
+        Unexpected::Str(text) if text.chars().count() <= 40 => format!("the string \"{text}\""),
+        Unexpected::Str(_) => "a string".into(),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map => "a table".into(),
+        other => other.to_string(),
+    }
+}
+
+/// One value of the tree, on its way into the model.
+struct NodeDeserializer<'de, 's> {
+    node: &'de Node,
+    path: &'s Path<'s>,
+    /// Keys of this table that named a variant and are used up.
+    tags: Vec<&'static str>,
+    state: &'s State<'de>,
+}
+
+impl<'de, 's> NodeDeserializer<'de, 's> {
+    /// Gives an error this value as its place, unless it has one from further in.
+    fn place<T>(&self, result: Result<T, Error<'de>>) -> Result<T, Error<'de>> {
+        result.map_err(|mut error| {
+            if error.0.at.is_none() {
+                if let Kind::Missing(key) = error.0.kind
+                    && self.node.table().is_some_and(|table| self.state.explains_absence(table, key))
+                {
+                    error.0.kind = Kind::Consequence;
+                }
+                error.0.at = Some(At { node: self.node, path: self.path.to_string() });
+            }
+            error
+        })
+    }
+
+    fn visit_table<V: Visitor<'de>>(
+        &self,
+        table: &'de Table,
+        keys: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error<'de>> {
+        self.report_unknown_keys(table, keys);
+        let access = TableAccess { rest: table.entries.iter(), keys, value: None, of: self };
+        visitor.visit_map(access)
+    }
+
+    fn report_unknown_keys(&self, table: &'de Table, keys: &'static [&'static str]) {
+        let known = |key: &str| keys.contains(&key) || self.tags.contains(&key);
+        if table.entries.iter().all(|e| known(&e.key))
+            || self.state.searched.borrow().iter().any(|(t, _)| ptr::eq(*t, table))
+        {
+            return;
+        }
+        let mut meanings = Vec::new();
+        for entry in table.entries.iter().filter(|e| !known(&e.key)) {
+            if self.state.found.borrow().len() >= Problems::MAX {
+                break;
+            }
+            // Rather a key that is still free than one that stands beside it.
+            let free = keys.iter().copied().filter(|key| table.get(key).is_none());
+            let meant = nearest_key(&entry.key, free).or_else(|| nearest_key(&entry.key, keys.iter().copied()));
+            let list = alternatives(self.tags.iter().chain(keys).copied());
+            let help = match meant {
+                Some(meant) => format!("did you mean `{meant}`? The keys here: {list}"),
+                None => format!("the keys here: {list}"),
+            };
+            meanings.extend(meant);
+            let problem = Problem::new(format!("unknown key `{}`", entry.key))
+                .at(entry.key_place)
+                .path(self.path.to_string())
+                .help(help);
+            self.state.found.borrow_mut().push(problem);
+        }
+        self.state.searched.borrow_mut().push((table, meanings));
+    }
+
+    /// Which variant a table's tag names, and where the tag stands.
+    fn variant(
+        &self,
+        table: &'de Table,
+        tag: &'static str,
+        default: Option<&'static str>,
+        variants: &'static [&'static str],
+    ) -> Result<&'static str, Error<'de>> {
+        let written = table.get(tag).filter(|node| !self.state.is_broken(node));
+        let Some(node) = written else {
+            return default.ok_or_else(|| {
+                let missing: Error<'de> = de::Error::missing_field(tag);
+                missing.help(format!("`{tag}` may be {}", quoted(variants)))
+            });
+        };
+        let at =
+            NodeDeserializer { node, path: &Path::Key(self.path, tag), tags: Vec::new(), state: self.state };
+        at.place(match node.text() {
+            Some(text) => choose(text, tag, variants),
+            None => Err(Error::new(format!("`{tag}` is a string, not {}", node.noun()))
+                .help(format!("it may be {}", quoted(variants)))),
+        })
+    }
+
+    fn enum_access(
+        &self,
+        name: &'static str,
+        variants: &'static [&'static str],
+    ) -> Result<Choice<'de, '_>, Error<'de>> {
+        if let Some(tag) = name.strip_prefix("tag:") {
+            let (tag, default) =
+                tag.split_once('=').map_or((tag, None), |(tag, default)| (tag, Some(default)));
+            return match (&self.node.value, default) {
+                (Value::Table(table), default) => {
+                    let variant = self.variant(table, tag, default, variants)?;
+                    let mut tags = self.tags.clone();
+                    tags.push(tag);
+                    Ok(Choice { variant, content: Content::Tagged(table, tags), of: self })
+                }
+                (Value::List(_), _) | (_, None) => Err(self.no_table(tag, variants)),
+                (_, Some(default)) => Ok(Choice { variant: default, content: Content::Shorthand, of: self }),
+            };
+        }
+        if name == ONE_KEY {
+            let example =
+                || format!("write a table with one of the keys {}", alternatives(variants.iter().copied()));
+            let Some(table) = self.node.table() else {
+                return Err(
+                    Error::new(format!("a table is needed here, not {}", self.node.noun())).help(example())
+                );
+            };
+            self.report_unknown_keys(table, variants);
+            let known: Vec<&Entry> =
+                table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
+            return match known[..] {
+                [entry] => {
+                    let variant = choose(&entry.key, "key", variants)?;
+                    Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
+                }
+                [] if !table.entries.is_empty() => Err(Error::consequence()),
+                [] => Err(Error::new("this table is empty").help(example())),
+                _ => Err(Error::new(format!(
+                    "only one of the keys {} may stand here",
+                    alternatives(variants.iter().copied())
+                ))),
+            };
+        }
+        match self.node.text() {
+            Some(text) => {
+                let key = match self.path {
+                    Path::Key(_, key) => key,
+                    _ => "value",
+                };
+                let variant = choose(text, key, variants)?;
+                Ok(Choice { variant, content: Content::None, of: self })
+            }
+            None => Err(Error::new(format!("a string is needed here, not {}", self.node.noun()))
+                .help(format!("it may be {}", quoted(variants)))),
+        }
+    }
+
+    /// A table with a tag is needed and something else stands there.
+    fn no_table(&self, tag: &str, variants: &[&str]) -> Error<'de> {
+        let error = Error::new(format!("a table is needed here, not {}", self.node.noun()));
+        let variant = self.node.text().filter(|text| variants.contains(text)).unwrap_or(variants[0]);
+        error.help(format!("write {{ {tag} = \"{variant}\", ... }}; `{tag}` may be {}", quoted(variants)))
+    }
+}
+
+/// The variant of that name.
+fn choose<'de>(text: &str, key: &str, variants: &'static [&'static str]) -> Result<&'static str, Error<'de>> {
+    if let Some(variant) = variants.iter().find(|v| **v == text) {
+        return Ok(variant);
+    }
+    let list = quoted(variants);
+    let help = match nearest(text, variants.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"? It may be {list}"),
+        None => format!("it may be {list}"),
+    };
+    Err(Error::new(format!("there is no {key} \"{text}\"")).help(help))
+}
+
+fn quoted(variants: &[&str]) -> String {
+    alternatives(variants.iter().copied()).replace('`', "\"")
+}
+
+impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
+    type Error = Error<'de>;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error<'de>> {
+        self.place(match &self.node.value {
+            Value::Text(text) => visitor.visit_borrowed_str(text),
+            Value::Integer(number) => visitor.visit_i64(*number),
+            Value::Float(number) => visitor.visit_f64(*number),
+            Value::Boolean(yes) => visitor.visit_bool(*yes),
+            Value::Date(_) => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
+            Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            Value::Table(_) => Err(de::Error::invalid_type(Unexpected::Map, &visitor)),
+        })
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error<'de>> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error<'de>> {
+        if name == ONE_OR_MANY {
+            return match &self.node.value {
+                Value::Table(_) => visitor.visit_seq(ListAccess {
+                    rest: std::slice::from_ref(self.node).iter(),
+                    index: None,
+                    of: &self,
+                }),
+                _ => self.deserialize_seq(visitor),
+            };
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error<'de>> {
+        match &self.node.value {
+            Value::List(list) => {
+                let result = visitor.visit_seq(ListAccess { rest: list.iter(), index: Some(0), of: &self });
+                let broken = list.iter().any(|node| self.state.is_broken(node));
+                self.place(result.map_err(|error| match error.0.at {
+                    None if broken => Error::consequence(),
+                    _ => error,
+                }))
+            }
+            Value::Table(_) if matches!(self.path, Path::Key(Path::Root, _)) => {
+                let key = self.path;
+                let error = Error::new(format!("`{key}` is a list of tables, not a table"));
+                self.place(Err(error.help(format!("write `[[{key}]]` in double brackets before each"))))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Error<'de>> {
+        match self.node.list() {
+            // serde's arrays stop reading when they are full.
+            Some(list) if list.len() > length => {
+                self.place(Err(de::Error::invalid_length(list.len(), &visitor)))
+            }
+            _ => self.deserialize_seq(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        keys: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error<'de>> {
+        match &self.node.value {
+            Value::Table(table) => self.place(self.visit_table(table, keys, visitor)),
+            _ => {
+                let error = Error::new(format!("a table is needed here, not {}", self.node.noun()));
+                self.place(Err(
+                    error.help(format!("the keys of the table: {}", alternatives(keys.iter().copied())))
+                ))
+            }
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error<'de>> {
+        self.place(self.enum_access(name, variants).and_then(|choice| visitor.visit_enum(choice)))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        tuple_struct map identifier ignored_any
+    }
+}
+
+/// The elements of a list that are not broken.
+struct ListAccess<'de, 'a> {
+    rest: std::slice::Iter<'de, Node>,
+    /// `None` when the list is one table, whose path is that of the list.
+    index: Option<usize>,
+    of: &'a NodeDeserializer<'de, 'a>,
+}
+
+impl<'de> SeqAccess<'de> for ListAccess<'de, '_> {
+    type Error = Error<'de>;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error<'de>> {
+        for node in self.rest.by_ref() {
+            let index = self.index;
+            self.index = index.map(|i| i + 1);
+            if self.index.is_some() && self.of.state.is_broken(node) {
+                continue;
+            }
+            let element;
+            let path = match index {
+                Some(index) => {
+                    element = Path::Element(self.of.path, index, node.name());
+                    &element
+                }
+                None => self.of.path,
+            };
+            return seed
+                .deserialize(NodeDeserializer { node, path, tags: Vec::new(), state: self.of.state })
+                .map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// The known keys of a table whose values are not broken.
+struct TableAccess<'de, 'a, 's> {
+    rest: std::slice::Iter<'de, Entry>,
+    keys: &'static [&'static str],
+    value: Option<&'de Entry>,
+    of: &'a NodeDeserializer<'de, 's>,
+}
+
+impl<'de> MapAccess<'de> for TableAccess<'de, '_, '_> {
+    type Error = Error<'de>;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error<'de>> {
+        let (keys, state) = (self.keys, self.of.state);
+        let usable = |e: &&'de Entry| keys.contains(&e.key.as_str()) && !state.is_broken(&e.node);
+        self.value = self.rest.by_ref().find(usable);
+        self.value.map(|entry| seed.deserialize(BorrowedStrDeserializer::new(&entry.key))).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error<'de>> {
+        let entry = self.value.take().ok_or_else(|| Error::new("a value was asked for before its key"))?;
+        let path = &Path::Key(self.of.path, &entry.key);
+        seed.deserialize(NodeDeserializer { node: &entry.node, path, tags: Vec::new(), state: self.of.state })
+    }
+}
+
+/// A variant that was named, and what it holds.
+struct Choice<'de, 'a> {
+    variant: &'static str,
+    content: Content<'de>,
+    of: &'a NodeDeserializer<'de, 'a>,
+}
+
+enum Content<'de> {
+    /// Nothing: the name is all.
+    None,
+    /// The other keys of the table that the tag stands in, and the tags used up so far.
+    Tagged(&'de Table, Vec<&'static str>),
+    /// The plain value itself, for the variant's first key.
+    Shorthand,
+    /// The value of the key that is the variant's name.
+    Key(&'de Node),
+}
+
+impl<'de, 'a> EnumAccess<'de> for Choice<'de, 'a> {
+    type Error = Error<'de>;
+    type Variant = Choice<'de, 'a>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error<'de>> {
+        let name: StrDeserializer<'_, Error<'de>> = self.variant.into_deserializer();
+        Ok((seed.deserialize(name)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Choice<'de, '_> {
+    type Error = Error<'de>;
+
+    fn unit_variant(self) -> Result<(), Error<'de>> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error<'de>> {
+        let NodeDeserializer { node, path, state, .. } = *self.of;
+        match self.content {
+            Content::Tagged(_, tags) => seed.deserialize(NodeDeserializer { node, path, tags, state }),
+            Content::Key(node) => {
+                let path = &Path::Key(path, self.variant);
+                seed.deserialize(NodeDeserializer { node, path, tags: Vec::new(), state })
+            }
+            Content::None | Content::Shorthand => Err(Error::new("a table is needed here")),
+        }
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error<'de>> {
+        Err(Error::new("a table is needed here"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        keys: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error<'de>> {
+        let NodeDeserializer { node, path, state, .. } = *self.of;
+        match self.content {
+            Content::Tagged(table, tags) => {
+                NodeDeserializer { node, path, tags, state }.visit_table(table, keys, visitor)
+            }
+            Content::Shorthand => {
+                visitor.visit_map(ShorthandAccess { key: keys.first().copied(), of: self.of })
+            }
+            Content::None | Content::Key(_) => Err(Error::new("a table is needed here")),
+        }
+    }
+}
+
+/// A plain value as a table with one key.
+struct ShorthandAccess<'de, 'a> {
+    key: Option<&'static str>,
+    of: &'a NodeDeserializer<'de, 'a>,
+}
+
+impl<'de> MapAccess<'de> for ShorthandAccess<'de, '_> {
+    type Error = Error<'de>;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error<'de>> {
+        self.key.take().map(|key| seed.deserialize(BorrowedStrDeserializer::new(key))).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error<'de>> {
+        let NodeDeserializer { node, path, state, .. } = *self.of;
+        seed.deserialize(NodeDeserializer { node, path, tags: Vec::new(), state })
+    }
+}
+
+/// One table, or a list of tables.
+pub(crate) struct OneOrMany<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOrMany<T>, D::Error> {
+        struct ListVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table, or a list of tables,")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+                let mut all = Vec::new();
+                while let Some(one) = list.next_element()? {
+                    all.push(one);
+                }
+                Ok(all)
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(ONE_OR_MANY, ListVisitor(PhantomData)).map(OneOrMany)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OrList", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}

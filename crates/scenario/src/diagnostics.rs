@@ -1,0 +1,287 @@
+//! What is wrong with a scenario, where, and what to do about it.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
+    SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
+};
+
+/// The width of a rendered report. It is fixed, because a report is data like any other.
+const WIDTH: usize = 100;
+
+/// A piece of one of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    source: u32,
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    pub fn new(source: u32, span: Range<usize>) -> Place {
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Place { source, start: narrow(span.start), end: narrow(span.end) }
+    }
+}
+
+/// A text that was read: the scenario, or an override.
+#[derive(Clone, Debug)]
+struct Source {
+    name: String,
+    /// Of the same length as what was read, but safe to print.
+    text: String,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    message: String,
+    path: String,
+    help: Option<String>,
+    place: Option<Place>,
+    related: Option<(Place, String)>,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Problem {
+        Problem { message: message.into(), path: String::new(), help: None, place: None, related: None }
+    }
+
+    pub(crate) fn at(mut self, place: Option<Place>) -> Problem {
+        self.place = place;
+        self
+    }
+
+    pub(crate) fn path(mut self, path: impl Into<String>) -> Problem {
+        self.path = path.into();
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn help_if(mut self, help: Option<String>) -> Problem {
+        self.help = help;
+        self
+    }
+
+    /// A second place that the problem is about, and what stands there.
+    pub(crate) fn related(mut self, place: Option<Place>, label: impl Into<String>) -> Problem {
+        self.related = place.map(|place| (place, label.into()));
+        self
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// The key that it is about, in the notation of overrides; empty where the whole text is meant.
+    pub fn key_path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// The problems found so far, and the texts that they are in.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    sources: Vec<Source>,
+    problems: Vec<Problem>,
+    left_out: usize,
+}
+
+impl Problems {
+    /// More problems than this are not collected: the first ones are usually the cause of the rest.
+    pub const MAX: usize = 50;
+
+    /// Adds a text; places refer to it by the number returned.
+    pub fn source(&mut self, name: &str, text: &str) -> u32 {
+        let source = Source { name: printable(name), text: printable(text) };
+        self.sources.push(source);
+        (self.sources.len() - 1) as u32
+    }
+
+    pub fn add(&mut self, problem: Problem) {
+        if self.full() {
+            self.left_out += 1;
+        } else {
+            self.problems.push(problem);
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    pub fn full(&self) -> bool {
+        self.problems.len() >= Problems::MAX
+    }
+
+    /// The problems for the user, in the order of the text.
+    pub fn into_diagnostics(mut self) -> Diagnostics {
+        if self.problems.is_empty() {
+            self.problems.push(Problem::new("this scenario cannot be read"));
+        }
+        self.problems.sort_by_key(|problem| problem.place);
+        Diagnostics { sources: self.sources, problems: self.problems, left_out: self.left_out }
+    }
+}
+
+/// The same text with control characters replaced byte by byte, so that it neither moves places nor terminals.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => printable.push(c),
+            '\r' => printable.push(' '),
+            c if c.is_control() => printable.extend(std::iter::repeat_n('?', c.len_utf8())),
+            c => printable.push(c),
+        }
+    }
+    printable
+}
+
+/// Why a scenario is refused: at least one problem, in the order of the text.
+#[derive(Clone, Debug)]
+pub struct Diagnostics {
+    sources: Vec<Source>,
+    problems: Vec<Problem>,
+    left_out: usize,
+}
+
+impl Diagnostics {
+    /// The problems, at least one.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The report for a person: each problem with its line, a caret and advice; 100 columns wide.
+    pub fn render(&self, color: bool) -> String {
+        let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme {
+            characters: ThemeCharacters::unicode(),
+            styles,
+        })
+        .with_width(WIDTH)
+        .with_links(false)
+        .with_context_lines(1)
+        .without_syntax_highlighting();
+        let mut report = String::new();
+        for problem in &self.problems {
+            let source = problem.place.and_then(|place| self.sources.get(place.source as usize));
+            // Writing to a string fails only if a Display does, and none of ours does.
+            let _ =
+                handler.render_report(&mut report, &Report { problem, source, scenario: &self.sources[0] });
+            report.push('\n');
+        }
+        let count = self.problems.len() + self.left_out;
+        let name = &self.sources[0].name;
+        match (count, self.left_out) {
+            (1, _) => {}
+            (_, 0) => report.push_str(&format!("{name}: {count} problems\n")),
+            (_, left_out) => {
+                report.push_str(&format!("{name}: {count} problems, of which {left_out} are not shown\n"));
+            }
+        }
+        report.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// One problem in miette's words.
+struct Report<'a> {
+    problem: &'a Problem,
+    source: Option<&'a Source>,
+    scenario: &'a Source,
+}
+
+impl fmt::Debug for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.source.is_none() {
+            write!(f, "{}: ", self.scenario.name)?;
+        }
+        if !self.problem.path.is_empty() {
+            write!(f, "{}: ", printable(&self.problem.path))?;
+        }
+        f.write_str(&printable(&self.problem.message))
+    }
+}
+
+impl std::error::Error for Report<'_> {}
+
+impl miette::Diagnostic for Report<'_> {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.help.as_ref().map(|help| Box::new(printable(help)) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let (source, place) = (self.source?, self.problem.place?);
+        let main = LabeledSpan::new_primary_with_span(None, source.first_line(place));
+        let related = self.problem.related.as_ref().filter(|(other, _)| other.source == place.source);
+        let related = related
+            .map(|(other, label)| LabeledSpan::new_with_span(Some(label.clone()), source.first_line(*other)));
+        Some(Box::new(std::iter::once(main).chain(related)))
+    }
+}
+
+impl Source {
+    /// The part of a place that is on its first line and inside the text.
+    fn first_line(&self, place: Place) -> SourceSpan {
+        let floor = |at: u32| {
+            let mut at = (at as usize).min(self.text.len());
+            while !self.text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let (start, end) = (floor(place.start), floor(place.end.max(place.start)));
+        let length = self.text[start..end].find('\n').unwrap_or(end - start);
+        SourceSpan::new(start.into(), length)
+    }
+}
+
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let contents = self.text.read_span(span, before, after)?;
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            contents.data(),
+            *contents.span(),
+            contents.line(),
+            contents.column(),
+            // miette counts from the start of the text, and would then join snippets that are far apart.
+            contents.data().iter().filter(|byte| **byte == b'\n').count(),
+        )))
+    }
+}

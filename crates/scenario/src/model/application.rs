@@ -1,0 +1,231 @@
+//! Applications: what generates a flow's data.
+
+use roamsim_engine::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::distribution::TimeDistribution;
+use crate::units;
+
+/// What generates a flow's data.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:kind", rename_all = "snake_case")]
+#[schemars(rename = "Application", tag = "kind")]
+pub enum Application {
+    /// A greedy transfer: always more to send. TCP only.
+    Bulk(Bulk),
+    /// A finite transfer, with its completion time. TCP only.
+    Transfer(Transfer),
+    /// Packets of one size at constant intervals.
+    Cbr(Cbr),
+    /// Packets of one size at exponential intervals.
+    Poisson(Poisson),
+    /// Constant rate during on-periods, silence during off-periods.
+    OnOff(OnOff),
+    /// A client that asks, waits for the response, thinks, and asks again.
+    RequestResponse(RequestResponse),
+}
+
+/// A greedy transfer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// When it begins. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When it ends. Left out: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+/// A finite transfer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// How much is transferred.
+    #[serde(rename = "size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub size_bytes: u64,
+    /// When it begins. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+}
+
+/// Packets of one size at constant intervals: at start, start + interval, ... while the time is before `stop`.
+///
+/// Exactly one of `interval` and `rate` is set.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cbr {
+    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    #[serde(rename = "packet_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub packet_size_bytes: u64,
+    /// Time between two packets. Either this or `rate`.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub interval: Option<Span>,
+    /// Rate of the payload. Either this or `interval`.
+    #[serde(rename = "rate", default, with = "units::rate")]
+    #[schemars(with = "Option<units::Rate>")]
+    pub rate_bps: Option<u64>,
+    /// When the first packet is generated. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When generation ends. Left out: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+/// How a CBR source is paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// This long between two packets.
+    Interval(Span),
+    /// This many payload bits a second; the interval need not be a whole number of nanoseconds.
+    RateBps(u64),
+}
+
+impl Cbr {
+    /// How the source is paced.
+    pub fn pace(&self) -> Pace {
+        match (self.rate_bps, self.interval) {
+            (Some(rate_bps), _) => Pace::RateBps(rate_bps),
+            // Validation refuses a source with neither.
+            (None, interval) => Pace::Interval(interval.unwrap_or(Span::MAX)),
+        }
+    }
+}
+
+/// Packets of one size at exponential intervals.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    #[serde(rename = "packet_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub packet_size_bytes: u64,
+    /// Mean time between two packets.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub mean_interval: Span,
+    /// When the first interval begins. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When generation ends. Left out: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+/// Constant rate during on-periods, silence during off-periods; it begins with an on-period.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Payload of each packet, without transport and IP headers; over TCP, of each write.
+    #[serde(rename = "packet_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub packet_size_bytes: u64,
+    /// Rate of the payload during an on-period.
+    #[serde(rename = "rate", with = "units::rate")]
+    #[schemars(with = "units::Rate")]
+    pub rate_bps: u64,
+    /// Length of an on-period.
+    pub on: TimeDistribution,
+    /// Length of an off-period.
+    pub off: TimeDistribution,
+    /// When the first on-period begins. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When generation ends. Left out: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+/// A client (the flow's `from`) that asks, waits for the response, thinks, and asks again.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponse {
+    /// Payload of a request.
+    #[serde(rename = "request_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub request_size_bytes: u64,
+    /// Payload of a response.
+    #[serde(rename = "response_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub response_size_bytes: u64,
+    /// Time from a response to the next request. Default: none.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub think_time: TimeDistribution,
+    /// Time from a request's arrival to its response, at the server. Default: none.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub processing_time: TimeDistribution,
+    /// Over UDP: a request without a response for this long is counted as lost, and the client goes on as if it had
+    /// been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP has no use for it.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub timeout: Option<Span>,
+    /// When the first request is sent. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// No request is sent at or after this instant. Left out: the end of the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+impl RequestResponse {
+    /// How long a client over UDP waits for a response.
+    pub fn timeout(&self) -> Span {
+        self.timeout.unwrap_or(Span::from_secs(1))
+    }
+}
+
+impl Application {
+    /// When the application begins.
+    pub fn start(&self) -> Time {
+        match self {
+            Application::Bulk(a) => a.start,
+            Application::Transfer(a) => a.start,
+            Application::Cbr(a) => a.start,
+            Application::Poisson(a) => a.start,
+            Application::OnOff(a) => a.start,
+            Application::RequestResponse(a) => a.start,
+        }
+    }
+
+    /// When the application ends, `None` for the end of the run.
+    pub fn stop(&self) -> Option<Time> {
+        match self {
+            Application::Bulk(a) => a.stop,
+            Application::Transfer(_) => None,
+            Application::Cbr(a) => a.stop,
+            Application::Poisson(a) => a.stop,
+            Application::OnOff(a) => a.stop,
+            Application::RequestResponse(a) => a.stop,
+        }
+    }
+
+    /// The word for it in a scenario and in results.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Application::Bulk(_) => "bulk",
+            Application::Transfer(_) => "transfer",
+            Application::Cbr(_) => "cbr",
+            Application::Poisson(_) => "poisson",
+            Application::OnOff(_) => "on_off",
+            Application::RequestResponse(_) => "request_response",
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Wired point-to-point links: rate, delay, queue, loss, outages.
+
+use roamsim_engine::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::decode::OneOrMany;
+use crate::schema::first_variant_is_default;
+use crate::units;
+
+/// A `[[link]]`: a full-duplex wire between two nodes.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// The link's name in results.
+    pub name: String,
+    /// The two nodes at its ends.
+    pub between: [String; 2],
+    /// Bit rate of each direction.
+    #[serde(rename = "rate", with = "units::rate")]
+    #[schemars(with = "units::Rate")]
+    pub rate_bps: u64,
+    /// Propagation delay, one way.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub delay: Span,
+    /// The drop-tail queue in front of each direction. Default chosen: 100 packets, one bandwidth-delay product of
+    /// 1500-byte packets at 30 Mb/s and 40 ms.
+    #[serde(default)]
+    pub queue: Queue,
+    /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
+    #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub mtu_bytes: u64,
+    /// Random loss: one table, or a list of tables, one a direction. Left out: none.
+    #[serde(default, deserialize_with = "losses")]
+    #[schemars(with = "OneOrMany<LossTable>")]
+    pub loss: Vec<Loss>,
+    /// When the link is cut: what arrives at it or is on it during an outage is lost. Left out: never.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
+}
+
+pub(crate) fn default_mtu_bytes() -> u64 {
+    1500
+}
+
+fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
+    Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
+}
+
+/// The capacity of a drop-tail queue; the packet in service does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "one key", rename_all = "snake_case")]
+#[schemars(rename = "Queue")]
+pub enum Queue {
+    /// The most packets that wait.
+    Packets(u32),
+    /// The most bytes of IP packets that wait.
+    Bytes(
+        #[serde(with = "units::size")]
+        #[schemars(with = "units::Size")]
+        u64,
+    ),
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue::Packets(100)
+    }
+}
+
+/// When a link is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// When it begins.
+    #[serde(with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// How long it lasts.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub duration: Span,
+}
+
+/// Random loss on a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The node from whose end the direction starts; `None`: both directions, each with draws of its own.
+    pub from: Option<String>,
+    /// Packets before this instant are not lost, and draw nothing.
+    pub start: Time,
+    /// What decides on each packet.
+    pub model: LossModel,
+}
+
+/// What decides whether a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossModel {
+    /// Each packet on its own.
+    Bernoulli {
+        /// Probability that a packet is lost.
+        probability: f64,
+    },
+    /// A good and a bad state (Gilbert 1960, Elliott 1963).
+    GilbertElliott {
+        /// How the state changes.
+        transitions: Transitions,
+        /// Probability that a packet is lost in the good state.
+        loss_good: f64,
+        /// Probability that a packet is lost in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// How the Gilbert-Elliott state changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transitions {
+    /// One step of a Markov chain before each packet.
+    PerPacket {
+        /// Probability of a step from good to bad.
+        good_to_bad: f64,
+        /// Probability of a step from bad to good.
+        bad_to_good: f64,
+    },
+    /// In continuous time, with exponential stays.
+    PerTime {
+        /// Mean stay in the good state.
+        mean_good: Span,
+        /// Mean stay in the bad state.
+        mean_bad: Span,
+    },
+}
+
+/// Random loss on a link, in one direction or both.
+// As written; it becomes a `Loss`, which has what the models share in one place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "tag:model", rename_all = "snake_case")]
+#[schemars(rename = "Loss", tag = "model")]
+pub(crate) enum LossTable {
+    /// Each packet is lost on its own, with one probability.
+    Bernoulli(BernoulliTable),
+    /// Losses come in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
+    GilbertElliott(GilbertElliottTable),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BernoulliTable {
+    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    #[serde(default)]
+    from: Option<String>,
+    /// When loss begins.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    start: Time,
+    /// Probability that a packet is lost.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    probability: f64,
+}
+
+/// How the state of a Gilbert-Elliott channel advances.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "tag:per=packet", rename_all = "snake_case")]
+#[schemars(rename = "GilbertElliott", tag = "per", transform = first_variant_is_default)]
+pub(crate) enum GilbertElliottTable {
+    /// The state takes one step before each packet (the default).
+    Packet(PerPacketTable),
+    /// The state changes in continuous time, with exponential stays.
+    Time(PerTimeTable),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PerPacketTable {
+    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    #[serde(default)]
+    from: Option<String>,
+    /// When loss begins.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    start: Time,
+    /// Probability of a step from the good to the bad state.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    good_to_bad: f64,
+    /// Probability of a step from the bad to the good state.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    bad_to_good: f64,
+    /// Probability that a packet is lost in the good state. Default: Gilbert's model, no loss.
+    #[serde(default = "loss_good", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    loss_good: f64,
+    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length of a
+    /// burst follows from `bad_to_good` alone.
+    #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    loss_bad: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PerTimeTable {
+    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    #[serde(default)]
+    from: Option<String>,
+    /// When loss begins.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    start: Time,
+    /// Mean stay in the good state.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    mean_good: Span,
+    /// Mean stay in the bad state.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    mean_bad: Span,
+    /// Probability that a packet is lost in the good state. Default: Gilbert's model, no loss.
+    #[serde(default = "loss_good", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    loss_good: f64,
+    /// Probability that a packet is lost in the bad state. Default chosen: every packet, so that the length of a
+    /// burst follows from `mean_bad` alone.
+    #[serde(default = "loss_bad", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    loss_bad: f64,
+}
+
+fn loss_good() -> f64 {
+    0.0
+}
+
+fn loss_bad() -> f64 {
+    1.0
+}
+
+impl From<LossTable> for Loss {
+    fn from(table: LossTable) -> Loss {
+        match table {
+            LossTable::Bernoulli(t) => Loss {
+                from: t.from,
+                start: t.start,
+                model: LossModel::Bernoulli { probability: t.probability },
+            },
+            LossTable::GilbertElliott(GilbertElliottTable::Packet(t)) => Loss {
+                from: t.from,
+                start: t.start,
+                model: LossModel::GilbertElliott {
+                    transitions: Transitions::PerPacket {
+                        good_to_bad: t.good_to_bad,
+                        bad_to_good: t.bad_to_good,
+                    },
+                    loss_good: t.loss_good,
+                    loss_bad: t.loss_bad,
+                },
+            },
+            LossTable::GilbertElliott(GilbertElliottTable::Time(t)) => Loss {
+                from: t.from,
+                start: t.start,
+                model: LossModel::GilbertElliott {
+                    transitions: Transitions::PerTime { mean_good: t.mean_good, mean_bad: t.mean_bad },
+                    loss_good: t.loss_good,
+                    loss_bad: t.loss_bad,
+                },
+            },
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The scenario as the rest of the program sees it: plain values in base units (`Span`, `Time`, bits per second,
+//! bytes), names not yet resolved, defaults filled in.
+//!
+//! These types are also the grammar: a field is a key, its doc comment is what `roamsim schema` prints, and its
+//! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the variant
+//! (see `decode`).
+
+pub mod application;
+pub mod distribution;
+pub mod flow;
+pub mod link;
+pub mod node;
+pub mod scenario;
+pub mod signalling;
+pub mod transport;
+pub mod wifi;

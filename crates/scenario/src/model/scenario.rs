@@ -1,0 +1,98 @@
+//! The whole scenario and its `[scenario]` table.
+
+use roamsim_engine::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::flow::Flow;
+use super::link::Link;
+use super::node::Node;
+use super::signalling::Signalling;
+use super::wifi::Wifi;
+use crate::units;
+
+/// A scenario: nodes, the links between them, and who sends what to whom.
+///
+/// Lists keep the order of the file.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the run is called and how long it lasts.
+    #[serde(rename = "scenario")]
+    pub general: General,
+    /// The nodes, one `[[node]]` each: hosts and routers alike.
+    #[serde(rename = "node", default)]
+    pub nodes: Vec<Node>,
+    /// The wired links, one `[[link]]` each.
+    #[serde(rename = "link", default)]
+    pub links: Vec<Link>,
+    /// The Wi-Fi cells, one `[[wifi]]` each.
+    #[serde(default)]
+    pub wifi: Vec<Wifi>,
+    /// The data flows, one `[[flow]]` each: an application over a transport connection.
+    #[serde(rename = "flow", default)]
+    pub flows: Vec<Flow>,
+    /// The IEEE 802.21 signalling sources, one `[[signalling]]` each.
+    #[serde(default)]
+    pub signalling: Vec<Signalling>,
+    /// The tree that this scenario was decoded from, as JSON with sorted keys.
+    #[serde(skip)]
+    pub(crate) canonical: String,
+}
+
+/// The `[scenario]` table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct General {
+    /// What the scenario is called in results and reports.
+    pub name: String,
+    /// Simulated time after which the run ends.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub duration: Span,
+    /// What the scenario shows, in a sentence or two.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The Internet Protocol of all nodes; it decides the size of the network header. Default chosen: the 802.21
+    /// studies run over IPv6.
+    #[serde(default)]
+    pub ip: IpVersion,
+}
+
+/// A version of the Internet Protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IpVersion {
+    /// Header of 40 bytes (RFC 8200 section 3).
+    #[default]
+    Ipv6,
+    /// Header of 20 bytes, without options (RFC 791 section 3.1).
+    Ipv4,
+}
+
+impl IpVersion {
+    /// Bytes of the header, without options or extension headers.
+    pub const fn header_bytes(self) -> u64 {
+        match self {
+            IpVersion::Ipv6 => 40,
+            IpVersion::Ipv4 => 20,
+        }
+    }
+
+    /// The smallest MTU that a link may have: RFC 8200 section 5, RFC 791 section 3.2.
+    pub const fn minimum_mtu_bytes(self) -> u64 {
+        match self {
+            IpVersion::Ipv6 => 1280,
+            IpVersion::Ipv4 => 68,
+        }
+    }
+}
+
+impl Scenario {
+    /// The scenario as JSON with sorted keys: the tree as written, after overrides and before defaults.
+    ///
+    /// Two scenarios with the same text here are the same scenario; it is what results are keyed by.
+    pub fn canonical_json(&self) -> &str {
+        &self.canonical
+    }
+}

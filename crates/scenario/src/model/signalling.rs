@@ -1,0 +1,128 @@
+//! IEEE 802.21 signalling sources.
+
+use roamsim_engine::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{SizeDistribution, TimeDistribution};
+use super::transport::Transport;
+use crate::units;
+
+/// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another.
+///
+/// Registration, subscription and, over TCP, the connection come before `start` and count in no overhead.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Signalling {
+    /// The source's name in results.
+    pub name: String,
+    /// What is sent.
+    pub kind: SignallingKind,
+    /// The node that originates. It opens the TCP connection.
+    pub from: String,
+    /// The node that receives, and answers requests.
+    pub to: String,
+    /// What carries the MIH messages.
+    pub transport: Transport,
+    /// Size of the whole MIH message, header and MIHF IDs included; of a response as well.
+    pub message_size: SizeDistribution,
+    /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`.
+    pub interval: TimeDistribution,
+    /// Time from a request's arrival to its response, at the responder. Default: none.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub processing_time: TimeDistribution,
+    /// MIH acknowledgement of every message. Left out: no message asks for one, and none is sent again.
+    #[serde(default)]
+    pub acknowledgement: Option<Acknowledgement>,
+    /// How long both ends keep a transaction. Left out: without limit, until its ID is used again.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub lifetime: Option<Span>,
+    /// A token bucket at each of the two MIHFs, for all that it sends of this signalling. Left out: no limit.
+    #[serde(default)]
+    pub rate_limit: Option<RateLimit>,
+    /// When the first message is generated. Default: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When generation ends. Left out: with the run.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
+}
+
+/// What a signalling source sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SignallingKind {
+    /// One message, without a response.
+    Indication,
+    /// A request, which the other end answers with a response.
+    Request,
+}
+
+/// MIH acknowledgement and retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledgement {
+    /// Time after which an unacknowledged message is sent again; one more such time after the last transmission
+    /// the transaction is given up.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub timeout: Span,
+    /// How often an unacknowledged message is sent again. Default: 2, as in the published 802.21 study.
+    #[serde(default = "default_retransmissions")]
+    pub retransmissions: u32,
+    /// Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
+    #[serde(default)]
+    pub mode: AcknowledgementMode,
+    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester that was told that
+    /// its request arrived has reason to wait for the response.
+    #[serde(default)]
+    pub validity: Validity,
+}
+
+fn default_retransmissions() -> u32 {
+    2
+}
+
+/// Whether an acknowledgement is a message of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AcknowledgementMode {
+    /// An MIH message without payload, sent at once.
+    #[default]
+    Separate,
+    /// Carried by the response to a request.
+    Piggyback,
+}
+
+/// When a requester stops accepting a response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// Never.
+    Open,
+    /// When the transaction was given up, unless its request had been acknowledged.
+    #[default]
+    Acked,
+    /// When the time for all transmissions of the request has passed, acknowledged or not.
+    Strict,
+}
+
+/// A token bucket with a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimit {
+    /// Tokens that the bucket holds, and starts with; a token is one MIH packet.
+    #[serde(rename = "bucket")]
+    pub bucket_packets: u32,
+    /// Tokens that arrive a second.
+    #[serde(rename = "rate", deserialize_with = "units::event_rate")]
+    #[schemars(with = "units::EventRate")]
+    pub rate_per_s: f64,
+    /// MIH packets that wait for a token; one that finds the queue full is dropped at the MIHF. 0: none waits.
+    #[serde(rename = "queue")]
+    pub queue_packets: u32,
+}

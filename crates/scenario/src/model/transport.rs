@@ -1,0 +1,140 @@
+//! Transport protocols and their settings.
+
+use roamsim_engine::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// A transport protocol with its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:protocol", rename_all = "snake_case")]
+#[schemars(rename = "Transport", tag = "protocol")]
+pub enum Transport {
+    /// The User Datagram Protocol (RFC 768). It has no settings.
+    Udp(Udp),
+    /// The Transmission Control Protocol (RFC 9293).
+    Tcp(Tcp),
+}
+
+/// The settings of UDP: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Udp {}
+
+/// The settings of TCP.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tcp {
+    /// Loss detection, recovery and window law together. Default: NewReno, the standard for a TCP without SACK
+    /// (RFC 6582).
+    pub variant: TcpVariant,
+    /// Maximum segment size: the most payload bytes in a segment. Left out: what the smallest MTU on the path
+    /// leaves after the IP and TCP headers (RFC 9293 section 3.7.1).
+    #[serde(rename = "mss", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub mss_bytes: Option<u64>,
+    /// The window that a connection starts with, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
+    /// (RFC 6928 section 2).
+    #[serde(rename = "initial_window")]
+    pub initial_window_segments: Option<u32>,
+    /// The receiver's buffer, and so the largest window that it offers. Left out: 6 MiB (the maximum of Linux's
+    /// `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
+    #[serde(rename = "receive_window", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub receive_window_bytes: Option<u64>,
+    /// Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
+    pub window_scaling: bool,
+    /// Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub min_rto: Span,
+    /// Upper bound of the retransmission timeout, backed off or not. Default: the smallest bound that RFC 6298
+    /// section 2.5 allows.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub max_rto: Span,
+    /// The retransmission timeout before the first RTT measurement; `max_rto` bounds it. Default: RFC 6298
+    /// section 2.1.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub initial_rto: Span,
+    /// The granularity G of the retransmission timer. Default chosen: 1 ms, well below the 100 ms that RFC 6298
+    /// section 4 asks for.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub clock_granularity: Span,
+    /// Whether acknowledgements wait for a second segment. Default: yes (RFC 9293 section 3.8.6.3).
+    pub delayed_ack: bool,
+    /// How long a delayed acknowledgement waits, 40 to 500 ms. Default chosen: 200 ms, the classical BSD timer;
+    /// RFC 9293 section 3.8.6.3 wants less than 0.5 s.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub delayed_ack_timeout: Span,
+    /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
+    /// 3.7.4).
+    pub nagle: bool,
+    /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
+    pub dup_ack_threshold: u32,
+    /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
+    pub limited_transmit: bool,
+    /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
+    pub timestamps: bool,
+    /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in the
+    /// published studies.
+    pub max_retransmissions: Option<u32>,
+    /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
+    #[serde(rename = "initial_ssthresh", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub initial_ssthresh_bytes: Option<u64>,
+}
+
+impl Default for Tcp {
+    // The sources are those of the fields' documentation, where users read them.
+    fn default() -> Tcp {
+        Tcp {
+            variant: TcpVariant::NewReno,
+            mss_bytes: None,
+            initial_window_segments: None,
+            receive_window_bytes: None,
+            window_scaling: true,
+            min_rto: Span::from_secs(1),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(1),
+            clock_granularity: Span::from_ms(1),
+            delayed_ack: true,
+            delayed_ack_timeout: Span::from_ms(200),
+            nagle: true,
+            dup_ack_threshold: 3,
+            limited_transmit: true,
+            timestamps: false,
+            max_retransmissions: None,
+            initial_ssthresh_bytes: None,
+        }
+    }
+}
+
+impl Tcp {
+    /// Bytes of a TCP header without options (RFC 9293 section 3.1).
+    pub const HEADER_BYTES: u64 = 20;
+
+    /// The receiver's buffer: as set, or its default, which depends on window scaling.
+    pub fn receive_window_bytes(&self) -> u64 {
+        self.receive_window_bytes.unwrap_or(if self.window_scaling { 6 << 20 } else { 65_535 })
+    }
+}
+
+impl Udp {
+    /// Bytes of a UDP header (RFC 768).
+    pub const HEADER_BYTES: u64 = 8;
+}
+
+/// A named triple of loss detection, recovery and window law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpVariant {
+    /// Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
+    Reno,
+    /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
+    NewReno,
+}

@@ -1,0 +1,56 @@
+//! Reading a scenario: text, tree, overrides, model, validation.
+
+use crate::diagnostics::{Diagnostics, Problems};
+use crate::{Scenario, decode, overrides, tree, validate};
+
+/// The notation of a scenario's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// TOML 1.1, as in files.
+    Toml,
+    /// JSON, as from a Python dictionary: the same tree. A `null` leaves its key out.
+    Json,
+}
+
+impl Scenario {
+    /// Reads and validates a scenario.
+    ///
+    /// `source_name` is what reports call the text, usually a file's name. `overrides` are pairs of path and value,
+    /// applied in their order. Everything that is wrong is reported at once, as far as it can be known.
+    pub fn parse(
+        text: &str,
+        source_name: &str,
+        format: Format,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Diagnostics> {
+        let mut problems = Problems::default();
+        let scenario = read(text, source_name, format, overrides, &mut problems);
+        match scenario {
+            Some(scenario) if problems.count() == 0 => Ok(scenario),
+            _ => Err(problems.into_diagnostics()),
+        }
+    }
+}
+
+fn read(
+    text: &str,
+    source_name: &str,
+    format: Format,
+    overrides: &[(String, String)],
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let source = problems.source(source_name, text);
+    let mut root = match format {
+        Format::Toml => tree::from_toml(text, source, problems),
+        Format::Json => tree::from_json(text, source, problems),
+    }?;
+    for (path, value) in overrides {
+        overrides::apply(&mut root, path, value, problems);
+    }
+    let mut scenario: Scenario = decode::decode(&root, problems)?;
+    if problems.count() == 0 {
+        validate::validate(&scenario, &root, problems);
+    }
+    scenario.canonical = root.canonical_json();
+    Some(scenario)
+}

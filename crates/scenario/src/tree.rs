@@ -1,0 +1,302 @@
+//! The scenario as written: a tree of tables, lists and values in which every key and value knows its place in
+//! the text. TOML, JSON and overrides all end here.
+//!
+//! Values from JSON have no place, only a path: JSON comes from programs, whose authors see no text. A `null` in a
+//! JSON object leaves its key out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostics::{Place, Problem, Problems};
+
+/// Deeper nesting than this is refused; the grammar needs six levels.
+pub(crate) const MAX_DEPTH: usize = 32;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// `None` for what comes from JSON.
+    pub place: Option<Place>,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    /// A date or time of day, which TOML has and the grammar never uses.
+    Date(String),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// Keys and values in a fixed order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_place: Option<Place>,
+    pub node: Node,
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|e| e.key == key).map(|e| &e.node)
+    }
+}
+
+impl Node {
+    pub fn table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub fn list(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string under the key `name`, by which paths refer to the elements of a list.
+    pub fn name(&self) -> Option<&str> {
+        self.table()?.get("name")?.text()
+    }
+
+    /// What the value is, with article.
+    pub fn noun(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "a string",
+            Value::Integer(_) | Value::Float(_) => "a number",
+            Value::Boolean(_) => "a boolean",
+            Value::Date(_) => "a date",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// The tree as JSON with sorted keys and without spaces.
+    pub fn canonical_json(&self) -> String {
+        self.json().to_string()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Text(text) | Value::Date(text) => Json::from(text.as_str()),
+            Value::Integer(number) => Json::from(*number),
+            Value::Float(number) => Json::from(*number),
+            Value::Boolean(yes) => Json::from(*yes),
+            Value::List(list) => list.iter().map(Node::json).collect(),
+            Value::Table(table) => {
+                let sorted: BTreeMap<_, _> = table.entries.iter().map(|e| (&e.key, &e.node)).collect();
+                // serde_json's map sorts or keeps this order, depending on its features.
+                sorted.into_iter().map(|(key, node)| (key.clone(), node.json())).collect()
+            }
+        }
+    }
+}
+
+/// Reads TOML. All syntax errors are reported; `None` if there is one.
+pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Option<Node> {
+    let before = problems.count();
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let place = error.span().map(|span| Place::new(source, span));
+        problems.add(Problem::new(format!("invalid TOML: {}", error.message().trim())).at(place));
+    }
+    if problems.count() > before {
+        return None;
+    }
+    let span = table.span();
+    let reader = TomlReader { source, shift: 0 };
+    let root = reader.table(table.get_ref(), 0, problems).map(|table| Node {
+        place: Some(Place::new(source, span.start..span.start)),
+        value: Value::Table(table),
+    });
+    if problems.count() > before { None } else { root }
+}
+
+/// Reads one TOML value that starts at byte `shift` of its source; `None` if it is no TOML value.
+pub(crate) fn from_toml_value(
+    text: &str,
+    source: u32,
+    shift: usize,
+    problems: &mut Problems,
+) -> Option<Node> {
+    let value = DeValue::parse(text).ok()?;
+    TomlReader { source, shift }.node(&value, 0, problems)
+}
+
+struct TomlReader {
+    source: u32,
+    shift: usize,
+}
+
+impl TomlReader {
+    fn place(&self, span: std::ops::Range<usize>) -> Option<Place> {
+        Some(Place::new(self.source, span.start + self.shift..span.end + self.shift))
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems) -> Option<Node> {
+        let place = self.place(value.span());
+        if depth > MAX_DEPTH {
+            problems.add(Problem::new("this is nested too deeply").at(place));
+            return None;
+        }
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.clone().into_owned()),
+            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => Value::Integer(number),
+                Err(_) => {
+                    problems.add(Problem::new("this number is too large").at(place));
+                    return None;
+                }
+            },
+            DeValue::Float(number) => match number.as_str().parse() {
+                Ok(number) => Value::Float(number),
+                Err(_) => {
+                    problems.add(Problem::new("this is no number").at(place));
+                    return None;
+                }
+            },
+            DeValue::Boolean(yes) => Value::Boolean(*yes),
+            DeValue::Datetime(date) => Value::Date(date.to_string()),
+            DeValue::Array(list) => {
+                let mut nodes = Vec::with_capacity(list.len());
+                for value in list.iter() {
+                    nodes.push(self.node(value, depth + 1, problems)?);
+                }
+                Value::List(nodes)
+            }
+            DeValue::Table(table) => Value::Table(self.table(table, depth, problems)?),
+        };
+        Some(Node { place, value })
+    }
+
+    fn table(&self, table: &DeTable<'_>, depth: usize, problems: &mut Problems) -> Option<Table> {
+        let mut entries = Vec::with_capacity(table.len());
+        for (key, value) in table.iter() {
+            let node = self.node(value, depth + 1, problems)?;
+            let key_place = self.place(key.span());
+            entries.push(Entry { key: key.get_ref().clone().into_owned(), key_place, node });
+        }
+        Some(Table { entries })
+    }
+}
+
+/// Reads JSON. A syntax error is reported, and gives `None`.
+pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Option<Node> {
+    match serde_json::from_str::<JsonNode>(text) {
+        Ok(JsonNode(Some(node))) => Some(node),
+        Ok(JsonNode(None)) => {
+            problems.add(Problem::new("a scenario is needed, not null"));
+            None
+        }
+        Err(error) => {
+            let offset = offset(text, error.line(), error.column());
+            // serde_json ends its messages with the position, which the place shows.
+            let message = error.to_string();
+            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+            let place = Place::new(source, offset..offset + 1);
+            problems.add(Problem::new(format!("invalid JSON: {message}")).at(Some(place)));
+            None
+        }
+    }
+}
+
+/// The byte offset of a line and a column, both counted from 1.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    (before + column.saturating_sub(1)).min(text.len())
+}
+
+/// A JSON value; `None` is null.
+struct JsonNode(Option<Node>);
+
+impl<'de> Deserialize<'de> for JsonNode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonNode, D::Error> {
+        struct JsonVisitor;
+
+        fn plain<E>(value: Value) -> Result<JsonNode, E> {
+            Ok(JsonNode(Some(Node { place: None, value })))
+        }
+
+        impl<'de> Visitor<'de> for JsonVisitor {
+            type Value = JsonNode;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<JsonNode, E> {
+                Ok(JsonNode(None))
+            }
+
+            fn visit_bool<E: de::Error>(self, yes: bool) -> Result<JsonNode, E> {
+                plain(Value::Boolean(yes))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<JsonNode, E> {
+                plain(Value::Integer(number))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<JsonNode, E> {
+                i64::try_from(number)
+                    .map_err(|_| E::custom("this number is too large"))
+                    .and_then(|number| plain(Value::Integer(number)))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<JsonNode, E> {
+                plain(Value::Float(number))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonNode, E> {
+                plain(Value::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonNode, A::Error> {
+                let mut list = Vec::new();
+                while let Some(JsonNode(node)) = seq.next_element()? {
+                    list.push(node.ok_or_else(|| de::Error::custom("a list may not hold null"))?);
+                }
+                plain(Value::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonNode, A::Error> {
+                let mut seen = BTreeSet::new();
+                let mut table = Table::default();
+                while let Some((key, JsonNode(node))) = map.next_entry::<String, JsonNode>()? {
+                    if !seen.insert(key.clone()) {
+                        return Err(de::Error::custom(format_args!("the key \"{key}\" stands twice")));
+                    }
+                    if let Some(node) = node {
+                        table.entries.push(Entry { key, key_place: None, node });
+                    }
+                }
+                plain(Value::Table(table))
+            }
+        }
+
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}

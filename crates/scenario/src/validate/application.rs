@@ -1,0 +1,110 @@
+//! Flows: their ends, their transport and their application.
+
+use roamsim_engine::Span;
+
+use super::names::Names;
+use super::topology::Topology;
+use super::{At, Key, Report, Step, check_distribution, check_times, join, transport};
+use crate::Scenario;
+use crate::model::application::{Application, Cbr};
+use crate::model::transport::Transport;
+
+pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        let at = [Key("flow"), At(i)];
+        let ends = names
+            .resolve_ends(&at, &flow.from, &flow.to, report)
+            .filter(|&ends| topology.check_route(&at, ends, scenario, report));
+        transport::check(&at, &flow.transport, ends, scenario, topology, report);
+        let over_udp = matches!(flow.transport, Transport::Udp(_));
+        let steps = join(&at, ["application"]);
+        check_times(&steps, flow.application.start(), flow.application.stop(), scenario, report);
+        check_application(&steps, &flow.application, over_udp, report);
+        for (key, size_bytes) in sizes(&flow.application) {
+            let steps = join(&steps, [key]);
+            if size_bytes == 0 {
+                report.add(&steps, "there is nothing to send in zero bytes", "write a size of 1 B or more");
+            } else if over_udp {
+                transport::check_datagram(&steps, size_bytes, ends, scenario, topology, report);
+            }
+        }
+    }
+}
+
+/// What an application hands to its transport in one piece.
+fn sizes(application: &Application) -> Vec<(&'static str, u64)> {
+    match application {
+        Application::Bulk(_) | Application::Transfer(_) => vec![],
+        Application::Cbr(a) => vec![("packet_size", a.packet_size_bytes)],
+        Application::Poisson(a) => vec![("packet_size", a.packet_size_bytes)],
+        Application::OnOff(a) => vec![("packet_size", a.packet_size_bytes)],
+        Application::RequestResponse(a) => {
+            vec![("request_size", a.request_size_bytes), ("response_size", a.response_size_bytes)]
+        }
+    }
+}
+
+fn check_application(at: &[Step], application: &Application, over_udp: bool, report: &mut Report<'_>) {
+    if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
+        let message = format!("`{}` needs TCP: over UDP nothing says when to send", application.kind());
+        report.add(&join(at, ["kind"]), message, "use TCP, or an application with a rate such as \"cbr\"");
+    }
+    match application {
+        Application::Bulk(_) => {}
+        Application::Transfer(a) => {
+            if a.size_bytes == 0 {
+                report.add(
+                    &join(at, ["size"]),
+                    "there is nothing to transfer",
+                    "write a size of 1 B or more",
+                );
+            }
+        }
+        Application::Cbr(a) => check_pace(at, a, report),
+        Application::Poisson(a) => {
+            if a.mean_interval == Span::ZERO {
+                let steps = join(at, ["mean_interval"]);
+                report.add(&steps, "packets without time between them never end", "write a time above zero");
+            }
+        }
+        Application::OnOff(a) => {
+            if a.rate_bps == 0 {
+                report.add(&join(at, ["rate"]), "a rate of zero sends nothing", "write a rate above zero");
+            }
+            check_distribution(&join(at, ["on"]), &a.on, Some("an on-period of zero sends nothing"), report);
+            check_distribution(&join(at, ["off"]), &a.off, None, report);
+        }
+        Application::RequestResponse(a) => {
+            check_distribution(&join(at, ["think_time"]), &a.think_time, None, report);
+            check_distribution(&join(at, ["processing_time"]), &a.processing_time, None, report);
+            let steps = join(at, ["timeout"]);
+            if a.timeout.is_some() && !over_udp {
+                let help = "leave `timeout` out: TCP delivers every request";
+                report.add(&steps, "`timeout` is for requests over UDP", help);
+            } else if a.timeout == Some(Span::ZERO) {
+                report.add(&steps, "no response arrives within no time", "write a time above zero");
+            }
+        }
+    }
+}
+
+fn check_pace(at: &[Step], cbr: &Cbr, report: &mut Report<'_>) {
+    match (cbr.interval, cbr.rate_bps) {
+        (Some(_), Some(_)) => {
+            let message = "`interval` and `rate` say the same thing twice";
+            report.add(&join(at, ["interval"]), message, "write one of them");
+        }
+        (None, None) => {
+            let help = "write `interval`, the time between two packets, or `rate`";
+            report.add(at, "a CBR source needs an `interval` or a `rate`", help);
+        }
+        (Some(Span::ZERO), None) => {
+            let steps = join(at, ["interval"]);
+            report.add(&steps, "packets without time between them never end", "write a time above zero");
+        }
+        (None, Some(0)) => {
+            report.add(&join(at, ["rate"]), "a rate of zero sends nothing", "write a rate above zero");
+        }
+        _ => {}
+    }
+}

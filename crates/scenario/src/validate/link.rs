@@ -1,0 +1,143 @@
+//! Wired links.
+
+use roamsim_engine::{Span, Time};
+
+use super::names::Names;
+use super::{At, Key, Report, Step, join};
+use crate::Scenario;
+use crate::model::link::{Link, LossModel, Outage, Queue, Transitions};
+use crate::model::scenario::IpVersion;
+
+/// The largest packet that the length fields of IPv4 and IPv6 are used for here (RFC 791 section 3.1).
+const MAX_MTU_BYTES: u64 = 65_535;
+
+pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
+    for (i, link) in scenario.links.iter().enumerate() {
+        let at = [Key("link"), At(i)];
+        let [a, b] = &link.between;
+        for (end, name) in link.between.iter().enumerate() {
+            names.resolve(name, &[Key("link"), At(i), Key("between"), At(end)], report);
+        }
+        if a == b {
+            let message = format!("this link joins \"{a}\" with itself");
+            report.add(&join(&at, ["between"]), message, "a link is between two different nodes");
+        }
+        if link.rate_bps == 0 {
+            report.add(&join(&at, ["rate"]), "a rate of zero carries nothing", "write a rate above zero");
+        }
+        check_queue(&at, link.queue, report);
+        check_mtu(&at, link.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
+        check_losses(&at, link, report);
+        check_outages(&at, &link.outages, report);
+    }
+}
+
+/// Checks that something can wait in a queue.
+pub(super) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
+    if matches!(queue, Queue::Packets(0) | Queue::Bytes(0)) {
+        let help = "give the queue room for one packet or more; the packet in service does not count";
+        report.add(&join(at, ["queue"]), "a queue of zero drops every packet that has to wait", help);
+    }
+}
+
+/// Checks an MTU against what IP demands and what the link can carry.
+pub(super) fn check_mtu(at: &[Step], mtu_bytes: u64, max_bytes: u64, ip: IpVersion, report: &mut Report<'_>) {
+    let min_bytes = ip.minimum_mtu_bytes();
+    if (min_bytes..=max_bytes).contains(&mtu_bytes) {
+        return;
+    }
+    let (version, source) = match ip {
+        IpVersion::Ipv6 => ("IPv6", "RFC 8200 section 5"),
+        IpVersion::Ipv4 => ("IPv4", "RFC 791 section 3.2"),
+    };
+    let message = if mtu_bytes < min_bytes {
+        format!("{version} needs an MTU of {min_bytes} B or more ({source})")
+    } else {
+        format!("the MTU of this link can be {max_bytes} B at most")
+    };
+    let help = format!("write an MTU from \"{min_bytes}B\" to \"{max_bytes}B\"");
+    report.add(&join(at, ["mtu"]), message, help);
+}
+
+fn check_losses(at: &[Step], link: &Link, report: &mut Report<'_>) {
+    // The entry that covers each direction, by the end that it starts from.
+    let mut covered: [Option<usize>; 2] = [None; 2];
+    for (j, loss) in link.loss.iter().enumerate() {
+        let mut steps = join(at, ["loss"]);
+        steps.push(At(j));
+        let [a, b] = &link.between;
+        if let Some(from) = &loss.from
+            && from != a
+            && from != b
+        {
+            let message = format!("\"{from}\" is no end of this link");
+            report.add(
+                &join(&steps, ["from"]),
+                message,
+                format!("write \"{a}\" or \"{b}\", or leave `from` out"),
+            );
+            continue;
+        }
+        for (end, first) in covered.iter_mut().enumerate() {
+            if loss.from.as_ref().is_some_and(|from| *from != link.between[end]) {
+                continue;
+            }
+            match *first {
+                None => *first = Some(j),
+                Some(first) => {
+                    let mut other = join(at, ["loss"]);
+                    other.push(At(first));
+                    let message = format!("the direction from \"{}\" has two losses", link.between[end]);
+                    let help = "write one entry a direction, each with its `from`";
+                    report.add_related(&steps, message, help, (&other, "the first"));
+                    break;
+                }
+            }
+        }
+        if let LossModel::GilbertElliott {
+            transitions: Transitions::PerTime { mean_good, mean_bad }, ..
+        } = loss.model
+        {
+            for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
+                if mean == Span::ZERO {
+                    let message = "the mean stay in a state must be above zero";
+                    report.add(&join(&steps, [key]), message, "write a time above zero, such as \"100ms\"");
+                }
+            }
+        }
+    }
+}
+
+fn check_outages(at: &[Step], outages: &[Outage], report: &mut Report<'_>) {
+    let steps = |j| {
+        let mut steps = join(at, ["outages"]);
+        steps.push(At(j));
+        steps
+    };
+    for (j, outage) in outages.iter().enumerate() {
+        if outage.duration == Span::ZERO {
+            let steps = join(&steps(j), ["duration"]);
+            report.add(
+                &steps,
+                "an outage of no duration is none",
+                "write a time above zero, or leave it out",
+            );
+        }
+    }
+    let mut order: Vec<usize> = (0..outages.len()).collect();
+    order.sort_by_key(|&j| outages[j].start);
+    let mut last: Option<(usize, Time)> = None;
+    for j in order {
+        let end = outages[j].start + outages[j].duration;
+        if let Some((earlier, earlier_end)) = last
+            && outages[j].start < earlier_end
+        {
+            let message = "this outage begins before another has ended";
+            let help = "write one outage that covers both";
+            report.add_related(&steps(j), message, help, (&steps(earlier), "the other"));
+        }
+        if last.is_none_or(|(_, earlier_end)| end > earlier_end) {
+            last = Some((j, end));
+        }
+    }
+}

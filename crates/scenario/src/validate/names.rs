@@ -1,0 +1,106 @@
+//! Names: each once, and every reference to a name that exists.
+
+use std::collections::BTreeMap;
+
+use super::{At, Key, Report, Step, join};
+use crate::Scenario;
+use crate::suggest::{alternatives, nearest};
+
+/// Longer names fit in no column and no diagram.
+const MAX_NAME_BYTES: usize = 253;
+
+/// The nodes by name.
+pub(super) struct Names<'a> {
+    nodes: BTreeMap<&'a str, usize>,
+    in_order: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub fn check(scenario: &'a Scenario, report: &mut Report<'_>) -> Names<'a> {
+        let nodes = scenario.nodes.iter().enumerate().map(|(i, node)| (i, "node", node.name.as_str()));
+        check_unique("nodes", nodes, report);
+        let links = scenario.links.iter().enumerate().map(|(i, link)| (i, "link", link.name.as_str()));
+        let wifi = scenario.wifi.iter().enumerate().map(|(i, cell)| (i, "wifi", cell.name.as_str()));
+        // One table of results holds both.
+        check_unique("links", links.chain(wifi), report);
+        let flows = scenario.flows.iter().enumerate().map(|(i, flow)| (i, "flow", flow.name.as_str()));
+        check_unique("flows", flows, report);
+        let signalling = scenario.signalling.iter().enumerate();
+        check_unique(
+            "signalling sources",
+            signalling.map(|(i, s)| (i, "signalling", s.name.as_str())),
+            report,
+        );
+        Names {
+            // The first of two nodes with one name, which are refused anyway.
+            nodes: scenario.nodes.iter().enumerate().rev().map(|(i, n)| (n.name.as_str(), i)).collect(),
+            in_order: scenario.nodes.iter().map(|n| n.name.as_str()).collect(),
+        }
+    }
+
+    /// The index of a node.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.get(name).copied()
+    }
+
+    /// The index of the node that the value at `steps` names; reports a name that no node has.
+    pub fn resolve(&self, name: &str, steps: &[Step], report: &mut Report<'_>) -> Option<usize> {
+        let index = self.node(name);
+        if index.is_none() {
+            let all = match self.in_order.len() {
+                0 => "there are no nodes; add one with [[node]] and a `name`".to_owned(),
+                _ => format!("the nodes: {}", alternatives(self.in_order.iter().copied())),
+            };
+            let help = match nearest(name, self.in_order.iter().copied()) {
+                Some(meant) => format!("did you mean \"{meant}\"? ({all})"),
+                None => all,
+            };
+            report.add(steps, format!("there is no node \"{name}\""), help);
+        }
+        index
+    }
+
+    /// The two ends of a flow or signalling source, if both exist; refuses a node that sends to itself.
+    pub fn resolve_ends(
+        &self,
+        at: &[Step],
+        from: &str,
+        to: &str,
+        report: &mut Report<'_>,
+    ) -> Option<(usize, usize)> {
+        let from_node = self.resolve(from, &join(at, ["from"]), report);
+        let to_node = self.resolve(to, &join(at, ["to"]), report);
+        if from == to && from_node.is_some() {
+            let message = format!("\"{from}\" would send to itself");
+            report.add(&join(at, ["to"]), message, "`from` and `to` must be different nodes");
+            return None;
+        }
+        Some((from_node?, to_node?))
+    }
+}
+
+fn check_unique<'a>(
+    what: &str,
+    names: impl Iterator<Item = (usize, &'static str, &'a str)>,
+    report: &mut Report<'_>,
+) {
+    let mut seen: BTreeMap<&str, (usize, &'static str)> = BTreeMap::new();
+    for (index, section, name) in names {
+        let steps = [Key(section), At(index), Key("name")];
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+            let message = match name {
+                "" => "a name may not be empty",
+                _ if name.len() > MAX_NAME_BYTES => "this name is longer than 253 bytes",
+                _ => "a name may not hold control characters",
+            };
+            report.add(&steps, message, "results, overrides and diagrams refer to it by its name");
+        }
+        if let Some(&(first, first_section)) = seen.get(name) {
+            let first = [Key(first_section), At(first), Key("name")];
+            let message = format!("two {what} are named \"{name}\"");
+            report.add_related(&steps, message, "give each a name of its own", (&first, "the first"));
+        } else {
+            seen.insert(name, (index, section));
+        }
+    }
+}

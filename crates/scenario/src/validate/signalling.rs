@@ -1,0 +1,111 @@
+//! IEEE 802.21 signalling.
+
+use roamsim_engine::Span;
+
+use super::names::Names;
+use super::topology::Topology;
+use super::{At, Key, Report, Step, check_distribution, check_times, join, transport};
+use crate::Scenario;
+use crate::model::distribution::SizeDistribution;
+use crate::model::signalling::{AcknowledgementMode, Signalling, SignallingKind};
+use crate::model::transport::Transport;
+
+/// The fixed header (IEEE 802.21-2008 section 8.4.1).
+const HEADER_BYTES: u64 = 8;
+
+/// The largest message: the header and what its 16-bit length can say.
+const MAX_MESSAGE_BYTES: u64 = HEADER_BYTES + 65_535;
+
+pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+    for (i, source) in scenario.signalling.iter().enumerate() {
+        let at = [Key("signalling"), At(i)];
+        let ends = names
+            .resolve_ends(&at, &source.from, &source.to, report)
+            .filter(|&ends| topology.check_route(&at, ends, scenario, report));
+        transport::check(&at, &source.transport, ends, scenario, topology, report);
+        check_times(&at, source.start, source.stop, scenario, report);
+        check_sizes(&at, source, report);
+        if matches!(source.transport, Transport::Udp(_)) {
+            let steps = join(&at, ["message_size"]);
+            let max_bytes = source.message_size.max_bytes();
+            transport::check_datagram(&steps, max_bytes, ends, scenario, topology, report);
+        }
+        let zero = Some("messages without time between them never end");
+        check_distribution(&join(&at, ["interval"]), &source.interval, zero, report);
+        check_distribution(&join(&at, ["processing_time"]), &source.processing_time, None, report);
+        check_exchange(&at, source, report);
+    }
+}
+
+/// Bytes of an MIHF ID as a TLV: type, length, and an octet string with a length of its own.
+fn id_tlv_bytes(id: &str) -> u64 {
+    let string_bytes = id.len() as u64 + length_bytes(id.len() as u64);
+    1 + length_bytes(string_bytes) + string_bytes
+}
+
+/// Bytes of a length field for a value of `n` bytes, below 384: one up to 128, two above.
+fn length_bytes(n: u64) -> u64 {
+    if n <= 128 { 1 } else { 2 }
+}
+
+fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
+    let steps = join(at, ["message_size"]);
+    if let SizeDistribution::Uniform { min_bytes, max_bytes } = source.message_size
+        && min_bytes > max_bytes
+    {
+        report.add(&steps, "`min` is larger than `max`", "exchange them");
+        return;
+    }
+    let least_bytes = HEADER_BYTES + id_tlv_bytes(&source.from) + id_tlv_bytes(&source.to);
+    if source.message_size.min_bytes() < least_bytes {
+        let message = format!("an MIH message between these two has {least_bytes} B or more");
+        let help = format!(
+            "the header takes 8 B, and the MIHF IDs \"{}\" and \"{}\" the rest; write \"{least_bytes}B\" or more",
+            source.from, source.to
+        );
+        report.add(&steps, message, help);
+    }
+    if source.message_size.max_bytes() > MAX_MESSAGE_BYTES {
+        let message =
+            format!("an MIH message has {MAX_MESSAGE_BYTES} B at most: its length field has 16 bits");
+        report.add(&steps, message, format!("write \"{MAX_MESSAGE_BYTES}B\" or less"));
+    }
+}
+
+fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
+    let indication = source.kind == SignallingKind::Indication;
+    if indication && !source.processing_time.is_zero() {
+        let help = "leave `processing_time` out, or write kind = \"request\"";
+        report.add(&join(at, ["processing_time"]), "an indication has no response to process", help);
+    }
+    if let Some(acknowledgement) = source.acknowledgement {
+        if acknowledgement.timeout == Span::ZERO {
+            let steps = join(at, ["acknowledgement", "timeout"]);
+            let help = "write a time above zero; without retransmission, write retransmissions = 0";
+            report.add(&steps, "no acknowledgement arrives within no time", help);
+        }
+        if indication && acknowledgement.mode == AcknowledgementMode::Piggyback {
+            let steps = join(at, ["acknowledgement", "mode"]);
+            let help = "write mode = \"separate\", or kind = \"request\"";
+            report.add(&steps, "an indication has no response that could carry the acknowledgement", help);
+        }
+    }
+    if source.lifetime == Some(Span::ZERO) {
+        let help = "write a time above zero, or leave `lifetime` out";
+        report.add(&join(at, ["lifetime"]), "a transaction needs a lifetime above zero", help);
+    }
+    if let Some(limit) = source.rate_limit {
+        if limit.bucket_packets == 0 {
+            let steps = join(at, ["rate_limit", "bucket"]);
+            report.add(&steps, "a bucket without tokens lets nothing pass", "write 1 or more");
+        }
+        if limit.rate_per_s <= 0.0 {
+            let steps = join(at, ["rate_limit", "rate"]);
+            report.add(
+                &steps,
+                "without new tokens nothing passes once the bucket is empty",
+                "write a rate above \"0/s\"",
+            );
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which nodes can reach each other, and through which MTU.
+
+use std::collections::VecDeque;
+
+use petgraph::unionfind::UnionFind;
+
+use super::names::Names;
+use super::{Report, Step, join};
+use crate::Scenario;
+
+/// The nodes as a graph, links and Wi-Fi cells as its edges.
+pub(super) struct Topology {
+    /// For each node its neighbours, and the MTU on the way to them.
+    neighbours: Vec<Vec<(usize, u64)>>,
+    parts: UnionFind<usize>,
+    smallest_mtu_bytes: u64,
+}
+
+impl Topology {
+    pub fn new(scenario: &Scenario, names: &Names<'_>) -> Topology {
+        let count = scenario.nodes.len();
+        let mut topology = Topology {
+            neighbours: vec![Vec::new(); count],
+            parts: UnionFind::new(count),
+            smallest_mtu_bytes: u64::MAX,
+        };
+        for link in &scenario.links {
+            let [a, b] = &link.between;
+            topology.join(names.node(a), names.node(b), link.mtu_bytes);
+        }
+        for cell in &scenario.wifi {
+            for station in &cell.stations {
+                topology.join(names.node(&cell.access_point), names.node(station), cell.mtu_bytes);
+            }
+        }
+        topology
+    }
+
+    fn join(&mut self, a: Option<usize>, b: Option<usize>, mtu_bytes: u64) {
+        if let (Some(a), Some(b)) = (a, b) {
+            self.neighbours[a].push((b, mtu_bytes));
+            self.neighbours[b].push((a, mtu_bytes));
+            self.parts.union(a, b);
+            self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
+        }
+    }
+
+    /// Reports a destination that cannot be reached.
+    pub fn check_route(
+        &self,
+        at: &[Step],
+        (from, to): (usize, usize),
+        scenario: &Scenario,
+        report: &mut Report<'_>,
+    ) -> bool {
+        if self.parts.equiv(from, to) {
+            return true;
+        }
+        let (from_name, to_name) = (&scenario.nodes[from].name, &scenario.nodes[to].name);
+        let alone =
+            [(from, from_name), (to, to_name)].into_iter().find(|(i, _)| self.neighbours[*i].is_empty());
+        let help = match alone {
+            Some((_, name)) => format!("\"{name}\" has no link; add one with [[link]]"),
+            None => "add a link between the two parts of the network".into(),
+        };
+        let message = format!("there is no route from \"{from_name}\" to \"{to_name}\"");
+        report.add(&join(at, ["to"]), message, help);
+        false
+    }
+
+    /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes` fit.
+    ///
+    /// Routes have the fewest hops. Where several have, the smallest MTU of all counts.
+    pub fn too_small_mtu(&self, (from, to): (usize, usize), needed_bytes: u64) -> Option<u64> {
+        if needed_bytes <= self.smallest_mtu_bytes {
+            return None;
+        }
+        let mut hops = vec![usize::MAX; self.neighbours.len()];
+        let mut mtu_bytes = vec![u64::MAX; self.neighbours.len()];
+        let mut queue = VecDeque::from([from]);
+        hops[from] = 0;
+        while let Some(node) = queue.pop_front() {
+            if node == to {
+                break;
+            }
+            for &(next, link_mtu_bytes) in &self.neighbours[node] {
+                if hops[next] == usize::MAX {
+                    hops[next] = hops[node] + 1;
+                    queue.push_back(next);
+                }
+                if hops[next] == hops[node] + 1 {
+                    mtu_bytes[next] = mtu_bytes[next].min(mtu_bytes[node]).min(link_mtu_bytes);
+                }
+            }
+        }
+        Some(mtu_bytes[to]).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
+    }
+}

@@ -1,0 +1,142 @@
+//! Transport settings.
+
+use roamsim_engine::Span;
+
+use super::topology::Topology;
+use super::{Report, Step, join};
+use crate::Scenario;
+use crate::model::transport::{Tcp, Transport, Udp};
+use crate::units::time_text;
+
+/// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
+const MAX_TCP_OPTION_BYTES: u64 = 40;
+
+/// The largest window that window scaling can express (RFC 7323 section 2.3).
+const MAX_WINDOW_BYTES: u64 = 1 << 30;
+
+/// Checks the transport under `at`; `ends` are its nodes where a route between them exists.
+pub(super) fn check(
+    at: &[Step],
+    transport: &Transport,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let Transport::Tcp(tcp) = transport else { return };
+    let at = join(at, ["transport"]);
+    check_timers(&at, tcp, report);
+    check_windows(&at, tcp, report);
+    if let Some(mss_bytes) = tcp.mss_bytes {
+        let steps = join(&at, ["mss"]);
+        let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
+        let packet_bytes = mss_bytes.saturating_add(header_bytes);
+        if mss_bytes <= MAX_TCP_OPTION_BYTES {
+            let help = "write 41B or more, or leave `mss` out";
+            report.add(&steps, "TCP options alone can take 40 B of a segment", help);
+        } else if let Some(mtu_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, packet_bytes)) {
+            let message = format!(
+                "a full segment makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
+            );
+            let help = format!(
+                "write \"{}B\" or less, or leave `mss` out to have it follow the path",
+                mtu_bytes.saturating_sub(header_bytes)
+            );
+            report.add(&steps, message, help);
+        }
+    }
+}
+
+fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if tcp.max_rto == Span::ZERO {
+        report.add(&join(at, ["max_rto"]), "`max_rto` must be above zero", "write for example \"60s\"");
+    } else if tcp.max_rto < tcp.min_rto {
+        // Point at the one that the user wrote.
+        let key = if report.is_set(&join(at, ["max_rto"])) { "max_rto" } else { "min_rto" };
+        let message =
+            format!("`max_rto`, {}, is below `min_rto`, {}", time_text(tcp.max_rto), time_text(tcp.min_rto));
+        report.add(
+            &join(at, [key]),
+            message,
+            "the upper bound of the timeout may not be below the lower one",
+        );
+    }
+    if tcp.initial_rto == Span::ZERO {
+        report.add(
+            &join(at, ["initial_rto"]),
+            "`initial_rto` must be above zero",
+            "write for example \"1s\"",
+        );
+    } else if tcp.initial_rto > tcp.max_rto && report.is_set(&join(at, ["initial_rto"])) {
+        let message = format!("`initial_rto` is above `max_rto`, {}", time_text(tcp.max_rto));
+        report.add(&join(at, ["initial_rto"]), message, "leave it out: `max_rto` bounds it anyway");
+    }
+    if !(Span::from_ms(40)..=Span::from_ms(500)).contains(&tcp.delayed_ack_timeout) {
+        let help = "write a time from \"40ms\" to \"500ms\", or set delayed_ack = false";
+        report.add(
+            &join(at, ["delayed_ack_timeout"]),
+            "an acknowledgement is delayed by 40 ms to 500 ms (RFC 9293 section 3.8.6.3)",
+            help,
+        );
+    }
+}
+
+fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if tcp.initial_window_segments == Some(0) {
+        let help = "write 1 or more, or leave it out for RFC 6928's";
+        report.add(&join(at, ["initial_window"]), "a window of zero segments never sends", help);
+    }
+    if tcp.dup_ack_threshold == 0 {
+        let help = "write 1 or more; RFC 5681 has 3";
+        report.add(
+            &join(at, ["dup_ack_threshold"]),
+            "fast retransmit needs at least one duplicate acknowledgement",
+            help,
+        );
+    }
+    if let Some(window_bytes) = tcp.receive_window_bytes {
+        let max_bytes = if tcp.window_scaling { MAX_WINDOW_BYTES } else { 65_535 };
+        let steps = join(at, ["receive_window"]);
+        if window_bytes == 0 {
+            report.add(&steps, "a receive window of zero accepts nothing", "write a size above zero");
+        } else if window_bytes > max_bytes {
+            let (message, help) = match tcp.window_scaling {
+                true => {
+                    ("window scaling reaches up to 1 GiB (RFC 7323 section 2.3)", "write \"1GiB\" or less")
+                }
+                false => (
+                    "without window scaling a window has 65535 B at most (RFC 9293 section 3.1)",
+                    "write \"65535B\" or less, or set window_scaling = true",
+                ),
+            };
+            report.add(&steps, message, help);
+        }
+    }
+    if tcp.initial_ssthresh_bytes == Some(0) {
+        let help = "write a size above zero, or leave it out";
+        report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);
+    }
+}
+
+/// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
+pub(super) fn check_datagram(
+    steps: &[Step],
+    payload_bytes: u64,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let packet_bytes = payload_bytes.saturating_add(header_bytes);
+    if let Some(mtu_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, packet_bytes)) {
+        let message = format!(
+            "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
+        );
+        let help = format!(
+            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP",
+            mtu_bytes.saturating_sub(header_bytes)
+        );
+        report.add(steps, message, help);
+    }
+}
