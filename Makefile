@@ -64,7 +64,7 @@ bench: setup
 lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet uv
-	.venv-lock/bin/uv pip compile pyproject.toml --group dev --extra pandas --universal --generate-hashes --upgrade \
+	.venv-lock/bin/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --upgrade \
 		--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet --output-file requirements.lock
 	rm -rf .venv-lock
 

@@ -3,10 +3,10 @@
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 
 use roamsim_engine::Time;
+use roamsim_protocols::Address;
 use roamsim_protocols::mih;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
-use roamsim_protocols::Address;
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.

@@ -134,7 +134,15 @@ impl Recorder {
     }
 
     /// Records a value of the series `what` of the thing numbered `thing`, named by `name` when it is new.
-    pub fn sample(&mut self, now: Time, thing: u32, what: &'static str, unit: &'static str, value: f64, name: &str) {
+    pub fn sample(
+        &mut self,
+        now: Time,
+        thing: u32,
+        what: &'static str,
+        unit: &'static str,
+        value: f64,
+        name: &str,
+    ) {
         let series = match self.series.get(&(thing, what)) {
             Some(&series) => series,
             None => {
@@ -214,7 +222,8 @@ impl Recorder {
         topology: &Topology,
     ) {
         let interface = topology.interface(at);
-        let (node, neighbour) = (&topology.node(interface.node).name, &topology.node(interface.neighbour).name);
+        let (node, neighbour) =
+            (&topology.node(interface.node).name, &topology.node(interface.neighbour).name);
         let place = || format!("{} ({node} to {neighbour})", interface.name);
         if self.wanted.fingerprints {
             self.digest(now, at.0, packet);

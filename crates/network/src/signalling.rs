@@ -10,10 +10,10 @@ use crate::socket::Traffic;
 use crate::topology::NodeId;
 use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::mih::wire::value::OctetString;
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
 };
+use roamsim_protocols::mih::wire::value::OctetString;
 use roamsim_protocols::mih::{Mihf, Tlv, TransactionNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -229,7 +229,8 @@ impl Signalling {
             return Some(Time::ZERO);
         }
         let start = self.traffic_at_start.is_none().then_some(self.config.start);
-        let stop = (self.traffic_at_stop.is_none() && self.config.stop < Time::MAX).then_some(self.config.stop);
+        let stop =
+            (self.traffic_at_stop.is_none() && self.config.stop < Time::MAX).then_some(self.config.stop);
         let answer = self.working.front().map(|&(due, _)| due);
         [start, stop, answer, self.next].into_iter().flatten().min()
     }

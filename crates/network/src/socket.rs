@@ -128,4 +128,3 @@ pub struct UdpSocket {
     /// Its exchange with IP.
     pub traffic: Traffic,
 }
-

@@ -62,7 +62,11 @@ pub struct Topology {
 impl Topology {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new(), routes: Routes::Default(None) });
+        self.nodes.push(Node {
+            name: name.to_owned(),
+            interfaces: Vec::new(),
+            routes: Routes::Default(None),
+        });
         NodeId((self.nodes.len() - 1) as u32)
     }
 

@@ -13,9 +13,9 @@ impl From<u32> for Sum {
 impl Sum {
     /// Adds octets as big-endian words, a zero octet behind an odd last one. Each call starts at a word.
     pub fn add(self, octets: &[u8]) -> Sum {
-        let words = octets.chunks(2).map(|pair| {
-            u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0))
-        });
+        let words = octets
+            .chunks(2)
+            .map(|pair| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0)));
         Sum(self.0 + words.sum::<u64>())
     }
 

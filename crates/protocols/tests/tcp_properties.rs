@@ -56,12 +56,14 @@ prop_compose! {
         delay in 0u64..300,
         jitter in 0u64..100,
         loss in prop_oneof![Just(0.0), 0.0..0.6],
+        loss_back in prop_oneof![Just(0.0), 0.0..0.6],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
     ) -> Path {
         Path {
             delay: Span::from_ms(delay),
             jitter: Span::from_ms(jitter),
             loss,
+            loss_back,
             duplication,
             calm_from: Time::from_ns(20_000_000_000),
         }
@@ -108,9 +110,9 @@ proptest! {
                 pair.drain(1 - first);
             }
         }
-        for i in 0..2 {
-            prop_assert_eq!(pair.ends[1 - i].received, total[i]);
-            prop_assert_eq!(pair.ends[i].acknowledged, total[i]);
+        for (i, &total) in total.iter().enumerate() {
+            prop_assert_eq!(pair.ends[1 - i].received, total);
+            prop_assert_eq!(pair.ends[i].acknowledged, total);
             prop_assert_eq!(pair.ends[i].tcp.state(), State::Closed);
             let mut events = pair.ends[i].events.clone();
             events.sort_by_key(|event| format!("{event:?}"));

@@ -112,8 +112,10 @@ impl Batch {
     #[pyo3(signature = (runs, *, jobs, trace = Vec::new()))]
     fn new(runs: Vec<(PyRef<'_, Scenario>, u64, u64)>, jobs: usize, trace: Vec<String>) -> PyResult<Batch> {
         let trace = self::trace(&trace)?;
-        let runs: Vec<_> =
-            runs.iter().map(|(scenario, seed, replication)| (Arc::clone(&scenario.scenario), *seed, *replication)).collect();
+        let runs: Vec<_> = runs
+            .iter()
+            .map(|(scenario, seed, replication)| (Arc::clone(&scenario.scenario), *seed, *replication))
+            .collect();
         let remaining = AtomicUsize::new(runs.len());
         let runs = Arc::new(runs);
         let next = Arc::new(AtomicUsize::new(0));
@@ -126,7 +128,8 @@ impl Batch {
                 while !cancelled.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed, replication)) = runs.get(index) else { break };
-                    let options = Options { seed: *seed, replication: *replication, trace, ..Options::default() };
+                    let options =
+                        Options { seed: *seed, replication: *replication, trace, ..Options::default() };
                     if sender.send((index, run_timed(scenario, options))).is_err() {
                         break;
                     }
@@ -149,7 +152,9 @@ impl Batch {
                 Ok((index, finished)) => {
                     self.remaining.fetch_sub(1, Ordering::Relaxed);
                     let value = match finished {
-                        Ok((outcome, wall_s)) => Py::new(py, RunResult::new(py, outcome, wall_s)?)?.into_any(),
+                        Ok((outcome, wall_s)) => {
+                            Py::new(py, RunResult::new(py, outcome, wall_s)?)?.into_any()
+                        }
                         Err(text) => RunFailed::new_err(text).into_value(py).into_any(),
                     };
                     return Ok(Some((index, value)));

@@ -9,7 +9,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(roamsim, ScenarioError, PyValueError, "The scenario is invalid; the text says where and what to do.");
+create_exception!(
+    roamsim,
+    ScenarioError,
+    PyValueError,
+    "The scenario is invalid; the text says where and what to do."
+);
 create_exception!(roamsim, RunFailed, PyRuntimeError, "The run failed.");
 
 /// The version of the simulator.

@@ -36,7 +36,9 @@ impl RunResult {
             for column in table.columns {
                 match column.values {
                     Values::Float(values) => columns.set_item(column.name, PyArray1::from_vec(py, values))?,
-                    Values::Integer(values) => columns.set_item(column.name, PyArray1::from_vec(py, values))?,
+                    Values::Integer(values) => {
+                        columns.set_item(column.name, PyArray1::from_vec(py, values))?
+                    }
                     Values::Text(values) => columns.set_item(column.name, PyList::new(py, values)?)?,
                 }
                 column_units.set_item(column.name, column.unit)?;

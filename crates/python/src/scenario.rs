@@ -4,6 +4,7 @@ use crate::ScenarioError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::Format;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A valid scenario.
@@ -29,7 +30,9 @@ impl Scenario {
         let format = match format {
             "toml" => Format::Toml,
             "json" => Format::Json,
-            other => return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}"))),
+            other => {
+                return Err(PyValueError::new_err(format!("format is \"toml\" or \"json\", not {other:?}")));
+            }
         };
         let scenario = py.detach(|| roamsim_scenario::Scenario::parse(text, name, format, &overrides));
         match scenario {
@@ -54,5 +57,14 @@ impl Scenario {
     #[getter]
     fn canonical(&self) -> &str {
         self.scenario.canonical_json()
+    }
+    /// Digest of the canonical tree and the simulator's version: what a run depends on beside seed and replication.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        let digest = Sha256::new()
+            .chain_update(self.scenario.canonical_json())
+            .chain_update([0])
+            .chain_update(env!("CARGO_PKG_VERSION"));
+        format!("{:x}", digest.finalize())
     }
 }

@@ -192,7 +192,8 @@ impl Builder<'_> {
         let names = [&model.from, &model.to];
         let nodes = names.map(|name| self.node(name));
         let mihfs = names.map(|name| self.mihf(world, name));
-        let ends = mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
+        let ends =
+            mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
         let tcp = matches!(model.transport, Transport::Tcp(_));
         // Over TCP the origin connects from a port of its own; over UDP both use the registered one.
         let ports = [if tcp { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
@@ -362,7 +363,9 @@ fn loss_model(model: &Losses) -> LossModel {
         Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
         Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {
             transitions: match transitions {
-                Moves::PerPacket { good_to_bad, bad_to_good } => Transitions::PerPacket { good_to_bad, bad_to_good },
+                Moves::PerPacket { good_to_bad, bad_to_good } => {
+                    Transitions::PerPacket { good_to_bad, bad_to_good }
+                }
                 Moves::PerTime { mean_good, mean_bad } => Transitions::PerTime {
                     mean_good_s: mean_good.as_secs_f64(),
                     mean_bad_s: mean_bad.as_secs_f64(),
@@ -379,7 +382,9 @@ pub(crate) fn time_distribution(model: &TimeDistribution) -> Distribution {
     match *model {
         TimeDistribution::Constant { value } => Distribution::Constant(value.as_ns()),
         TimeDistribution::Exponential { mean } => Distribution::Exponential { mean: mean.as_ns() },
-        TimeDistribution::Uniform { min, max } => Distribution::Uniform { min: min.as_ns(), max: max.as_ns() },
+        TimeDistribution::Uniform { min, max } => {
+            Distribution::Uniform { min: min.as_ns(), max: max.as_ns() }
+        }
     }
 }
 
@@ -387,7 +392,9 @@ pub(crate) fn time_distribution(model: &TimeDistribution) -> Distribution {
 pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     match *model {
         SizeDistribution::Constant { value_bytes } => Distribution::Constant(value_bytes),
-        SizeDistribution::Uniform { min_bytes, max_bytes } => Distribution::Uniform { min: min_bytes, max: max_bytes },
+        SizeDistribution::Uniform { min_bytes, max_bytes } => {
+            Distribution::Uniform { min: min_bytes, max: max_bytes }
+        }
     }
 }
 
@@ -395,11 +402,17 @@ fn application(model: &Application, over_tcp: bool) -> (Source, Option<Server>) 
     let activity = Activity { start: model.start(), stop: model.stop().unwrap_or(Time::MAX) };
     let source = match model {
         Application::Bulk(_) => Source::Bulk(Bulk::new(activity)),
-        Application::Transfer(transfer) => Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes)),
+        Application::Transfer(transfer) => {
+            Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes))
+        }
         Application::Cbr(cbr) => match cbr.pace() {
             Pace::Interval(interval) => {
                 let interval = Distribution::Constant(interval.as_ns());
-                Source::Messages(Messages::new(activity, interval, Distribution::Constant(cbr.packet_size_bytes)))
+                Source::Messages(Messages::new(
+                    activity,
+                    interval,
+                    Distribution::Constant(cbr.packet_size_bytes),
+                ))
             }
             // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
             Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
@@ -412,7 +425,11 @@ fn application(model: &Application, over_tcp: bool) -> (Source, Option<Server>) 
         },
         Application::Poisson(poisson) => {
             let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() };
-            Source::Messages(Messages::new(activity, interval, Distribution::Constant(poisson.packet_size_bytes)))
+            Source::Messages(Messages::new(
+                activity,
+                interval,
+                Distribution::Constant(poisson.packet_size_bytes),
+            ))
         }
         Application::OnOff(on_off) => Source::OnOff(OnOff::new(
             activity,

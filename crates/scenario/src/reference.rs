@@ -87,7 +87,10 @@ impl Page<'_> {
                 .filter_map(|(key, property)| Some(format!("{key} = {}", toml(property.get("const")?))))
                 .collect();
             let heading = match &tags[..] {
-                [] => entries(&variant["properties"]).map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(", "),
+                [] => entries(&variant["properties"])
+                    .map(|(key, _)| key.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
                 tags => tags.join(", "),
             };
             let _ = write!(self.text, "\n### `{heading}`\n\n{}\n", text(variant));
@@ -111,7 +114,11 @@ impl Page<'_> {
                 Some(default) => format!("`{}`", toml(default)),
                 None => String::new(),
             };
-            let _ = writeln!(self.text, "| `{key}` | {kind} | {default} | {} |", text(property).replace('|', "\\|"));
+            let _ = writeln!(
+                self.text,
+                "| `{key}` | {kind} | {default} | {} |",
+                text(property).replace('|', "\\|")
+            );
         }
     }
 
@@ -155,7 +162,8 @@ fn text(schema: &Value) -> &str {
 fn toml(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{key} = {}", toml(value))).collect();
+            let entries: Vec<String> =
+                map.iter().map(|(key, value)| format!("{key} = {}", toml(value))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
         Value::Array(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),

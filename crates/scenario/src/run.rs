@@ -119,7 +119,10 @@ impl fmt::Display for RunError {
                 roamsim_engine::run::EVENTS_PER_INSTANT_LIMIT
             ),
             RunError::Conservation(violation, story) => {
-                write!(f, "packets are not conserved (a fault of the simulator, please report it): {violation}\n{story}")
+                write!(
+                    f,
+                    "packets are not conserved (a fault of the simulator, please report it): {violation}\n{story}"
+                )
             }
             RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
         }
@@ -145,7 +148,8 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared, RunErr
         let capture = capture.map(|file| Capture::new(file, ip, topology)).transpose()?;
         Ok(Some(Box::new(Recorder::new(wanted, capture))))
     };
-    let world = build::world(scenario, options.seed, options.replication, recorder).map_err(RunError::Capture)?;
+    let world =
+        build::world(scenario, options.seed, options.replication, recorder).map_err(RunError::Capture)?;
     Ok(Prepared { world, end: Time::ZERO + scenario.general.duration, trace: options.trace, events: 0 })
 }
 

@@ -10,7 +10,8 @@ use crate::Scenario;
 
 /// The JSON Schema (draft 2020-12) of a scenario, the same for TOML and JSON.
 pub fn schema() -> Value {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>().to_value();
+    let mut schema =
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
     schema
 }
@@ -93,7 +94,9 @@ fn spread_nested_variants(schema: &mut Map<String, Value>) {
 pub(crate) fn first_variant_is_default(schema: &mut schemars::Schema) {
     let Some(first) = schema.get_mut("oneOf").and_then(|variants| variants.get_mut(0)) else { return };
     let Some(Value::Object(properties)) = first.get_mut("properties") else { return };
-    let tag = properties.iter_mut().find_map(|(key, property)| Some((key, property.get("const")?.clone(), property)));
+    let tag = properties
+        .iter_mut()
+        .find_map(|(key, property)| Some((key, property.get("const")?.clone(), property)));
     if let Some((key, name, property)) = tag {
         let key = key.clone();
         property["default"] = name;
@@ -107,7 +110,8 @@ pub(crate) fn first_variant_is_default(schema: &mut schemars::Schema) {
 pub(crate) fn plain_value_is_constant(schema: &mut schemars::Schema) {
     first_variant_is_default(schema);
     if let Some(Value::Array(variants)) = schema.get_mut("oneOf")
-        && let Some(mut plain) = variants.first().and_then(|constant| constant["properties"].get("value")).cloned()
+        && let Some(mut plain) =
+            variants.first().and_then(|constant| constant["properties"].get("value")).cloned()
     {
         plain["description"] = json!("A plain value: the constant.");
         variants.insert(0, plain);

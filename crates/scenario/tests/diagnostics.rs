@@ -138,7 +138,8 @@ fn an_override_is_shown_like_a_file() {
         ("flow.ftp.transport.max_rto".to_owned(), "100ms".to_owned()),
     ];
     let one = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &overrides[..1]).expect_err("no such key");
-    let two = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &overrides[1..]).expect_err("below min_rto");
+    let two =
+        Scenario::parse(GOOD, "scenario.toml", Format::Toml, &overrides[1..]).expect_err("below min_rto");
     insta::assert_snapshot!(format!("{one}\n{two}"));
 }
 
@@ -153,7 +154,8 @@ fn json_has_paths_instead_of_lines() {
 
 #[test]
 fn color_is_only_there_when_asked_for() {
-    let error = Scenario::parse("[scenario]", "scenario.toml", Format::Toml, &[]).expect_err("keys are missing");
+    let error =
+        Scenario::parse("[scenario]", "scenario.toml", Format::Toml, &[]).expect_err("keys are missing");
     assert!(!error.render(false).contains('\u{1b}'));
     assert!(error.render(true).contains('\u{1b}'));
 }

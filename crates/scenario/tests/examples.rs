@@ -58,7 +58,8 @@ fn every_example_and_the_template_are_valid_by_parser_and_schema() {
 #[test]
 fn the_schema_refuses_what_the_parser_refuses() {
     let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
-    let (_, text) = examples().into_iter().find(|(n, _)| n == "rate-limited-signalling.toml").expect("the example");
+    let (_, text) =
+        examples().into_iter().find(|(n, _)| n == "rate-limited-signalling.toml").expect("the example");
     let good: Value = serde_json::from_str(parse("x", &text).canonical_json()).expect("JSON");
     for (pointer, key, bad) in [
         ("/link/0", "bandwith", json!("10Mb/s")),
@@ -155,7 +156,11 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
             let set = Scenario::parse(&text, "set", Format::Toml, &[(path.clone(), value)]);
             let set = set.unwrap_or_else(|e| panic!("{e}"));
             assert_ne!(set.canonical_json(), plain.canonical_json(), "{path} was not set");
-            assert_eq!((&set.links, &set.wifi, &set.signalling), (&plain.links, &plain.wifi, &plain.signalling), "{path}");
+            assert_eq!(
+                (&set.links, &set.wifi, &set.signalling),
+                (&plain.links, &plain.wifi, &plain.signalling),
+                "{path}"
+            );
             tried += 1;
         }
     }

@@ -108,14 +108,17 @@ fn deep_nesting_is_refused() {
     assert!(Scenario::parse(&json, "deep", Format::Json, &[]).is_err());
     let path = "a.".repeat(deep) + "a";
     assert!(Scenario::parse(template(), "deep", Format::Toml, &[(path, "1".into())]).is_err());
-    for value in [format!("{{ {}a = 1 }}", "a.".repeat(deep)), format!("{{ {}a = 1 }}", "\"a\".".repeat(deep))] {
+    for value in
+        [format!("{{ {}a = 1 }}", "a.".repeat(deep)), format!("{{ {}a = 1 }}", "\"a\".".repeat(deep))]
+    {
         assert!(Scenario::parse(template(), "deep", Format::Toml, &[("link.pipe".into(), value)]).is_err());
     }
 }
 
 #[test]
 fn many_mistakes_are_cut_short() {
-    let wrong: String = (0..5000).map(|i| format!("[[link]]\nname = \"{i}\"\nbandwith = 3\ndelay = 1\n")).collect();
+    let wrong: String =
+        (0..5000).map(|i| format!("[[link]]\nname = \"{i}\"\nbandwith = 3\ndelay = 1\n")).collect();
     let error = Scenario::parse(&wrong, "wrong", Format::Toml, &[]).expect_err("nothing in it is right");
     assert_eq!(error.problems().len(), 50);
     let wrong: String = (0..5000).map(|i| format!("k{i} = 3\n")).collect();

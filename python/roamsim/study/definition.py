@@ -238,16 +238,12 @@ def replications(experiment: Experiment, level: Level) -> int:
 
 
 def places() -> list[Path]:
-    """Folders that may hold studies: `studies` here or above, that of the source tree, that of an installation."""
+    """Folders that may hold studies: `studies` here or above, and that of the package."""
     here = Path.cwd()
     candidates = [folder / "studies" for folder in (here, *here.parents)]
-    candidates.append(Path(__file__).resolve().parents[3] / "studies")
-    candidates.append(Path(sys.prefix) / "share" / "roamsim" / "studies")
-    found = []
-    for folder in candidates:
-        if folder.is_dir() and folder not in found:
-            found.append(folder)
-    return found
+    candidates.append(Path(__file__).parents[1] / "studies")
+    # In a source tree `studies` is a link to the package's folder.
+    return list(dict.fromkeys(folder.resolve() for folder in candidates if folder.is_dir()))
 
 
 def available() -> dict[str, Path]:

@@ -67,7 +67,13 @@ pub struct OnOff {
 
 impl OnOff {
     /// A source that is silent until its start; `on` and `off` in nanoseconds.
-    pub fn new(activity: Activity, size_bytes: u32, rate_bps: u64, on: Distribution, off: Distribution) -> OnOff {
+    pub fn new(
+        activity: Activity,
+        size_bytes: u32,
+        rate_bps: u64,
+        on: Distribution,
+        off: Distribution,
+    ) -> OnOff {
         OnOff {
             activity,
             size_bytes,

@@ -33,7 +33,12 @@ enum State {
 
 impl Client {
     /// A client that is silent until its start; `request` in octets, `think` in nanoseconds.
-    pub fn new(activity: Activity, request: Distribution, think: Distribution, timeout: Option<Span>) -> Client {
+    pub fn new(
+        activity: Activity,
+        request: Distribution,
+        think: Distribution,
+        timeout: Option<Span>,
+    ) -> Client {
         let state = State::Thinking(activity.start);
         Client { activity, request, think, timeout, state, sent: 0, actions: VecDeque::new() }
     }

@@ -33,8 +33,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         Pdu::Udp(..) => PROTOCOL_UDP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
-    let pseudo_header =
-        Sum::from(length).add(&source).add(&destination).add(&[0, protocol]);
+    let pseudo_header = Sum::from(length).add(&source).add(&destination).add(&[0, protocol]);
     let transport = match &packet.pdu {
         Pdu::Tcp(segment) => {
             let mut octets = Vec::new();

@@ -43,7 +43,14 @@ impl Capture {
     }
 
     /// Captures a packet at an interface, with a comment when it was dropped there.
-    pub fn packet(&mut self, now: Time, at: Address, direction: Direction, octets: &[u8], dropped: Option<(Dropped, &str)>) {
+    pub fn packet(
+        &mut self,
+        now: Time,
+        at: Address,
+        direction: Direction,
+        octets: &[u8],
+        dropped: Option<(Dropped, &str)>,
+    ) {
         if self.failure.is_some() {
             return;
         }

@@ -74,11 +74,15 @@ impl Loss {
                 let mut chain = Chain { stream: stream("state"), bad: false, until: start };
                 let bad_share = match transitions {
                     // No transitions at all: the chain stays in the good state.
-                    Transitions::PerPacket { good_to_bad, bad_to_good } if good_to_bad + bad_to_good > 0.0 => {
+                    Transitions::PerPacket { good_to_bad, bad_to_good }
+                        if good_to_bad + bad_to_good > 0.0 =>
+                    {
                         good_to_bad / (good_to_bad + bad_to_good)
                     }
                     Transitions::PerPacket { .. } => 0.0,
-                    Transitions::PerTime { mean_good_s, mean_bad_s } => mean_bad_s / (mean_good_s + mean_bad_s),
+                    Transitions::PerTime { mean_good_s, mean_bad_s } => {
+                        mean_bad_s / (mean_good_s + mean_bad_s)
+                    }
                 };
                 chain.bad = chain.stream.bernoulli(bad_share);
                 if let Transitions::PerTime { mean_good_s, mean_bad_s } = transitions {

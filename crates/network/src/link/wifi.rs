@@ -135,7 +135,8 @@ impl Cell {
 
     fn begin(&mut self, station: usize, now: Time) {
         // The other end freezes its countdown at the slots that have not passed (clause 9.2.5.2).
-        let slots_passed = (now.since(self.idle_since + DIFS).as_ns() / SLOT.as_ns()).min(u64::from(u32::MAX));
+        let slots_passed =
+            (now.since(self.idle_since + DIFS).as_ns() / SLOT.as_ns()).min(u64::from(u32::MAX));
         let other = &mut self.stations[1 - station];
         other.backoff_slots = other.backoff_slots.saturating_sub(slots_passed as u32);
 
@@ -152,7 +153,8 @@ impl Cell {
         end.stats.sent_bytes += u64::from(packet.size_bytes);
         // Clause 9.2.5.2: a backoff follows every transmission, even when nothing is queued behind it.
         end.backoff_slots = end.random.below(cw_min + 1) as u32;
-        self.exchange = Some(Exchange { from: station, packet: Some(packet), data_end, end: data_end + SIFS + ack });
+        self.exchange =
+            Some(Exchange { from: station, packet: Some(packet), data_end, end: data_end + SIFS + ack });
     }
 }
 

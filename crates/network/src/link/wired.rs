@@ -178,7 +178,8 @@ mod tests {
             mtu_bytes: 1500,
             outages,
         };
-        let loss = loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
+        let loss =
+            loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
         Wire::new(config, loss)
     }
 

@@ -83,7 +83,12 @@ impl World {
         }
     }
 
-    pub(super) fn handle_signalling(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn handle_signalling(
+        &mut self,
+        now: Time,
+        number: u32,
+        queue: &mut EventQueue<Event>,
+    ) -> bool {
         let signalling = &mut self.signalling[number as usize];
         if !signalling.alarm.fires(now) {
             return false;
@@ -145,7 +150,12 @@ impl World {
         }
     }
 
-    fn on_mihf<R>(&mut self, now: Time, end: End, call: impl FnOnce(&mut Mihf, &mut Context<'_>, SessionId) -> R) -> R {
+    fn on_mihf<R>(
+        &mut self,
+        now: Time,
+        end: End,
+        call: impl FnOnce(&mut Mihf, &mut Context<'_>, SessionId) -> R,
+    ) -> R {
         let node = &mut self.mih_nodes[end.mihf as usize];
         let mut cx = Context { now, random: &mut node.random };
         self.work.push_back(Work::Mihf(end.mihf));
@@ -180,7 +190,9 @@ impl World {
     fn answer(&mut self, now: Time, number: u32) {
         loop {
             let signalling = &mut self.signalling[number as usize];
-            let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else { return };
+            let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else {
+                return;
+            };
             let content = Arc::clone(&signalling.content.response);
             let bytes = signalling.config.message_size.sample(&mut signalling.responder_random) as u32;
             let responder = signalling.responder;

@@ -58,7 +58,12 @@ impl World {
         self.work.push_back(Work::Tcp(number));
     }
 
-    pub(super) fn handle_tcp_timeout(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_tcp_timeout(
+        &mut self,
+        now: Time,
+        number: u32,
+        queue: &mut EventQueue<Wake>,
+    ) -> bool {
         let socket = &mut self.tcp[number as usize];
         if !socket.alarm.fires(now) {
             return false;
@@ -79,7 +84,8 @@ impl World {
                 let socket = &mut self.tcp[number as usize];
                 let mut cx = Context { now, random: &mut socket.random };
                 let Some(segment) = socket.connection.poll_transmit(&mut cx) else { break };
-                let size_bytes = self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
+                let size_bytes =
+                    self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
                 socket.traffic.sent(size_bytes);
                 let detail = self.details.then(|| tcp_detail(socket, &segment, self.network.capturing()));
                 if self.wanted.segments && segment.payload_bytes > 0 {

@@ -13,7 +13,10 @@ pub struct Path {
     pub delay: Span,
     /// Up to so much more delay, drawn for each segment, which reorders.
     pub jitter: Span,
+    /// Of what end 0 sends.
     pub loss: f64,
+    /// Of what end 1 sends.
+    pub loss_back: f64,
     pub duplication: f64,
     /// From here on nothing is lost, so that every run ends.
     pub calm_from: Time,
@@ -77,7 +80,7 @@ impl Pair {
             let calm = self.now >= self.path.calm_from;
             let copies = match () {
                 () if calm => 1,
-                () if self.random.bernoulli(self.path.loss) => 0,
+                () if self.random.bernoulli(if i == 0 { self.path.loss } else { self.path.loss_back }) => 0,
                 () if self.random.bernoulli(self.path.duplication) => 2,
                 () => 1,
             };

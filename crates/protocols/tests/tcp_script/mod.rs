@@ -140,7 +140,10 @@ impl Runner<'_> {
             self.tcp.poll_transmit(&mut Context { now: self.now, random: &mut self.random })
         {
             if self.trace {
-                println!("{} > {}", self.now, print_segment(&self.relative(&segment)));
+                #[allow(clippy::print_stdout)] // asked for
+                {
+                    println!("{} > {}", self.now, print_segment(&self.relative(&segment)));
+                }
             }
             self.sent.push_back((self.now, segment));
             assert!(self.sent.len() < 10_000, "endless sending");

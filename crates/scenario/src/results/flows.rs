@@ -43,12 +43,19 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             text("name", flows.iter().map(|flow| flow.name.clone())),
             text("from", flows.iter().map(|flow| node(flow, true))),
             text("to", flows.iter().map(|flow| node(flow, false))),
-            text("protocol", flows.iter().map(|flow| if tcp(flow).is_some() { "tcp" } else { "udp" }.to_owned())),
+            text(
+                "protocol",
+                flows.iter().map(|flow| if tcp(flow).is_some() { "tcp" } else { "udp" }.to_owned()),
+            ),
             text("variant", flows.iter().map(|flow| flow.variant.clone())),
             text("application", flows.iter().map(|flow| flow.application.to_owned())),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
             float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),
-            float("sent_packets", "messages", flows.iter().map(|f| messages_only(f, f.measurement.sent_messages))),
+            float(
+                "sent_packets",
+                "messages",
+                flows.iter().map(|f| messages_only(f, f.measurement.sent_messages)),
+            ),
             float("sent_bytes", "B", flows.iter().map(|f| messages_only(f, f.measurement.sent_bytes))),
             float(
                 "delivered_packets",
@@ -59,10 +66,20 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             float(
                 "goodput_bps",
                 "bit/s",
-                flows.iter().map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
+                flows
+                    .iter()
+                    .map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
             ),
-            integer("segments_sent", "segments", flows.iter().map(|flow| source_stats(flow).data_segments_sent)),
-            integer("retransmissions", "segments", flows.iter().map(|flow| source_stats(flow).retransmissions)),
+            integer(
+                "segments_sent",
+                "segments",
+                flows.iter().map(|flow| source_stats(flow).data_segments_sent),
+            ),
+            integer(
+                "retransmissions",
+                "segments",
+                flows.iter().map(|flow| source_stats(flow).retransmissions),
+            ),
             integer("timeouts", "", flows.iter().map(|flow| source_stats(flow).timeouts)),
             integer("fast_retransmits", "", flows.iter().map(|flow| source_stats(flow).fast_retransmits)),
             float(
@@ -82,7 +99,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             float(
                 "loss_ratio",
                 "",
-                flows.iter().map(|f| crate::table::ratio(lost(f), messages_only(f, f.measurement.sent_messages))),
+                flows
+                    .iter()
+                    .map(|f| crate::table::ratio(lost(f), messages_only(f, f.measurement.sent_messages))),
             ),
         ],
     }

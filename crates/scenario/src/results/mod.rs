@@ -15,8 +15,12 @@ use roamsim_network::World;
 
 /// All tables of a finished run that lasted until `end`: those asked for with `trace` only when asked for.
 pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
-    let mut tables =
-        vec![flows::table(world, end), signalling::table(world, end), links::table(world, end), drops::table(world)];
+    let mut tables = vec![
+        flows::table(world, end),
+        signalling::table(world, end),
+        links::table(world, end),
+        drops::table(world),
+    ];
     if trace.transactions {
         tables.push(transactions::table(world));
     }

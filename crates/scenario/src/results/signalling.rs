@@ -62,8 +62,12 @@ impl Row<'_> {
 }
 
 pub(super) fn table(world: &World, end: Time) -> Table {
-    let rows: Vec<Row<'_>> =
-        world.signalling.iter().enumerate().map(|(number, entry)| row(world, number as u32, entry, end)).collect();
+    let rows: Vec<Row<'_>> = world
+        .signalling
+        .iter()
+        .enumerate()
+        .map(|(number, entry)| row(world, number as u32, entry, end))
+        .collect();
     let rows = rows.iter();
     let delays: Vec<_> = rows.clone().map(|row| delay_statistics(&row.delays_ns)).collect();
     let information = |row: &Row<'_>| row.both(Stats::information_messages);
@@ -85,12 +89,20 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             text("validity", rows.clone().map(|row| row.validity.clone())),
             integer("messages", "messages", rows.clone().map(Row::messages)),
             integer("successes", "messages", rows.clone().map(|row| row.successes)),
-            float("success_rate", "", rows.clone().map(|row| ratio(row.successes as f64, row.messages() as f64))),
+            float(
+                "success_rate",
+                "",
+                rows.clone().map(|row| ratio(row.successes as f64, row.messages() as f64)),
+            ),
             float("mean_delay_s", "s", delays.iter().map(|delay| delay.mean_s)),
             float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),
             float("p95_delay_s", "s", delays.iter().map(|delay| delay.p95_s)),
             float("p99_delay_s", "s", delays.iter().map(|delay| delay.p99_s)),
-            float("overhead", "", rows.clone().map(|row| ratio(packets(row) as f64, information(row) as f64))),
+            float(
+                "overhead",
+                "",
+                rows.clone().map(|row| ratio(packets(row) as f64, information(row) as f64)),
+            ),
             integer("information_messages", "messages", rows.clone().map(information)),
             integer("mih_packets", "packets", rows.clone().map(packets)),
             integer(
@@ -103,7 +115,11 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             integer("late", "packets", rows.clone().map(|r| r.both(|s| s.late_responses + s.late_acks))),
             integer("duplicates", "packets", rows.clone().map(|row| row.both(|stats| stats.duplicates))),
             integer("rate_limited", "packets", rows.clone().map(|row| row.both(|stats| stats.rate_limited))),
-            integer("tcp_segments", "segments", rows.clone().map(|row| if row.tcp { segments(row) } else { 0 })),
+            integer(
+                "tcp_segments",
+                "segments",
+                rows.clone().map(|row| if row.tcp { segments(row) } else { 0 }),
+            ),
             float(
                 "tcp_segments_per_message",
                 "segments",
@@ -112,15 +128,21 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             float(
                 "load_bps",
                 "bit/s",
-                rows.clone().map(|row| row.bits_per_second(row.active[0].sent_bytes + row.active[1].sent_bytes)),
+                rows.clone()
+                    .map(|row| row.bits_per_second(row.active[0].sent_bytes + row.active[1].sent_bytes)),
             ),
             float(
                 "throughput_bps",
                 "bit/s",
-                rows.clone()
-                    .map(|row| row.bits_per_second(row.active[0].received_bytes + row.active[1].received_bytes)),
+                rows.clone().map(|row| {
+                    row.bits_per_second(row.active[0].received_bytes + row.active[1].received_bytes)
+                }),
             ),
-            float("origin_load_bps", "bit/s", rows.clone().map(|row| row.bits_per_second(row.active[0].sent_bytes))),
+            float(
+                "origin_load_bps",
+                "bit/s",
+                rows.clone().map(|row| row.bits_per_second(row.active[0].sent_bytes)),
+            ),
             float(
                 "peer_throughput_bps",
                 "bit/s",

@@ -16,7 +16,11 @@ pub(super) fn table(world: &World) -> Table {
         columns: vec![
             text("signalling", rows.clone().map(|(entry, _)| entry.config.name.clone())),
             integer("number", "", rows.clone().map(|(_, transaction)| transaction.number.0)),
-            float("generated_s", "s", rows.clone().map(|(_, transaction)| transaction.generated.as_secs_f64())),
+            float(
+                "generated_s",
+                "s",
+                rows.clone().map(|(_, transaction)| transaction.generated.as_secs_f64()),
+            ),
             float(
                 "completed_s",
                 "s",

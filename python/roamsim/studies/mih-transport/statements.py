@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from roamsim import statistics
@@ -102,6 +103,10 @@ def ack_request_success_first(data: Data) -> Finding:
     )
 
 
+def _constant(value: float, _: float) -> float:
+    return value
+
+
 def _regime_success(data: Data, low_s: float, high_s: float, formula: Callable[[float], float]) -> Finding:
     readings = {}
     for policy in ("acked", "strict", "open"):
@@ -111,7 +116,8 @@ def _regime_success(data: Data, low_s: float, high_s: float, formula: Callable[[
                 "rtt-ack", "success_rate", "rtt", kind="request", validity=policy, loss_percent=percent
             )
             inside = {rtt: estimate for rtt, estimate in curve.items() if low_s < rtt < high_s}
-            parts.append(follows(inside, lambda _, p=percent / 100: formula(p), 0.01, f"p = {percent} %"))
+            expected = formula(percent / 100)
+            parts.append(follows(inside, partial(_constant, expected), 0.01, f"p = {percent} %"))
         readings[policy] = every(parts)
     return either(readings)
 
@@ -487,7 +493,7 @@ def most_dropped_at_mihf(data: Data) -> Finding:
     """8d."""
 
     def share(row: Mapping[str, Any]) -> float:
-        return row["rate_limited"] / (row["rate_limited"] + row["mih_packets"])
+        return float(row["rate_limited"] / (row["rate_limited"] + row["mih_packets"]))
 
     return every(
         [
