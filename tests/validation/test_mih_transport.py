@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from roamsim import study
 
 STUDY = Path(__file__).parents[2] / "studies" / "mih-transport"
