@@ -83,7 +83,9 @@ def hold_ns() -> dict[int, float]:
     """Nanoseconds of one step of the bare hold model by number of pending events, as criterion left them."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", programs.ROOT / "target"))
     estimates = target.glob("criterion/hold/*/new/estimates.json")
-    held = {int(e.parent.parent.name): float(json.loads(e.read_text())["median"]["point_estimate"]) for e in estimates}
+    held = {
+        int(e.parent.parent.name): float(json.loads(e.read_text())["median"]["point_estimate"]) for e in estimates
+    }
     if not held:
         sys.stderr.write("LEFT OUT: the bare hold model; run `cargo bench -p roamsim-engine --bench queue` first\n")
     return held
@@ -161,7 +163,14 @@ def event_table(benches: list[Bench], runs: Runs, held: dict[int, float]) -> str
                 f"{statistics.median([run['run_rss_bytes'] for run in mine]) / 1e6:.1f}",
             ]
         )
-    head = ["scenario", "events", "million events/s", "ns an event", "bare hold model, ns", "memory of world and run, MB"]
+    head = [
+        "scenario",
+        "events",
+        "million events/s",
+        "ns an event",
+        "bare hold model, ns",
+        "memory of world and run, MB",
+    ]
     text = table(head, rows)
     per_flow = memory_per_flow(runs)
     return text if per_flow is None else f"{text}\n\nMemory: {per_flow:,.0f} bytes a flow, packets included."
@@ -182,7 +191,8 @@ def machine() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
 
 
 def report(benches: list[Bench], found: list[Program], runs: Runs, rounds: int, held: dict[int, float]) -> str:

@@ -50,9 +50,7 @@ def main() -> None:
     cpu_s = min(result.wall_s, time.process_time() - before_s)
     if sys.argv[1] == "signalling":
         table = result.tables["signalling"]
-        units = sum(
-            round(float(m) * float(s)) for m, s in zip(table["messages"], table["success_rate"], strict=True)
-        )
+        units = sum(round(float(m) * float(s)) for m, s in zip(table["messages"], table["success_rate"], strict=True))
         delivered_bytes = units * MESSAGE_BYTES
         traffic_s = 4000.0
     else:
