@@ -10,8 +10,13 @@ use crate::socket::Traffic;
 use crate::topology::NodeId;
 use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::mih::{Mihf, TransactionNumber};
+use roamsim_protocols::mih::wire::value::OctetString;
+use roamsim_protocols::mih::wire::link::{
+    EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
+};
+use roamsim_protocols::mih::{Mihf, Tlv, TransactionNumber};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A node's MIHF and the sockets of its sessions.
 pub struct MihNode {
@@ -50,6 +55,57 @@ pub enum Kind {
     Indication,
     /// Commands that are answered.
     Request,
+}
+
+/// What the messages of a signalling entry say, before they are padded to their size.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    /// The link that they are about: of the end that reports events or carries commands out.
+    pub(crate) link: LinkTupleId,
+    /// Of MIH_Link_Going_Down.indication.
+    pub(crate) indication: Arc<[Tlv]>,
+    /// Of MIH_Link_Get_Parameters.request.
+    pub(crate) request: Arc<[Tlv]>,
+    /// Of MIH_Link_Get_Parameters.response.
+    pub(crate) response: Arc<[Tlv]>,
+}
+
+/// The time interval of MIH_Link_Going_Down: unknown.
+const UNKNOWN_TIME_INTERVAL_MS: u16 = u16::MAX;
+
+/// TLV 27, Get status request set: no link states, no link parameters, no descriptors.
+const GET_STATUS_REQUEST_SET: u8 = 27;
+const EMPTY_STATUS_REQUEST: [u8; 5] = [0; 5];
+
+impl Content {
+    fn new(node: NodeId) -> Content {
+        // A locally administered address, made of the node's number.
+        let [a, b, c, d] = node.0.to_be_bytes();
+        let address = LinkAddress::Mac([0x02, 0, a, b, c, d]);
+        let link = LinkId { link_type: LinkType::IEEE_802_11, address };
+        let tuple = LinkTupleId { link: link.clone(), point_of_attachment: None };
+        Content {
+            indication: Arc::new([
+                Tlv::LinkIdentifier(tuple.clone()),
+                Tlv::TimeInterval(UNKNOWN_TIME_INTERVAL_MS),
+                Tlv::LinkGoingDownReason(LinkGoingDownReason::LINK_PARAMETER_DEGRADING),
+            ]),
+            request: Arc::new([
+                Tlv::LinkIdentifierList(vec![link]),
+                Tlv::Raw {
+                    tlv_type: GET_STATUS_REQUEST_SET,
+                    value: OctetString::from(&EMPTY_STATUS_REQUEST[..]),
+                },
+            ]),
+            response: Arc::new([Tlv::Status(Status::SUCCESS)]),
+            link: tuple,
+        }
+    }
+
+    /// The events that the receiver of indications subscribes to.
+    pub(crate) fn events(&self) -> EventList {
+        EventList::LINK_GOING_DOWN
+    }
 }
 
 /// One end of a signalling entry: a session of a node's MIHF.
@@ -131,6 +187,7 @@ pub struct Signalling {
     pub traffic_at_start: Option<[Traffic; 2]>,
     /// See `traffic_at_start`.
     pub traffic_at_stop: Option<[Traffic; 2]>,
+    pub(crate) content: Content,
     pub(crate) set_up: bool,
     pub(crate) next: Option<Time>,
     /// Requests in work at the responder, in order of their due time.
@@ -141,9 +198,16 @@ pub struct Signalling {
 }
 
 impl Signalling {
-    /// Users that are silent until the start of the run; each has a random stream of its own.
-    pub fn new(config: SignallingConfig, origin: (End, Stream), responder: (End, Stream)) -> Signalling {
+    /// Users that are silent until the start of the run; each has a random stream of its own. `reporter` is the
+    /// node that events and commands are about.
+    pub fn new(
+        config: SignallingConfig,
+        reporter: NodeId,
+        origin: (End, Stream),
+        responder: (End, Stream),
+    ) -> Signalling {
         Signalling {
+            content: Content::new(reporter),
             next: Some(config.start),
             config,
             origin: origin.0,

@@ -78,12 +78,18 @@ pub fn run(
     RunResult::new(py, outcome, wall_s)
 }
 
+/// The next message, or why there is none yet.
+fn receive<T>(receiver: &Mutex<Receiver<T>>) -> Result<T, RecvTimeoutError> {
+    receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(SIGNAL_INTERVAL)
+}
+
 /// Works in a thread of its own, so that the calling one can see signals.
 fn wait(py: Python<'_>, work: impl FnOnce() -> Finished + Send + 'static) -> PyResult<Finished> {
     let (sender, receiver) = channel();
     thread::spawn(move || sender.send(work()));
+    let receiver = Mutex::new(receiver);
     loop {
-        match py.detach(|| receiver.recv_timeout(SIGNAL_INTERVAL)) {
+        match py.detach(|| receive(&receiver)) {
             Ok(finished) => return Ok(finished),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(Err("the run's thread ended".to_owned())),
@@ -139,11 +145,7 @@ impl Batch {
             if self.remaining.load(Ordering::Relaxed) == 0 {
                 return Ok(None);
             }
-            let received = py.detach(|| {
-                let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
-                finished.recv_timeout(SIGNAL_INTERVAL)
-            });
-            match received {
+            match py.detach(|| receive(&self.finished)) {
                 Ok((index, finished)) => {
                     self.remaining.fetch_sub(1, Ordering::Relaxed);
                     let value = match finished {

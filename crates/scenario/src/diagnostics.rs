@@ -280,7 +280,8 @@ impl SourceCode for Source {
             *contents.span(),
             contents.line(),
             contents.column(),
-            contents.line_count(),
+            // miette counts from the start of the text, and would then join snippets that are far apart.
+            contents.data().iter().filter(|byte| **byte == b'\n').count(),
         )))
     }
 }

@@ -1,11 +1,17 @@
 //! The declarative scenario: reading, validating, building a world from it, running it.
 
+mod build;
 mod decode;
 mod diagnostics;
 pub mod model;
 mod overrides;
 mod parse;
+mod reference;
+mod results;
+pub mod run;
+mod schema;
 mod suggest;
+pub mod table;
 mod tree;
 pub mod units;
 mod validate;
@@ -13,3 +19,10 @@ mod validate;
 pub use diagnostics::{Diagnostics, Problem};
 pub use model::scenario::Scenario;
 pub use parse::Format;
+pub use reference::schema_markdown;
+pub use schema::schema;
+
+/// A commented scenario to start from.
+pub fn template() -> &'static str {
+    include_str!("template.toml")
+}

@@ -4,7 +4,7 @@
 //! Values from JSON have no place, only a path: JSON comes from programs, whose authors see no text. A `null` in a
 //! JSON object leaves its key out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -107,8 +107,11 @@ impl Node {
             Value::Float(number) => Json::from(*number),
             Value::Boolean(yes) => Json::from(*yes),
             Value::List(list) => list.iter().map(Node::json).collect(),
-            // serde_json's map is a BTreeMap: sorted keys.
-            Value::Table(table) => table.entries.iter().map(|e| (e.key.clone(), e.node.json())).collect(),
+            Value::Table(table) => {
+                let sorted: BTreeMap<_, _> = table.entries.iter().map(|e| (&e.key, &e.node)).collect();
+                // serde_json's map sorts or keeps this order, depending on its features.
+                sorted.into_iter().map(|(key, node)| (key.clone(), node.json())).collect()
+            }
         }
     }
 }
@@ -116,10 +119,6 @@ impl Node {
 /// Reads TOML. All syntax errors are reported; `None` if there is one.
 pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Option<Node> {
     let before = problems.count();
-    if let Some(at) = too_many_dots(text) {
-        problems.add(Problem::new("this key is nested too deeply").at(Some(Place::new(source, at..at + 1))));
-        return None;
-    }
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let place = error.span().map(|span| Place::new(source, span));
@@ -144,33 +143,8 @@ pub(crate) fn from_toml_value(
     shift: usize,
     problems: &mut Problems,
 ) -> Option<Node> {
-    if too_many_dots(text).is_some() {
-        return None;
-    }
     let value = DeValue::parse(text).ok()?;
     TomlReader { source, shift }.node(&value, 0, problems)
-}
-
-/// Where a dotted key has more than [`MAX_DEPTH`] parts. The parser would nest a table for each.
-fn too_many_dots(text: &str) -> Option<usize> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        if line.len() > MAX_DEPTH {
-            let mut dots = 0;
-            for (at, byte) in line.bytes().enumerate() {
-                match byte {
-                    b'.' => dots += 1,
-                    b'=' | b',' | b'"' | b'\'' | b'#' => dots = 0,
-                    _ => {}
-                }
-                if dots > MAX_DEPTH {
-                    return Some(start + at);
-                }
-            }
-        }
-        start += line.len();
-    }
-    None
 }
 
 struct TomlReader {

@@ -315,9 +315,9 @@ fn shorten(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value with the largest unit that holds it in a whole number.
+/// The value with the largest unit that holds it in a whole number; minutes and hours are printed as seconds.
 fn print(kind: &Kind, value: u64) -> String {
-    let whole = |u: &&Unit| value != 0 && value.is_multiple_of(u.factor);
+    let whole = |u: &&Unit| value != 0 && value.is_multiple_of(u.factor) && !matches!(u.symbol, "min" | "h");
     // Zero is written with the unit of the everyday: 0s, 0b/s, 0B.
     let everyday = if kind.noun == TIME.noun { &TIME.units[3] } else { &kind.units[0] };
     let unit = kind.units.iter().rev().find(whole).unwrap_or(everyday);

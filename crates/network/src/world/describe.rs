@@ -3,14 +3,29 @@
 use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::socket::TcpSocket;
+use roamsim_protocols::mih;
 use roamsim_protocols::tcp::Segment;
 
 /// A message in words.
 pub(super) fn describe(message: &Message) -> String {
     match message {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
-        Message::Mih(pdu) => format!("{pdu:?}"),
+        Message::Mih(pdu) => describe_mih(pdu),
     }
+}
+
+/// A MIH message in words: "MIH_Link_Going_Down.indication tid 7 ACK-Req".
+fn describe_mih(pdu: &mih::Message) -> String {
+    let mut text = format!("{} tid {}", pdu.mid, pdu.tid);
+    if pdu.is_acknowledgement() {
+        text = format!("ACK of {text}");
+    } else if pdu.ack_rsp {
+        text += " ACK-Rsp";
+    }
+    if pdu.ack_req {
+        text += " ACK-Req";
+    }
+    text
 }
 
 /// A message's octets. An application's are a pattern.

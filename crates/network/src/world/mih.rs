@@ -5,7 +5,7 @@ use crate::packet::Message;
 use crate::signalling::{End, Kind, Transaction};
 use crate::socket::Traffic;
 use roamsim_engine::{EventQueue, Time};
-use roamsim_protocols::mih::{self, Mihf, SessionId};
+use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
 use roamsim_protocols::{Context, Machine};
 use std::sync::Arc;
 
@@ -128,17 +128,19 @@ impl World {
     fn set_up_session(&mut self, now: Time, number: u32) {
         let signalling = &self.signalling[number as usize];
         let (origin, responder, kind) = (signalling.origin, signalling.responder, signalling.config.kind);
+        let (link, events) = (signalling.content.link.clone(), signalling.content.events());
+        let links = vec![link.link.clone()];
         let socket = self.mih_nodes[origin.mihf as usize].sessions[origin.session as usize];
         if socket.tcp {
             self.open_tcp(socket.socket);
         }
         match kind {
             Kind::Indication => {
-                self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session));
-                self.on_mihf(now, responder, |mihf, cx, session| mihf.subscribe(cx, session));
+                self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));
+                self.on_mihf(now, responder, |mihf, cx, session| mihf.subscribe(cx, session, link, events));
             }
             Kind::Request => {
-                self.on_mihf(now, responder, |mihf, cx, session| mihf.register(cx, session));
+                self.on_mihf(now, responder, |mihf, cx, session| mihf.register(cx, session, links));
             }
         }
     }
@@ -155,9 +157,16 @@ impl World {
         let signalling = &mut self.signalling[number as usize];
         let bytes = signalling.config.message_size.sample(&mut signalling.origin_random) as u32;
         let (origin, kind) = (signalling.origin, signalling.config.kind);
+        let content = signalling.content.clone();
         let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
-            Kind::Indication => mihf.indicate(cx, session, mih::LINK_PARAMETERS_REPORT, Vec::new(), Some(bytes)),
-            Kind::Request => mihf.request(cx, session, mih::LINK_GET_PARAMETERS, Vec::new(), Some(bytes)),
+            Kind::Indication => {
+                let mid = MessageId::LINK_GOING_DOWN_INDICATION;
+                mihf.indicate(cx, session, mid, content.indication, Some(bytes))
+            }
+            Kind::Request => {
+                let mid = MessageId::LINK_GET_PARAMETERS_REQUEST;
+                mihf.request(cx, session, mid, content.request, Some(bytes))
+            }
         });
         self.signalling[number as usize].transactions.push(Transaction {
             number: transaction,
@@ -171,13 +180,12 @@ impl World {
     fn answer(&mut self, now: Time, number: u32) {
         loop {
             let signalling = &mut self.signalling[number as usize];
-            let Some(&(due, request)) = signalling.working.front().filter(|&&(due, _)| due <= now) else { return };
-            debug_assert!(due <= now);
-            signalling.working.pop_front();
+            let Some((_, request)) = signalling.working.pop_front_if(|&mut (due, _)| due <= now) else { return };
+            let content = Arc::clone(&signalling.content.response);
             let bytes = signalling.config.message_size.sample(&mut signalling.responder_random) as u32;
             let responder = signalling.responder;
             self.on_mihf(now, responder, |mihf, cx, session| {
-                mihf.respond(cx, session, request, Vec::new(), Some(bytes));
+                mihf.respond(cx, session, request, content, Some(bytes));
             });
         }
     }

@@ -164,9 +164,11 @@ pub struct RequestResponse {
     pub response_size_bytes: u64,
     /// Time from a response to the next request. Default: none.
     #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
     pub think_time: TimeDistribution,
     /// Time from a request's arrival to its response, at the server. Default: none.
     #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
     /// Over UDP: a request without a response for this long is counted as lost, and the client goes on as if it had
     /// been answered. Left out: 1 s (chosen: as TCP's initial timeout, RFC 6298 section 2.1). TCP has no use for it.

@@ -2,14 +2,15 @@
 
 use roamsim_engine::Span;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::schema::plain_value_is_constant;
 use crate::units;
 
 /// A time, constant or drawn anew at each use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
-#[schemars(rename = "TimeDistribution", tag = "distribution")]
+#[schemars(rename = "TimeDistribution", tag = "distribution", transform = plain_value_is_constant)]
 pub enum TimeDistribution {
     /// Always the same; a plain value means this.
     Constant {
@@ -66,9 +67,9 @@ impl TimeDistribution {
 }
 
 /// A size, constant or drawn anew at each use. It is bounded, because packets are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
-#[schemars(rename = "SizeDistribution", tag = "distribution")]
+#[schemars(rename = "SizeDistribution", tag = "distribution", transform = plain_value_is_constant)]
 pub enum SizeDistribution {
     /// Always the same; a plain value means this.
     Constant {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decode::OneOrMany;
+use crate::schema::first_variant_is_default;
 use crate::units;
 
 /// A `[[link]]`: a full-duplex wire between two nodes.
@@ -23,8 +24,8 @@ pub struct Link {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delay: Span,
-    /// The drop-tail queue in front of each direction. Default chosen: 100 packets, the size of the common
-    /// comparison scenarios, one bandwidth-delay product of 1500-byte packets at 30 Mb/s and 40 ms.
+    /// The drop-tail queue in front of each direction. Default chosen: 100 packets, one bandwidth-delay product of
+    /// 1500-byte packets at 30 Mb/s and 40 ms.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
@@ -132,7 +133,8 @@ pub enum Transitions {
     },
 }
 
-/// A loss table as written. It becomes a [`Loss`], which has what the models share in one place.
+/// Random loss on a link, in one direction or both.
+// As written; it becomes a `Loss`, which has what the models share in one place.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
 #[schemars(rename = "Loss", tag = "model")]
@@ -162,7 +164,7 @@ pub(crate) struct BernoulliTable {
 /// How the state of a Gilbert-Elliott channel advances.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:per=packet", rename_all = "snake_case")]
-#[schemars(rename = "GilbertElliott", tag = "per")]
+#[schemars(rename = "GilbertElliott", tag = "per", transform = first_variant_is_default)]
 pub(crate) enum GilbertElliottTable {
     /// The state takes one step before each packet (the default).
     Packet(PerPacketTable),

@@ -30,6 +30,7 @@ pub struct Signalling {
     pub interval: TimeDistribution,
     /// Time from a request's arrival to its response, at the responder. Default: none.
     #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
     pub processing_time: TimeDistribution,
     /// MIH acknowledgement of every message. Left out: no message asks for one, and none is sent again.
     #[serde(default)]
@@ -76,8 +77,8 @@ pub struct Acknowledgement {
     /// Whether an acknowledgement is a message of its own. Default: it is, as in the published 802.21 study.
     #[serde(default)]
     pub mode: AcknowledgementMode,
-    /// When a requester stops accepting a response. Default: `acked`, which the published message-flow diagrams
-    /// show.
+    /// When a requester stops accepting a response. Default chosen: `acked`, because a requester that was told that
+    /// its request arrived has reason to wait for the response.
     #[serde(default)]
     pub validity: Validity,
 }

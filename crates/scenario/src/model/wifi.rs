@@ -35,7 +35,7 @@ pub struct Wifi {
     #[serde(default)]
     pub preamble: Preamble,
     /// The contention window of the backoff, in slots: a power of two less one. Default: aCWmin of the
-    /// high-rate PHY (IEEE 802.11-2007 table 18-6).
+    /// high-rate PHY (IEEE 802.11-2007 section 18.3.3).
     #[serde(default = "default_cw_min")]
     pub cw_min: u32,
     /// The drop-tail queue at each end. Default chosen: as for a wired link.

@@ -48,11 +48,11 @@ impl<'a> Names<'a> {
         let index = self.node(name);
         if index.is_none() {
             let all = match self.in_order.len() {
-                0 => "There are no nodes; add one with [[node]] and a `name`".to_owned(),
-                _ => format!("The nodes: {}", alternatives(self.in_order.iter().copied())),
+                0 => "there are no nodes; add one with [[node]] and a `name`".to_owned(),
+                _ => format!("the nodes: {}", alternatives(self.in_order.iter().copied())),
             };
             let help = match nearest(name, self.in_order.iter().copied()) {
-                Some(meant) => format!("did you mean \"{meant}\"? {all}"),
+                Some(meant) => format!("did you mean \"{meant}\"? ({all})"),
                 None => all,
             };
             report.add(steps, format!("there is no node \"{name}\""), help);

@@ -1,0 +1,74 @@
+# make demo    set up, then reproduce a published study in short form; ends with the path of its report
+# make test    set up, then all tests
+# make lint    formats, lints and types, Rust and Python
+# make bench   benchmarks; numbers and commands stand in docs/performance.md
+# make lock    choose new versions of the Python dependencies
+# make clean   remove everything that was built
+#
+# Set-up happens when it is needed: a virtual environment in .venv, the locked dependencies, the release build of the
+# extension module. PYTHON chooses the interpreter (3.11 or newer).
+
+PYTHON ?= python3
+BIN := .venv/bin
+STUDY := mih-transport
+SAY := @printf '\n=== %s\n'
+
+RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench lock clean
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+setup: .venv/built
+
+.venv/dependencies: requirements.lock
+	$(SAY) 'Setting up: a virtual environment in .venv with the locked dependencies'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0])'
+	@command -v cargo >/dev/null || { echo 'cargo is needed to build the simulator: https://rustup.rs' >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/built: .venv/dependencies $(RUST)
+	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+demo: setup
+	$(SAY) 'Running: the study $(STUDY), the short look'
+	@$(BIN)/roamsim study run $(STUDY) --quick --out results/$(STUDY)-quick
+	@printf '\nThe report: %s\n' "$(CURDIR)/results/$(STUDY)-quick/report.html"
+
+test: setup
+	$(SAY) 'Testing: the Rust crates'
+	cargo test --workspace --locked --quiet
+	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
+	$(BIN)/python -m pytest -q
+
+lint: setup
+	$(SAY) 'Checking: formats and lints of Rust'
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(SAY) 'Checking: formats, lints and types of Python'
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest roamsim._roamsim
+
+bench: setup
+	$(SAY) 'Measuring: benchmarks of the crates'
+	cargo bench --workspace --locked
+
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet uv
+	.venv-lock/bin/uv pip compile pyproject.toml --group dev --extra pandas --universal --generate-hashes --upgrade \
+		--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet --output-file requirements.lock
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .venv-lock target results dist .pytest_cache .ruff_cache .mypy_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	rm -f python/roamsim/_roamsim.*.so

@@ -1,0 +1,437 @@
+//! Building the world of a scenario: nodes, links, routes, sockets, applications, MIH functions.
+//!
+//! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
+//! change elsewhere in the scenario leaves them as they are.
+
+use crate::model::application::{Application, Pace};
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::model::flow::Flow as FlowModel;
+use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
+use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use crate::model::signalling::{
+    AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity,
+};
+use crate::model::transport::{Tcp, TcpVariant, Transport};
+use crate::model::wifi::{Preamble as PreambleModel, Wifi};
+use roamsim_engine::{Stream, Time};
+use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
+use roamsim_network::flow::{Association, Flow};
+use roamsim_network::link::loss::{Loss, LossModel, Transitions};
+use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
+use roamsim_network::link::wired::{Outage, Wire, WireConfig};
+use roamsim_network::link::{AnyLink, Attachment, QueueLimit};
+use roamsim_network::packet::IpVersion;
+use roamsim_network::recorder::Recorder;
+use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
+use roamsim_network::socket::User;
+use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
+use roamsim_network::world::SocketEnd;
+use roamsim_network::{Distribution, Network, World};
+use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
+use roamsim_protocols::{Address, PeerAddress, tcp};
+use std::collections::BTreeMap;
+use std::io;
+
+/// The ports of flows start here (the dynamic range of RFC 6335 section 6), two a flow and node.
+const FIRST_PORT: u16 = 49_152;
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    replication: u64,
+    nodes: BTreeMap<&'a str, NodeId>,
+}
+
+/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
+pub(crate) fn world(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+    recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
+) -> io::Result<World> {
+    let mut topology = Topology::default();
+    let nodes: BTreeMap<&str, NodeId> =
+        scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
+    let builder = Builder { scenario, seed, replication, nodes };
+    let links = builder.links(&mut topology);
+    topology.make_routes();
+    let ip = match scenario.general.ip {
+        IpModel::Ipv6 => IpVersion::V6,
+        IpModel::Ipv4 => IpVersion::V4,
+    };
+    let recorder = recorder(&topology, ip)?;
+    let mut network = Network::new(topology, ip);
+    network.recorder = recorder;
+    for link in links {
+        let random = builder.stream(&format!("link {}", link.name));
+        network.add_link(link.link, &link.name, link.addresses, random);
+    }
+    let mut world = World::new(network);
+    for flow in &scenario.flows {
+        builder.flow(&mut world, flow);
+    }
+    for signalling in &scenario.signalling {
+        builder.signalling(&mut world, signalling);
+    }
+    Ok(world)
+}
+
+/// A link that waits for the network.
+struct NewLink {
+    link: AnyLink,
+    name: String,
+    addresses: Vec<Address>,
+}
+
+impl Builder<'_> {
+    fn stream(&self, name: &str) -> Stream {
+        Stream::new(self.seed, self.replication, name)
+    }
+
+    fn node(&self, name: &str) -> NodeId {
+        self.nodes[name]
+    }
+
+    fn links(&self, topology: &mut Topology) -> Vec<NewLink> {
+        let mut links = Vec::new();
+        for model in &self.scenario.links {
+            self.wires(model, topology, &mut links);
+        }
+        for model in &self.scenario.wifi {
+            self.cell(model, topology, &mut links);
+        }
+        links
+    }
+
+    /// The two directions of a point-to-point link.
+    fn wires(&self, model: &LinkModel, topology: &mut Topology, links: &mut Vec<NewLink>) {
+        let ends = [self.node(&model.between[0]), self.node(&model.between[1])];
+        let first = links.len() as u32;
+        let interface = |from: usize| Interface {
+            node: ends[from],
+            link: LinkId(first + from as u32),
+            attachment: Attachment(0),
+            neighbour: ends[1 - from],
+            mtu_bytes: model.mtu_bytes as u32,
+            name: model.name.clone(),
+        };
+        let addresses = [topology.add_interface(interface(0)), topology.add_interface(interface(1))];
+        for from in 0..2 {
+            let sender = &model.between[from];
+            let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
+            let loss = loss.map(|loss| {
+                Loss::new(loss_model(&loss.model), loss.start, |purpose| {
+                    self.stream(&format!("link {}/{sender}/{purpose}", model.name))
+                })
+            });
+            let config = WireConfig {
+                rate_bps: model.rate_bps,
+                delay: model.delay,
+                queue: queue_limit(model.queue),
+                mtu_bytes: model.mtu_bytes as u32,
+                outages: model
+                    .outages
+                    .iter()
+                    .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
+                    .collect(),
+            };
+            links.push(NewLink {
+                link: AnyLink::Wire(Wire::new(config, loss)),
+                name: model.name.clone(),
+                addresses: vec![addresses[from], addresses[1 - from]],
+            });
+        }
+    }
+
+    fn cell(&self, model: &Wifi, topology: &mut Topology, links: &mut Vec<NewLink>) {
+        let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
+        let number = LinkId(links.len() as u32);
+        let addresses = [0, 1].map(|end: usize| {
+            topology.add_interface(Interface {
+                node: ends[end],
+                link: number,
+                attachment: Attachment(end as u32),
+                neighbour: ends[1 - end],
+                mtu_bytes: model.mtu_bytes as u32,
+                name: model.name.clone(),
+            })
+        });
+        let config = CellConfig {
+            rate_bps: model.rate_bps,
+            basic_rate_bps: model.acknowledgement_rate_bps(),
+            preamble: match model.preamble {
+                PreambleModel::Long => Preamble::Long,
+                PreambleModel::Short => Preamble::Short,
+            },
+            cw_min: model.cw_min,
+            queue: queue_limit(model.queue),
+            mtu_bytes: model.mtu_bytes as u32,
+        };
+        let cell = Cell::new(config, |purpose| self.stream(&format!("wifi {}/{purpose}", model.name)));
+        links.push(NewLink {
+            link: AnyLink::Wifi(Box::new(cell)),
+            name: model.name.clone(),
+            addresses: addresses.to_vec(),
+        });
+    }
+
+    /// The MIHF of a node, made when it is first asked for.
+    fn mihf(&self, world: &mut World, name: &str) -> u32 {
+        let node = self.node(name);
+        if let Some(at) = world.mih_nodes.iter().position(|mih| mih.node == node) {
+            return at as u32;
+        }
+        let random = self.stream(&format!("mihf {name}"));
+        world.mih_nodes.push(MihNode::new(Mihf::new(mihf_id(name, node)), node, random));
+        (world.mih_nodes.len() - 1) as u32
+    }
+
+    fn signalling(&self, world: &mut World, model: &SignallingModel) {
+        let number = world.signalling.len() as u32;
+        let stream = |purpose: &str| self.stream(&format!("signalling {}/{purpose}", model.name));
+        let names = [&model.from, &model.to];
+        let nodes = names.map(|name| self.node(name));
+        let mihfs = names.map(|name| self.mihf(world, name));
+        let ends = mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
+        let tcp = matches!(model.transport, Transport::Tcp(_));
+        // Over TCP the origin connects from a port of its own; over UDP both use the registered one.
+        let ports = [if tcp { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
+        let socket_ends = [0, 1].map(|at: usize| SocketEnd {
+            node: nodes[at],
+            port: ports[at],
+            user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
+        });
+        let sockets = match &model.transport {
+            Transport::Udp(_) => world.add_udp(socket_ends[0], socket_ends[1]),
+            Transport::Tcp(settings) => {
+                let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]));
+                let random = (stream("tcp/origin"), stream("tcp/responder"));
+                world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
+        };
+        // Validation refuses signalling without a route.
+        let Some(sockets) = sockets else { return };
+        let sockets = [sockets.0, sockets.1];
+        for at in [0, 1] {
+            let peer = 1 - at;
+            let remote = world.network.topology.route(nodes[peer], nodes[at]);
+            let mih = &mut world.mih_nodes[mihfs[at] as usize];
+            mih.mihf.add_session(SessionConfig {
+                peer: mihf_id(names[peer], nodes[peer]),
+                remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
+                reliable: tcp,
+                acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
+                    timeout: settings.timeout,
+                    retransmissions: settings.retransmissions,
+                    mode: match settings.mode {
+                        AcknowledgementMode::Separate => mih::AcknowledgementMode::Separate,
+                        AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
+                    },
+                }),
+                validity: match model.acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
+                    Validity::Open => mih::Validity::Open,
+                    Validity::Acked => mih::Validity::Acked,
+                    Validity::Strict => mih::Validity::Strict,
+                },
+                lifetime: model.lifetime,
+                rate_limit: model.rate_limit.map(|limit| mih::RateLimit {
+                    bucket_packets: limit.bucket_packets,
+                    rate_per_s: limit.rate_per_s,
+                    queue_packets: limit.queue_packets,
+                }),
+            });
+            mih.sessions.push(SessionSocket { signalling: number, tcp, socket: sockets[at] });
+        }
+        let config = SignallingConfig {
+            name: model.name.clone(),
+            kind: match model.kind {
+                SignallingKind::Indication => Kind::Indication,
+                SignallingKind::Request => Kind::Request,
+            },
+            validity: match model.acknowledgement.map(|settings| settings.validity) {
+                None => "none",
+                Some(Validity::Open) => "open",
+                Some(Validity::Acked) => "acked",
+                Some(Validity::Strict) => "strict",
+            }
+            .to_owned(),
+            message_size: size_distribution(&model.message_size),
+            interval: time_distribution(&model.interval),
+            processing_time: time_distribution(&model.processing_time),
+            start: model.start,
+            stop: model.stop.unwrap_or(Time::MAX),
+        };
+        let reporter = match config.kind {
+            Kind::Indication => nodes[0],
+            Kind::Request => nodes[1],
+        };
+        let ends = ((ends[0], stream("origin")), (ends[1], stream("responder")));
+        world.signalling.push(Signalling::new(config, reporter, ends.0, ends.1));
+    }
+
+    fn flow(&self, world: &mut World, model: &FlowModel) {
+        let number = world.flows.len() as u32;
+        let stream = |purpose: &str| self.stream(&format!("flow {}/{purpose}", model.name));
+        let (from, to) = (self.node(&model.from), self.node(&model.to));
+        // Each flow has a pair of ports of its own; beyond the range they repeat, between other nodes.
+        let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
+        let a = SocketEnd { node: from, port, user: User::FlowSource(number) };
+        let b = SocketEnd { node: to, port, user: User::FlowSink(number) };
+        let association = match &model.transport {
+            Transport::Udp(_) => world.add_udp(a, b).map(|(source, sink)| Association::Udp { source, sink }),
+            Transport::Tcp(settings) => {
+                let config = tcp_config(settings, path_mss(world, from, to));
+                let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
+                world.add_tcp(&config, ends.0, ends.1).map(|(source, sink)| Association::Tcp { source, sink })
+            }
+        };
+        // Validation refuses flows without a route.
+        let Some(association) = association else { return };
+        let (source, server) = application(&model.application, matches!(model.transport, Transport::Tcp(_)));
+        let variant = match &model.transport {
+            Transport::Udp(_) => String::new(),
+            Transport::Tcp(settings) => variant(settings).to_string(),
+        };
+        world.flows.push(Flow::new(
+            &model.name,
+            model.application.kind(),
+            &variant,
+            (source, stream("application")),
+            (server, stream("server")),
+            association,
+        ));
+    }
+}
+
+/// What an MIHF is called: its node's name, which is a host name where it fits into an MIHF_ID.
+fn mihf_id(name: &str, number: NodeId) -> MihfId {
+    let numbered = || MihfId::new(&format!("node-{}", number.0)).expect("15 octets fit into an MIHF_ID");
+    MihfId::new(name).unwrap_or_else(|_| numbered())
+}
+
+/// The largest segment that every link between two nodes takes (RFC 9293 section 3.7.1): MTU less headers.
+pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
+    let topology = &world.network.topology;
+    let mtu = topology.path(from, to).iter().map(|&address| topology.interface(address).mtu_bytes).min();
+    let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
+    mtu.unwrap_or(0).saturating_sub(headers).max(1)
+}
+
+fn variant(settings: &Tcp) -> tcp::Variant {
+    match settings.variant {
+        TcpVariant::Reno => tcp::Variant::Reno,
+        TcpVariant::NewReno => tcp::Variant::NewReno,
+    }
+}
+
+/// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS.
+pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
+    tcp::Config {
+        variant: variant(settings),
+        mss_bytes: settings.mss_bytes.map_or(path_mss_bytes, |bytes| bytes as u32),
+        initial_window: match settings.initial_window_segments {
+            Some(segments) => tcp::InitialWindow::Segments(segments),
+            None => tcp::InitialWindow::Rfc6928,
+        },
+        receive_window_bytes: settings.receive_window_bytes() as u32,
+        window_scaling: settings.window_scaling,
+        min_rto: settings.min_rto,
+        max_rto: settings.max_rto,
+        initial_rto: settings.initial_rto,
+        clock_granularity: settings.clock_granularity,
+        delayed_ack: settings.delayed_ack.then_some(settings.delayed_ack_timeout),
+        nagle: settings.nagle,
+        dup_ack_threshold: settings.dup_ack_threshold,
+        limited_transmit: settings.limited_transmit,
+        timestamps: settings.timestamps,
+        max_retransmissions: settings.max_retransmissions,
+        initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
+        ..tcp::Config::default()
+    }
+}
+
+fn queue_limit(queue: Queue) -> QueueLimit {
+    match queue {
+        Queue::Packets(packets) => QueueLimit::Packets(packets),
+        Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
+    }
+}
+
+fn loss_model(model: &Losses) -> LossModel {
+    match *model {
+        Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
+        Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {
+            transitions: match transitions {
+                Moves::PerPacket { good_to_bad, bad_to_good } => Transitions::PerPacket { good_to_bad, bad_to_good },
+                Moves::PerTime { mean_good, mean_bad } => Transitions::PerTime {
+                    mean_good_s: mean_good.as_secs_f64(),
+                    mean_bad_s: mean_bad.as_secs_f64(),
+                },
+            },
+            loss_good,
+            loss_bad,
+        },
+    }
+}
+
+/// A distribution of nanoseconds.
+pub(crate) fn time_distribution(model: &TimeDistribution) -> Distribution {
+    match *model {
+        TimeDistribution::Constant { value } => Distribution::Constant(value.as_ns()),
+        TimeDistribution::Exponential { mean } => Distribution::Exponential { mean: mean.as_ns() },
+        TimeDistribution::Uniform { min, max } => Distribution::Uniform { min: min.as_ns(), max: max.as_ns() },
+    }
+}
+
+/// A distribution of octets.
+pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
+    match *model {
+        SizeDistribution::Constant { value_bytes } => Distribution::Constant(value_bytes),
+        SizeDistribution::Uniform { min_bytes, max_bytes } => Distribution::Uniform { min: min_bytes, max: max_bytes },
+    }
+}
+
+fn application(model: &Application, over_tcp: bool) -> (Source, Option<Server>) {
+    let activity = Activity { start: model.start(), stop: model.stop().unwrap_or(Time::MAX) };
+    let source = match model {
+        Application::Bulk(_) => Source::Bulk(Bulk::new(activity)),
+        Application::Transfer(transfer) => Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes)),
+        Application::Cbr(cbr) => match cbr.pace() {
+            Pace::Interval(interval) => {
+                let interval = Distribution::Constant(interval.as_ns());
+                Source::Messages(Messages::new(activity, interval, Distribution::Constant(cbr.packet_size_bytes)))
+            }
+            // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
+            Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
+                activity,
+                cbr.packet_size_bytes as u32,
+                rate_bps,
+                Distribution::Constant(u64::MAX),
+                Distribution::Constant(0),
+            )),
+        },
+        Application::Poisson(poisson) => {
+            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() };
+            Source::Messages(Messages::new(activity, interval, Distribution::Constant(poisson.packet_size_bytes)))
+        }
+        Application::OnOff(on_off) => Source::OnOff(OnOff::new(
+            activity,
+            on_off.packet_size_bytes as u32,
+            on_off.rate_bps,
+            time_distribution(&on_off.on),
+            time_distribution(&on_off.off),
+        )),
+        Application::RequestResponse(model) => {
+            let server = Server::new(
+                Distribution::Constant(model.response_size_bytes),
+                time_distribution(&model.processing_time),
+            );
+            // TCP delivers in the end; a datagram may be lost, so its request is given up some time.
+            let timeout = if over_tcp { model.timeout } else { Some(model.timeout()) };
+            let request = Distribution::Constant(model.request_size_bytes);
+            let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
+            return (Source::Client(client), Some(server));
+        }
+    };
+    (source, None)
+}

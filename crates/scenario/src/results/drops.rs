@@ -1,0 +1,30 @@
+//! `drops`: one row a place and reason.
+
+use crate::table::{Table, integer, text};
+use roamsim_network::World;
+use roamsim_network::network::DropCount;
+
+pub(super) fn table(world: &World) -> Table {
+    let mut rows: Vec<(String, String, DropCount)> = world
+        .network
+        .drops()
+        .map(|(slot, attachment, reason, count)| {
+            let from = world.network.topology.interface(slot.addresses[attachment as usize]).node;
+            let place = format!("{} from {}", slot.name, world.network.topology.node(from).name);
+            (place, reason.to_string(), count)
+        })
+        .collect();
+    let no_route = world.network.no_route_drops();
+    if no_route.packets > 0 {
+        rows.push(("routing".to_owned(), "no route".to_owned(), no_route));
+    }
+    Table {
+        name: "drops",
+        columns: vec![
+            text("place", rows.iter().map(|(place, ..)| place.clone())),
+            text("reason", rows.iter().map(|(_, reason, _)| reason.clone())),
+            integer("packets", "packets", rows.iter().map(|(.., count)| count.packets)),
+            integer("bytes", "B", rows.iter().map(|(.., count)| count.bytes)),
+        ],
+    }
+}

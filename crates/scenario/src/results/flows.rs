@@ -1,0 +1,89 @@
+//! `flows`: one row a flow.
+
+use crate::table::{Table, float, integer, text};
+use roamsim_engine::Time;
+use roamsim_network::World;
+use roamsim_network::flow::{Association, Flow};
+use roamsim_network::socket::TcpSocket;
+use roamsim_protocols::tcp::Stats;
+
+/// A count that streams do not have.
+fn messages_only(flow: &Flow, count: u64) -> f64 {
+    if flow.is_stream() { f64::NAN } else { count as f64 }
+}
+
+pub(super) fn table(world: &World, end: Time) -> Table {
+    let flows = &world.flows;
+    let source_stats = |flow: &Flow| match flow.association {
+        Association::Tcp { source, .. } => world.tcp[source as usize].connection.stats().clone(),
+        Association::Udp { .. } => Stats::default(),
+    };
+    let node = |flow: &Flow, at_source: bool| {
+        let node = match (flow.association, at_source) {
+            (Association::Tcp { source, .. }, true) => world.tcp[source as usize].node,
+            (Association::Tcp { sink, .. }, false) => world.tcp[sink as usize].node,
+            (Association::Udp { source, .. }, true) => world.udp[source as usize].node,
+            (Association::Udp { sink, .. }, false) => world.udp[sink as usize].node,
+        };
+        world.network.topology.node(node).name.clone()
+    };
+    let tcp = |flow: &Flow| -> Option<&TcpSocket> {
+        match flow.association {
+            Association::Tcp { source, .. } => Some(&world.tcp[source as usize]),
+            Association::Udp { .. } => None,
+        }
+    };
+    let stop = |flow: &Flow| flow.source.activity().stop.min(end);
+    let active_s = |flow: &Flow| stop(flow).since(flow.source.activity().start).as_secs_f64();
+    let delays: Vec<_> = flows.iter().map(|flow| flow.measurement.delay_statistics()).collect();
+    let lost = |flow: &Flow| messages_only(flow, flow.measurement.lost_messages);
+    Table {
+        name: "flows",
+        columns: vec![
+            text("name", flows.iter().map(|flow| flow.name.clone())),
+            text("from", flows.iter().map(|flow| node(flow, true))),
+            text("to", flows.iter().map(|flow| node(flow, false))),
+            text("protocol", flows.iter().map(|flow| if tcp(flow).is_some() { "tcp" } else { "udp" }.to_owned())),
+            text("variant", flows.iter().map(|flow| flow.variant.clone())),
+            text("application", flows.iter().map(|flow| flow.application.to_owned())),
+            float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
+            float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),
+            float("sent_packets", "messages", flows.iter().map(|f| messages_only(f, f.measurement.sent_messages))),
+            float("sent_bytes", "B", flows.iter().map(|f| messages_only(f, f.measurement.sent_bytes))),
+            float(
+                "delivered_packets",
+                "messages",
+                flows.iter().map(|f| messages_only(f, f.measurement.delivered_messages)),
+            ),
+            integer("delivered_bytes", "B", flows.iter().map(|flow| flow.measurement.delivered_bytes)),
+            float(
+                "goodput_bps",
+                "bit/s",
+                flows.iter().map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
+            ),
+            integer("segments_sent", "segments", flows.iter().map(|flow| source_stats(flow).data_segments_sent)),
+            integer("retransmissions", "segments", flows.iter().map(|flow| source_stats(flow).retransmissions)),
+            integer("timeouts", "", flows.iter().map(|flow| source_stats(flow).timeouts)),
+            integer("fast_retransmits", "", flows.iter().map(|flow| source_stats(flow).fast_retransmits)),
+            float(
+                "completion_time_s",
+                "s",
+                flows.iter().map(|flow| {
+                    let completed = flow.measurement.completed_at;
+                    completed.map_or(f64::NAN, |at| at.since(flow.source.activity().start).as_secs_f64())
+                }),
+            ),
+            float("mean_delay_s", "s", delays.iter().map(|delay| delay.mean_s)),
+            float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),
+            float("p95_delay_s", "s", delays.iter().map(|delay| delay.p95_s)),
+            float("p99_delay_s", "s", delays.iter().map(|delay| delay.p99_s)),
+            float("jitter_s", "s", flows.iter().map(|flow| flow.measurement.jitter_s())),
+            float("lost_packets", "messages", flows.iter().map(lost)),
+            float(
+                "loss_ratio",
+                "",
+                flows.iter().map(|f| crate::table::ratio(lost(f), messages_only(f, f.measurement.sent_messages))),
+            ),
+        ],
+    }
+}

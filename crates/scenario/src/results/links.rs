@@ -1,0 +1,56 @@
+//! `links`: one row a direction of a link.
+
+use crate::table::{Table, float, integer, ratio, text};
+use roamsim_engine::Time;
+use roamsim_network::World;
+use roamsim_network::link::{AnyLink, Attachment, Link, LinkStats};
+
+struct Row {
+    name: String,
+    from: String,
+    to: String,
+    stats: LinkStats,
+}
+
+pub(super) fn table(world: &World, end: Time) -> Table {
+    let node = |address| {
+        let interface = world.network.topology.interface(address);
+        world.network.topology.node(interface.node).name.clone()
+    };
+    let mut rows = Vec::new();
+    for (slot, link) in world.network.links() {
+        // A wire is one direction; a cell is a direction for each of its attachments.
+        let senders = match link {
+            AnyLink::Wire(_) => 1,
+            AnyLink::Wifi(_) => slot.addresses.len(),
+        };
+        for sender in 0..senders {
+            rows.push(Row {
+                name: slot.name.clone(),
+                from: node(slot.addresses[sender]),
+                to: node(slot.addresses[1 - sender]),
+                stats: link.stats(Attachment(sender as u32), end),
+            });
+        }
+    }
+    let duration_s = end.as_secs_f64();
+    Table {
+        name: "links",
+        columns: vec![
+            text("name", rows.iter().map(|row| row.name.clone())),
+            text("from", rows.iter().map(|row| row.from.clone())),
+            text("to", rows.iter().map(|row| row.to.clone())),
+            integer("sent_packets", "packets", rows.iter().map(|row| row.stats.sent_packets)),
+            integer("sent_bytes", "B", rows.iter().map(|row| row.stats.sent_bytes)),
+            integer("delivered_packets", "packets", rows.iter().map(|row| row.stats.delivered_packets)),
+            integer("dropped_packets", "packets", rows.iter().map(|row| row.stats.dropped_packets)),
+            float("utilisation", "", rows.iter().map(|row| ratio(row.stats.busy.as_secs_f64(), duration_s))),
+            float(
+                "mean_queue_packets",
+                "packets",
+                rows.iter().map(|row| ratio(row.stats.waiting.as_secs_f64(), duration_s)),
+            ),
+            integer("max_queue_packets", "packets", rows.iter().map(|row| row.stats.max_waiting_packets)),
+        ],
+    }
+}

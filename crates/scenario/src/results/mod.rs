@@ -1,0 +1,32 @@
+//! The result tables of a run, one file a table.
+
+mod drops;
+mod flows;
+mod links;
+mod packets;
+mod samples;
+mod signalling;
+mod transactions;
+
+use crate::run::Trace;
+use crate::table::Table;
+use roamsim_engine::Time;
+use roamsim_network::World;
+
+/// All tables of a finished run that lasted until `end`: those asked for with `trace` only when asked for.
+pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
+    let mut tables =
+        vec![flows::table(world, end), signalling::table(world, end), links::table(world, end), drops::table(world)];
+    if trace.transactions {
+        tables.push(transactions::table(world));
+    }
+    if let Some(recorder) = &world.network.recorder {
+        if trace.time_series() {
+            tables.push(samples::table(recorder));
+        }
+        if trace.packets {
+            tables.push(packets::table(world, recorder));
+        }
+    }
+    tables
+}

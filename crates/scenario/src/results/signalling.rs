@@ -1,0 +1,132 @@
+//! `signalling`: one row a signalling entry.
+
+use crate::table::{Table, float, integer, ratio, text};
+use roamsim_engine::Time;
+use roamsim_network::World;
+use roamsim_network::application::delay_statistics;
+use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
+use roamsim_network::socket::Traffic;
+use roamsim_protocols::mih::{SessionId, Stats};
+
+/// What a row needs of an entry.
+struct Row<'a> {
+    entry: &'a Signalling,
+    origin: &'a Stats,
+    responder: &'a Stats,
+    tcp: bool,
+    validity: String,
+    /// Exchange with IP from the start to the end of the run: origin, responder.
+    all: [Traffic; 2],
+    /// The same, up to the stop.
+    active: [Traffic; 2],
+    active_s: f64,
+    successes: u64,
+    delays_ns: Vec<u64>,
+}
+
+fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> Row<'a> {
+    let stats = |at: End| world.mih_nodes[at.mihf as usize].mihf.stats(SessionId(at.session));
+    let socket = world.mih_nodes[entry.origin.mihf as usize].sessions[entry.origin.session as usize];
+    let now = world.session_traffic(number);
+    // An entry that never started exchanged nothing.
+    let before = entry.traffic_at_start.unwrap_or(now);
+    let at_stop = entry.traffic_at_stop.unwrap_or(now);
+    let since = |later: [Traffic; 2]| [later[0].since(before[0]), later[1].since(before[1])];
+    let completed = entry.transactions.iter().filter(|t| t.outcome() == Outcome::Success);
+    Row {
+        entry,
+        origin: stats(entry.origin),
+        responder: stats(entry.responder),
+        tcp: socket.tcp,
+        validity: entry.config.validity.clone(),
+        all: since(now),
+        active: since(at_stop),
+        active_s: entry.config.stop.min(end).since(entry.config.start).as_secs_f64(),
+        successes: completed.clone().count() as u64,
+        delays_ns: completed.filter_map(|t| Some(t.completed?.since(t.generated).as_ns())).collect(),
+    }
+}
+
+impl Row<'_> {
+    fn both(&self, count: impl Fn(&Stats) -> u64) -> u64 {
+        count(self.origin) + count(self.responder)
+    }
+
+    fn messages(&self) -> u64 {
+        self.entry.transactions.len() as u64
+    }
+
+    fn bits_per_second(&self, bytes: u64) -> f64 {
+        ratio(8.0 * bytes as f64, self.active_s)
+    }
+}
+
+pub(super) fn table(world: &World, end: Time) -> Table {
+    let rows: Vec<Row<'_>> =
+        world.signalling.iter().enumerate().map(|(number, entry)| row(world, number as u32, entry, end)).collect();
+    let rows = rows.iter();
+    let delays: Vec<_> = rows.clone().map(|row| delay_statistics(&row.delays_ns)).collect();
+    let information = |row: &Row<'_>| row.both(Stats::information_messages);
+    let packets = |row: &Row<'_>| row.both(|stats| stats.packets.total());
+    let segments = |row: &Row<'_>| row.all[0].sent_packets + row.all[1].sent_packets;
+    let if_tcp = |row: &Row<'_>, value: f64| if row.tcp { value } else { f64::NAN };
+    Table {
+        name: "signalling",
+        columns: vec![
+            text("name", rows.clone().map(|row| row.entry.config.name.clone())),
+            text(
+                "kind",
+                rows.clone().map(|row| match row.entry.config.kind {
+                    Kind::Indication => "indication".to_owned(),
+                    Kind::Request => "request".to_owned(),
+                }),
+            ),
+            text("transport", rows.clone().map(|row| if row.tcp { "tcp" } else { "udp" }.to_owned())),
+            text("validity", rows.clone().map(|row| row.validity.clone())),
+            integer("messages", "messages", rows.clone().map(Row::messages)),
+            integer("successes", "messages", rows.clone().map(|row| row.successes)),
+            float("success_rate", "", rows.clone().map(|row| ratio(row.successes as f64, row.messages() as f64))),
+            float("mean_delay_s", "s", delays.iter().map(|delay| delay.mean_s)),
+            float("median_delay_s", "s", delays.iter().map(|delay| delay.median_s)),
+            float("p95_delay_s", "s", delays.iter().map(|delay| delay.p95_s)),
+            float("p99_delay_s", "s", delays.iter().map(|delay| delay.p99_s)),
+            float("overhead", "", rows.clone().map(|row| ratio(packets(row) as f64, information(row) as f64))),
+            integer("information_messages", "messages", rows.clone().map(information)),
+            integer("mih_packets", "packets", rows.clone().map(packets)),
+            integer(
+                "retransmissions",
+                "packets",
+                rows.clone().map(|row| row.both(|stats| stats.packets.retransmissions)),
+            ),
+            integer("acks", "packets", rows.clone().map(|row| row.both(|stats| stats.packets.acks))),
+            integer("given_up", "transactions", rows.clone().map(|row| row.origin.given_up)),
+            integer("late", "packets", rows.clone().map(|r| r.both(|s| s.late_responses + s.late_acks))),
+            integer("duplicates", "packets", rows.clone().map(|row| row.both(|stats| stats.duplicates))),
+            integer("rate_limited", "packets", rows.clone().map(|row| row.both(|stats| stats.rate_limited))),
+            integer("tcp_segments", "segments", rows.clone().map(|row| if row.tcp { segments(row) } else { 0 })),
+            float(
+                "tcp_segments_per_message",
+                "segments",
+                rows.clone().map(|row| if_tcp(row, ratio(segments(row) as f64, packets(row) as f64))),
+            ),
+            float(
+                "load_bps",
+                "bit/s",
+                rows.clone().map(|row| row.bits_per_second(row.active[0].sent_bytes + row.active[1].sent_bytes)),
+            ),
+            float(
+                "throughput_bps",
+                "bit/s",
+                rows.clone()
+                    .map(|row| row.bits_per_second(row.active[0].received_bytes + row.active[1].received_bytes)),
+            ),
+            float("origin_load_bps", "bit/s", rows.clone().map(|row| row.bits_per_second(row.active[0].sent_bytes))),
+            float(
+                "peer_throughput_bps",
+                "bit/s",
+                rows.clone().map(|row| row.bits_per_second(row.active[1].received_bytes)),
+            ),
+            integer("id_reuses", "", rows.clone().map(|row| row.both(|stats| stats.id_reuses))),
+        ],
+    }
+}

@@ -1,0 +1,288 @@
+//! Running a scenario: preparing its world, the loop, the tables.
+
+use crate::build;
+use crate::model::scenario::Scenario;
+use crate::results;
+use crate::table::{Table, Values};
+use roamsim_engine::run::Livelock;
+use roamsim_engine::{Fingerprint, Time};
+use roamsim_network::World;
+use roamsim_network::capture::Capture;
+use roamsim_network::network::ConservationViolation;
+use roamsim_network::recorder::{PacketEvent, PacketRow, Recorder, Wanted};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+/// What to record beside the result tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Congestion window and slow start threshold.
+    pub cwnd: bool,
+    /// Smoothed round-trip time and retransmission timeout.
+    pub rtt: bool,
+    /// Packets waiting at interfaces.
+    pub queue: bool,
+    /// Octets delivered.
+    pub throughput: bool,
+    /// Sequence numbers sent, retransmitted, acknowledged.
+    pub segments: bool,
+    /// The story of every packet.
+    pub packets: bool,
+    /// One row a signalling transaction.
+    pub transactions: bool,
+}
+
+impl Trace {
+    /// The names that [`Trace::add`] knows.
+    pub const NAMES: [&'static str; 7] =
+        ["cwnd", "rtt", "queue", "throughput", "segments", "packets", "transactions"];
+
+    /// Adds a kind by its name; false when there is none of this name.
+    pub fn add(&mut self, name: &str) -> bool {
+        let kind = match name {
+            "cwnd" => &mut self.cwnd,
+            "rtt" => &mut self.rtt,
+            "queue" => &mut self.queue,
+            "throughput" => &mut self.throughput,
+            "segments" => &mut self.segments,
+            "packets" => &mut self.packets,
+            "transactions" => &mut self.transactions,
+            _ => return false,
+        };
+        *kind = true;
+        true
+    }
+
+    /// Whether any time series is wanted.
+    pub(crate) fn time_series(&self) -> bool {
+        self.cwnd || self.rtt || self.queue || self.throughput || self.segments
+    }
+
+    fn wanted(&self, fingerprints: bool) -> Wanted {
+        Wanted {
+            cwnd: self.cwnd,
+            rtt: self.rtt,
+            queue: self.queue,
+            throughput: self.throughput,
+            segments: self.segments,
+            packets: self.packets,
+            fingerprints,
+        }
+    }
+}
+
+/// How to run a scenario.
+#[derive(Default)]
+pub struct Options {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Number of the replication, part of the key of all random streams.
+    pub replication: u64,
+    /// What to record.
+    pub trace: Trace,
+    /// Whether to make fingerprints.
+    pub fingerprints: bool,
+    /// Where to write a capture.
+    pub capture: Option<Box<dyn Write + Send>>,
+}
+
+/// Digests of a run, at three grains: every event, packets between nodes, results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Every event that did something.
+    pub events: u64,
+    /// Every packet at every interface.
+    pub packets: u64,
+    /// Every value of the result tables.
+    pub results: u64,
+}
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum RunError {
+    /// It did not advance.
+    Livelock(Livelock),
+    /// Packets do not add up: a fault in a model. With the stories of the packets that have no end.
+    Conservation(ConservationViolation, String),
+    /// The capture could not be written.
+    Capture(io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Livelock(livelock) => write!(
+                f,
+                "the run does not advance beyond {}: more than {} events at one instant",
+                livelock.at,
+                roamsim_engine::run::EVENTS_PER_INSTANT_LIMIT
+            ),
+            RunError::Conservation(violation, story) => {
+                write!(f, "packets are not conserved (a fault of the simulator, please report it): {violation}\n{story}")
+            }
+            RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
+        }
+    }
+}
+
+/// A world that is ready to run.
+pub struct Prepared {
+    world: World,
+    end: Time,
+    trace: Trace,
+    events: u64,
+}
+
+/// Builds the world of a scenario.
+pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared, RunError> {
+    let wanted = options.trace.wanted(options.fingerprints);
+    let capture = options.capture;
+    let recorder = |topology: &_, ip| {
+        if wanted == Wanted::default() && capture.is_none() {
+            return Ok(None);
+        }
+        let capture = capture.map(|file| Capture::new(file, ip, topology)).transpose()?;
+        Ok(Some(Box::new(Recorder::new(wanted, capture))))
+    };
+    let world = build::world(scenario, options.seed, options.replication, recorder).map_err(RunError::Capture)?;
+    Ok(Prepared { world, end: Time::ZERO + scenario.general.duration, trace: options.trace, events: 0 })
+}
+
+impl Prepared {
+    /// Runs to the end of the scenario. This is the part that is timed.
+    pub fn run(&mut self) -> Result<(), RunError> {
+        self.events = self.world.run(self.end).map_err(RunError::Livelock)?;
+        Ok(())
+    }
+
+    /// Checks that packets add up, ends the capture, and makes the tables.
+    pub fn finish(mut self, scenario: &Scenario, seed: u64, replication: u64) -> Result<Outcome, RunError> {
+        if let Err(violation) = self.world.network.check_conservation() {
+            return Err(RunError::Conservation(violation, self.story(scenario, seed, replication)));
+        }
+        let tables = results::tables(&self.world, self.end, &self.trace);
+        let mut fingerprints = None;
+        if let Some(recorder) = &mut self.world.network.recorder {
+            if recorder.wanted.fingerprints {
+                fingerprints = Some(Fingerprints {
+                    events: 0,
+                    packets: recorder.packets_fingerprint(),
+                    results: digest(&tables),
+                });
+            }
+            if let Some(capture) = recorder.capture.take() {
+                capture.finish().map_err(RunError::Capture)?;
+            }
+        }
+        if let Some(fingerprints) = &mut fingerprints {
+            fingerprints.events = self.world.events_fingerprint();
+        }
+        Ok(Outcome { events: self.events, tables, fingerprints })
+    }
+
+    /// Runs again with packet stories, and tells those that have no end.
+    fn story(&self, scenario: &Scenario, seed: u64, replication: u64) -> String {
+        let trace = Trace { packets: true, ..Trace::default() };
+        let again = prepare(scenario, Options { seed, replication, trace, ..Options::default() });
+        let Ok(mut again) = again else { return String::new() };
+        if again.run().is_err() {
+            return String::new();
+        }
+        match &again.world.network.recorder {
+            Some(recorder) => unfinished(recorder.packet_rows()),
+            None => String::new(),
+        }
+    }
+}
+
+/// The stories of the first packets that were sent and neither delivered nor dropped.
+fn unfinished(rows: &[PacketRow]) -> String {
+    let mut stories: BTreeMap<u64, Vec<&PacketRow>> = BTreeMap::new();
+    for row in rows {
+        stories.entry(row.packet.0).or_default().push(row);
+    }
+    let open = stories.into_values().filter(|story| {
+        !story.iter().any(|row| matches!(row.event, PacketEvent::Delivered | PacketEvent::Dropped))
+    });
+    let mut text = String::from("packets without an end (those still in flight among them):\n");
+    for row in open.take(5).flatten() {
+        text += &format!(
+            "  packet {} {} {} at node {} {} {}\n",
+            row.packet.0,
+            row.time,
+            row.event.name(),
+            row.node.0,
+            row.place,
+            row.description
+        );
+    }
+    text
+}
+
+fn digest(tables: &[Table]) -> u64 {
+    let mut fingerprint = Fingerprint::default();
+    for table in tables {
+        fingerprint.add_text(table.name);
+        for column in &table.columns {
+            fingerprint.add_text(column.name);
+            match &column.values {
+                // All NaN are one.
+                Values::Float(values) => values
+                    .iter()
+                    .for_each(|v| fingerprint.add(if v.is_nan() { f64::NAN.to_bits() } else { v.to_bits() })),
+                Values::Integer(values) => values.iter().for_each(|&v| fingerprint.add(v)),
+                Values::Text(values) => values.iter().for_each(|v| fingerprint.add_text(v)),
+            }
+        }
+    }
+    fingerprint.value()
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Events that did something.
+    pub events: u64,
+    /// The result tables.
+    pub tables: Vec<Table>,
+    /// Digests, when asked for.
+    pub fingerprints: Option<Fingerprints>,
+}
+
+/// Runs a scenario once.
+pub fn run(scenario: &Scenario, options: Options) -> Result<Outcome, RunError> {
+    let (seed, replication) = (options.seed, options.replication);
+    let mut prepared = prepare(scenario, options)?;
+    prepared.run()?;
+    prepared.finish(scenario, seed, replication)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roamsim_network::packet::PacketId;
+    use roamsim_network::topology::NodeId;
+
+    #[test]
+    fn the_story_names_packets_without_an_end() {
+        let row = |packet, event| PacketRow {
+            packet: PacketId(packet),
+            time: Time::from_ns(5),
+            event,
+            node: NodeId(0),
+            place: String::new(),
+            protocol: "udp",
+            description: "message".to_owned(),
+            size_bytes: 48,
+        };
+        let story = unfinished(&[
+            row(0, PacketEvent::Sent),
+            row(1, PacketEvent::Sent),
+            row(0, PacketEvent::Dropped),
+            row(1, PacketEvent::Transmitted),
+        ]);
+        assert!(!story.contains("packet 0 "), "{story}");
+        assert!(story.contains("packet 1 0.000000005s transmitted"), "{story}");
+    }
+}

@@ -1,0 +1,169 @@
+//! What users see when something is wrong: each report is a snapshot, and each was read with the question whether
+//! its reader would know where the mistake is and what to do.
+
+use roamsim_scenario::{Format, Scenario};
+
+const GOOD: &str = r#"[scenario]
+name = "example"
+duration = "60s"
+
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+[[node]]
+name = "island"
+
+[[link]]
+name = "pipe"
+between = ["server", "phone"]
+rate = "10Mb/s"
+delay = "20ms"
+queue = { packets = 100 }
+loss = { from = "server", model = "bernoulli", probability = 0.01 }
+
+[[flow]]
+name = "ftp"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp", min_rto = "200ms" }
+application = { kind = "bulk", start = "0s" }
+
+[[flow]]
+name = "voice"
+from = "phone"
+to = "server"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "20ms" }
+
+[[signalling]]
+name = "indications"
+kind = "indication"
+from = "phone"
+to = "server"
+transport = { protocol = "udp" }
+message_size = "200B"
+interval = "500ms"
+acknowledgement = { timeout = "100ms" }
+"#;
+
+/// The report on the good scenario with one text replaced by another.
+fn report(good: &str, bad: &str) -> String {
+    assert_eq!(GOOD.matches(good).count(), 1, "{good}");
+    refuse(&GOOD.replace(good, bad))
+}
+
+fn refuse(text: &str) -> String {
+    match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(diagnostics) => diagnostics.render(false),
+    }
+}
+
+macro_rules! reports {
+    ($($name:ident: $good:literal => $bad:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(stringify!($name), report($good, $bad));
+            }
+        )*
+    };
+}
+
+reports! {
+    // Text.
+    syntax_error: "delay = \"20ms\"" => "delay = \"20ms";
+    key_twice: "delay = \"20ms\"" => "delay = \"20ms\"\ndelay = \"30ms\"";
+    // Keys.
+    unknown_key_with_synonym: "rate = \"10Mb/s\"" => "bandwith = \"10Mb/s\"";
+    unknown_key_without_idea: "delay = \"20ms\"" => "delay = \"20ms\"\ncolour = \"red\"";
+    unknown_section: "[[link]]" => "[[links]]";
+    unknown_key_of_another_protocol: "transport = { protocol = \"udp\" }\napplication" => "transport = { protocol = \"udp\", mss = \"1000B\" }\napplication";
+    missing_key: "delay = \"20ms\"\n" => "";
+    missing_tag: "protocol = \"tcp\", " => "";
+    single_brackets: "[[link]]" => "[link]";
+    // Values.
+    unit_missing: "delay = \"20ms\"" => "delay = 10";
+    unit_missing_in_text: "interval = \"500ms\"" => "interval = \"500\"";
+    unit_of_the_wrong_kind: "delay = \"20ms\"" => "delay = \"20kB\"";
+    unit_misspelt: "rate = \"10Mb/s\"" => "rate = \"10Mbps\"";
+    rate_in_bytes: "rate = \"10Mb/s\"" => "rate = \"1.25MB/s\"";
+    time_negative: "delay = \"20ms\"" => "delay = \"-20ms\"";
+    time_too_fine: "delay = \"20ms\"" => "delay = \"0.5ns\"";
+    time_too_large: "duration = \"60s\"" => "duration = \"300000000000s\"";
+    probability_above_one: "probability = 0.01" => "probability = 1.2";
+    variant_unknown: "min_rto = \"200ms\"" => "variant = \"new-reno\"";
+    kind_unknown: "kind = \"cbr\"" => "kind = \"cbs\"";
+    transport_as_string: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = \"tcp\"";
+    queue_without_unit_of_count: "queue = { packets = 100 }" => "queue = 100";
+    queue_negative: "packets = 100" => "packets = -1";
+    wrong_type: "name = \"pipe\"" => "name = 7";
+    three_ends: "[\"server\", \"phone\"]" => "[\"server\", \"phone\", \"island\"]";
+    // Contradictions.
+    node_unknown: "from = \"server\"\nto" => "from = \"servr\"\nto";
+    node_twice: "name = \"island\"" => "name = \"phone\"";
+    rate_zero: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
+    max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
+    mss_above_mtu: "min_rto = \"200ms\"" => "mss = \"1460B\"";
+    no_route: "to = \"phone\"" => "to = \"island\"";
+    bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
+    message_above_mtu: "message_size = \"200B\"" => "message_size = \"1500B\"";
+    message_too_small: "message_size = \"200B\"" => "message_size = { distribution = \"uniform\", min = \"10B\", max = \"200B\" }";
+    start_after_the_end: "start = \"0s\"" => "start = \"60s\"";
+    loss_twice: "loss = { from = \"server\", model = \"bernoulli\", probability = 0.01 }" => "loss = [\n  { model = \"bernoulli\", probability = 0.01 },\n  { from = \"phone\", model = \"bernoulli\", probability = 0.02 },\n]";
+    piggyback_of_an_indication: "timeout = \"100ms\"" => "timeout = \"100ms\", mode = \"piggyback\"";
+}
+
+#[test]
+fn several_mistakes_are_reported_together() {
+    let text = GOOD
+        .replace("duration = \"60s\"", "duration = 60")
+        .replace("rate = \"10Mb/s\"", "bandwith = \"10Mb/s\"")
+        .replace("probability = 0.01", "probability = 2")
+        .replace("protocol = \"udp\" }\nmessage_size", "protocol = \"sctp\" }\nmessage_size");
+    insta::assert_snapshot!(refuse(&text));
+}
+
+#[test]
+fn two_places_far_apart_are_shown_without_what_is_between() {
+    let text = GOOD.to_owned() + "\n[[node]]\nname = \"server\"\n";
+    insta::assert_snapshot!(refuse(&text));
+}
+
+#[test]
+fn an_override_is_shown_like_a_file() {
+    let overrides = [
+        ("link.pipe.bandwith".to_owned(), "1Mb/s".to_owned()),
+        ("flow.ftp.transport.max_rto".to_owned(), "100ms".to_owned()),
+    ];
+    let one = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &overrides[..1]).expect_err("no such key");
+    let two = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &overrides[1..]).expect_err("below min_rto");
+    insta::assert_snapshot!(format!("{one}\n{two}"));
+}
+
+#[test]
+fn json_has_paths_instead_of_lines() {
+    let good = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &[]).expect("a good scenario");
+    let bad = good.canonical_json().replace("\"20ms\"", "20").replace("\"rate\"", "\"bandwith\"");
+    let values = Scenario::parse(&bad, "scenario", Format::Json, &[]).expect_err("bad values");
+    let syntax = Scenario::parse("{\"scenario\": {]", "scenario", Format::Json, &[]).expect_err("bad syntax");
+    insta::assert_snapshot!(format!("{values}\n{syntax}"));
+}
+
+#[test]
+fn color_is_only_there_when_asked_for() {
+    let error = Scenario::parse("[scenario]", "scenario.toml", Format::Toml, &[]).expect_err("keys are missing");
+    assert!(!error.render(false).contains('\u{1b}'));
+    assert!(error.render(true).contains('\u{1b}'));
+}
+
+#[test]
+fn problems_can_be_read_by_programs() {
+    let error = Scenario::parse(&GOOD.replace("\"20ms\"\nqueue", "10\nqueue"), "s", Format::Toml, &[]);
+    let error = error.expect_err("a unit is missing");
+    let [problem] = error.problems() else { panic!("{error}") };
+    assert_eq!(problem.key_path(), "link.pipe.delay");
+    assert!(problem.message().contains("unit is missing"));
+    assert!(problem.advice().is_some_and(|advice| advice.contains("\"10ms\"")));
+}

@@ -1,0 +1,202 @@
+//! Every example, the template and the schema agree with each other and with the parser.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use roamsim_scenario::model::application::{Application, Pace};
+use roamsim_scenario::model::link::{LossModel, Transitions};
+use roamsim_scenario::model::transport::{Tcp, TcpVariant, Transport};
+use roamsim_scenario::{Format, Scenario, schema, schema_markdown, template};
+use serde_json::{Value, json};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The examples by name, sorted.
+fn examples() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = fs::read_dir(workspace().join("examples"))
+        .expect("the folder of examples")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("a readable example");
+            (path.file_name().expect("a name").to_string_lossy().into_owned(), text)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn parse(name: &str, text: &str) -> Scenario {
+    Scenario::parse(text, name, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn example(name: &str) -> Scenario {
+    let (name, text) = examples().into_iter().find(|(n, _)| n == name).expect("this example");
+    parse(&name, &text)
+}
+
+#[test]
+fn every_example_and_the_template_are_valid_by_parser_and_schema() {
+    let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
+    let mut all = examples();
+    assert!(all.len() >= 9, "examples are missing: {all:?}");
+    all.push(("template.toml".into(), template().into()));
+    for (name, text) in all {
+        let scenario = parse(&name, &text);
+        let tree: Value = serde_json::from_str(scenario.canonical_json()).expect("JSON");
+        if let Err(error) = validator.validate(&tree) {
+            panic!("{name}: {error}");
+        }
+        // The same tree as JSON is the same scenario.
+        let again = Scenario::parse(scenario.canonical_json(), "json", Format::Json, &[]);
+        assert_eq!(again.expect("valid as JSON"), scenario, "{name}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_parser_refuses() {
+    let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
+    let (_, text) = examples().into_iter().find(|(n, _)| n == "rate-limited-signalling.toml").expect("the example");
+    let good: Value = serde_json::from_str(parse("x", &text).canonical_json()).expect("JSON");
+    for (pointer, key, bad) in [
+        ("/link/0", "bandwith", json!("10Mb/s")),
+        ("/link/0", "delay", json!(10)),
+        ("/link/0", "delay", json!("10Mb/s")),
+        ("/link/0", "loss", json!({ "model": "bernoulli", "probability": 1.5 })),
+        ("/link/0", "loss", json!({ "model": "gilbert_elliott", "per": "time", "good_to_bad": 0.1 })),
+        ("/link/0", "queue", json!({ "packets": 1, "bytes": "1kB" })),
+        ("/signalling/0", "transport", json!({ "protocol": "udp", "mss": "1000B" })),
+        ("/signalling/0", "message_size", json!({ "distribution": "exponential", "mean": "1kB" })),
+        ("/signalling/0/rate_limit", "rate", json!(200)),
+    ] {
+        let mut tree = good.clone();
+        tree.pointer_mut(pointer).expect("this place")[key] = bad.clone();
+        assert!(!validator.is_valid(&tree), "schema accepts {pointer} {key} = {bad}");
+        let parsed = Scenario::parse(&tree.to_string(), "json", Format::Json, &[]);
+        assert!(parsed.is_err(), "parser accepts {pointer} {key} = {bad}");
+    }
+}
+
+/// Every object in the schema's definitions with properties, by way of its variants.
+fn objects<'a>(definition: &'a Value, found: &mut Vec<&'a Value>) {
+    if definition.get("properties").is_some() {
+        found.push(definition);
+    }
+    for variant in definition["oneOf"].as_array().into_iter().flatten() {
+        objects(variant, found);
+    }
+}
+
+#[test]
+fn every_key_is_described_and_every_default_names_its_source() {
+    let schema = schema();
+    for (name, definition) in schema["$defs"].as_object().expect("definitions") {
+        assert!(definition["description"].is_string(), "{name} has no description");
+        let mut all = Vec::new();
+        objects(definition, &mut all);
+        for object in all {
+            for (key, property) in object["properties"].as_object().expect("properties") {
+                let text = property["description"].as_str().unwrap_or_default();
+                // A tag and the keys of a queue are described with their variant.
+                if property.get("const").is_some() || name == "Queue" {
+                    continue;
+                }
+                assert!(!text.is_empty(), "{name}.{key} has no description");
+                let zero = property["default"] == json!("0s");
+                assert!(
+                    property.get("default").is_none() || zero || text.contains("Default"),
+                    "{name}.{key} has a default without a source: {text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn defaults_in_the_schema_are_those_of_the_parser() {
+    // Writing out a default changes nothing.
+    let (_, text) = examples().into_iter().find(|(n, _)| n == "wifi-signalling.toml").expect("the example");
+    let schema = schema();
+    let plain = parse("plain", &text);
+    let tcp = &schema["$defs"]["Transport"]["oneOf"][1];
+    assert_eq!(tcp["properties"]["protocol"]["const"], "tcp");
+    let mut tried = 0;
+    for (place, object) in [
+        ("signalling.requests.transport", tcp),
+        ("signalling.requests", &schema["$defs"]["Signalling"]),
+        ("link.core", &schema["$defs"]["Link"]),
+        ("link.core.loss", &schema["$defs"]["Loss"]["oneOf"][0]),
+        ("wifi.cell", &schema["$defs"]["Wifi"]),
+        ("scenario", &schema["$defs"]["General"]),
+    ] {
+        let tree: Value = serde_json::from_str(plain.canonical_json()).expect("JSON");
+        for (key, property) in object["properties"].as_object().expect("properties") {
+            let Some(default) = property.get("default") else { continue };
+            let path = format!("{place}.{key}");
+            let value = match default {
+                Value::String(text) => text.clone(),
+                Value::Object(_) => "{ packets = 100 }".into(),
+                other => other.to_string(),
+            };
+            // Keys that the example sets itself say nothing about defaults.
+            let own = match place {
+                "signalling.requests.transport" => &tree["signalling"][0]["transport"][key],
+                "signalling.requests" => &tree["signalling"][0][key],
+                "link.core.loss" => &tree["link"][1]["loss"][key],
+                "link.core" => &tree["link"][1][key],
+                "wifi.cell" => &tree["wifi"][0][key],
+                _ => &tree["scenario"][key],
+            };
+            if !own.is_null() {
+                continue;
+            }
+            let set = Scenario::parse(&text, "set", Format::Toml, &[(path.clone(), value)]);
+            let set = set.unwrap_or_else(|e| panic!("{e}"));
+            assert_ne!(set.canonical_json(), plain.canonical_json(), "{path} was not set");
+            assert_eq!((&set.links, &set.wifi, &set.signalling), (&plain.links, &plain.wifi, &plain.signalling), "{path}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 15, "{tried}");
+}
+
+#[test]
+fn the_committed_reference_page_is_the_generated_one() {
+    let page = fs::read_to_string(workspace().join("docs/reference/scenario.md")).expect("the page");
+    assert!(
+        page == schema_markdown(),
+        "docs/reference/scenario.md is old: run `cargo run -p roamsim-scenario --example write_reference`"
+    );
+}
+
+#[test]
+fn values_arrive_in_base_units() {
+    let tcp = example("one-tcp-flow.toml");
+    assert_eq!(tcp.general.duration.as_ns(), 300_000_000_000);
+    let link = &tcp.links[0];
+    assert_eq!((link.rate_bps, link.delay.as_ns(), link.mtu_bytes), (10_000_000, 20_000_000, 1500));
+    assert_eq!(link.loss[0].from.as_deref(), Some("server"));
+    assert_eq!(link.loss[0].start.as_ns(), 5_000_000_000);
+    assert_eq!(link.loss[0].model, LossModel::Bernoulli { probability: 0.01 });
+    let Transport::Tcp(transport) = &tcp.flows[0].transport else { panic!("TCP was written") };
+    assert_eq!(transport.variant, TcpVariant::NewReno);
+    assert_eq!((transport.mss_bytes, transport.delayed_ack), (Some(1000), false));
+    // What was left out has the documented defaults: RFC 6298 and 6 MiB.
+    assert_eq!(transport.max_rto.as_ns(), 60_000_000_000);
+    assert_eq!(transport.receive_window_bytes(), 6_291_456);
+    assert_eq!(Tcp { window_scaling: false, ..Tcp::default() }.receive_window_bytes(), 65_535);
+
+    let voice = example("voice-over-bursty-loss.toml");
+    let LossModel::GilbertElliott { transitions, loss_good, loss_bad } = voice.links[0].loss[1].model else {
+        panic!("Gilbert-Elliott was written")
+    };
+    let Transitions::PerTime { mean_good, mean_bad } = transitions else { panic!("per time was written") };
+    assert_eq!((mean_good.as_ns(), mean_bad.as_ns()), (2_000_000_000, 80_000_000));
+    assert_eq!((loss_good, loss_bad), (0.001, 0.5));
+    let Application::Cbr(up) = &voice.flows[0].application else { panic!("CBR was written") };
+    let Application::Cbr(down) = &voice.flows[1].application else { panic!("CBR was written") };
+    assert_eq!(up.pace(), Pace::Interval(roamsim_engine::Span::from_ms(20)));
+    assert_eq!(down.pace(), Pace::RateBps(68_800));
+}

@@ -1,0 +1,124 @@
+//! No input makes the parser panic, and every refusal can be rendered.
+
+use proptest::prelude::*;
+use roamsim_scenario::{Format, Scenario, template};
+
+/// Parses, and renders what is refused.
+fn survives(text: &str, format: Format, overrides: &[(String, String)]) {
+    match Scenario::parse(text, "input", format, overrides) {
+        Ok(scenario) => assert!(serde_json::from_str::<serde_json::Value>(scenario.canonical_json()).is_ok()),
+        Err(diagnostics) => {
+            assert!(!diagnostics.problems().is_empty());
+            assert!(!diagnostics.render(true).is_empty());
+            let plain = diagnostics.render(false);
+            assert!(!plain.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{plain:?}");
+        }
+    }
+}
+
+/// Pieces that scenarios are made of, to be put in the wrong places.
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("\"10ms\"".to_owned()),
+        Just("-5".to_owned()),
+        Just("nan".to_owned()),
+        Just("1e400".to_owned()),
+        Just("99999999999999999999".to_owned()),
+        Just("{ distribution = \"uniform\", min = \"2s\", max = \"1s\" }".to_owned()),
+        Just("[[link]]".to_owned()),
+        Just("[link.loss]".to_owned()),
+        Just("1979-05-27".to_owned()),
+        Just("\"18446744073709551615ns\"".to_owned()),
+        Just("\"1e18kB\"".to_owned()),
+        Just("{}".to_owned()),
+        Just("[]".to_owned()),
+        Just("\"µ\u{1b}[31m\"".to_owned()),
+        Just("\r\n".to_owned()),
+        "[a-z_.=\"{}\\[\\]0-9 ]{0,12}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,200}", json: bool) {
+        survives(&text, if json { Format::Json } else { Format::Toml }, &[]);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        survives(&text, Format::Toml, &[]);
+        survives(&text, Format::Json, &[]);
+    }
+
+    #[test]
+    fn a_damaged_scenario_is_read_or_refused(
+        damages in prop::collection::vec((0.0..1.0f64, 0usize..30, piece()), 1..4),
+    ) {
+        let mut text = template().to_owned();
+        for (at, cut, piece) in damages {
+            let mut start = (at * text.len() as f64) as usize;
+            while !text.is_char_boundary(start) {
+                start -= 1;
+            }
+            let mut end = (start + cut).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            text.replace_range(start..end, &piece);
+        }
+        survives(&text, Format::Toml, &[]);
+    }
+
+    #[test]
+    fn any_value_of_a_template_key_can_be_replaced(line in 0usize..200, piece in piece()) {
+        let mut lines: Vec<String> = template().lines().map(str::to_owned).collect();
+        let line = line % lines.len();
+        if let Some((key, _)) = lines[line].split_once('=') {
+            lines[line] = format!("{key}= {piece}");
+        }
+        survives(&lines.join("\n"), Format::Toml, &[]);
+    }
+
+    #[test]
+    fn any_override_is_applied_or_refused(path in "[a-z0-9.\"]{0,30}|link\\.(pipe|0|9)\\.[a-z_.]{0,12}", value in piece()) {
+        survives(template(), Format::Toml, &[(path, value)]);
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = 100_000;
+    for text in [
+        format!("{}1", "a.".repeat(deep)),
+        format!("{}a = 1", "a.".repeat(deep)),
+        format!("[{}a]\nb = 1", "a.".repeat(deep)),
+        format!("{}a = 1", "a . ".repeat(deep)),
+        format!("{}a = 1", "\"a\".".repeat(deep)),
+        format!("{}a = 1", "'a' . ".repeat(deep)),
+        format!("a = {}{}", "[".repeat(deep), "]".repeat(deep)),
+        format!("a = {}1{}", "{ a = ".repeat(deep), " }".repeat(deep)),
+        format!("a = {{ {}a = 1 }}", "a.".repeat(deep)),
+    ] {
+        assert!(Scenario::parse(&text, "deep", Format::Toml, &[]).is_err());
+    }
+    let json = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+    assert!(Scenario::parse(&json, "deep", Format::Json, &[]).is_err());
+    let path = "a.".repeat(deep) + "a";
+    assert!(Scenario::parse(template(), "deep", Format::Toml, &[(path, "1".into())]).is_err());
+    for value in [format!("{{ {}a = 1 }}", "a.".repeat(deep)), format!("{{ {}a = 1 }}", "\"a\".".repeat(deep))] {
+        assert!(Scenario::parse(template(), "deep", Format::Toml, &[("link.pipe".into(), value)]).is_err());
+    }
+}
+
+#[test]
+fn many_mistakes_are_cut_short() {
+    let wrong: String = (0..5000).map(|i| format!("[[link]]\nname = \"{i}\"\nbandwith = 3\ndelay = 1\n")).collect();
+    let error = Scenario::parse(&wrong, "wrong", Format::Toml, &[]).expect_err("nothing in it is right");
+    assert_eq!(error.problems().len(), 50);
+    let wrong: String = (0..5000).map(|i| format!("k{i} = 3\n")).collect();
+    let error = Scenario::parse(&wrong, "wrong", Format::Toml, &[]).expect_err("nothing in it is right");
+    assert!(error.problems().len() <= 51);
+}

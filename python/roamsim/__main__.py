@@ -1,0 +1,5 @@
+"""`python -m roamsim` is the command `roamsim`."""
+
+from roamsim.cli import main
+
+main()

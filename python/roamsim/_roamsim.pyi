@@ -1,0 +1,113 @@
+"""The compiled part: reads scenarios and runs them. Use it through the functions of `roamsim`."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: One column of a result table: numbers (missing values are NaN) or text.
+Column = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | list[str] | list[str | None]
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run; the text says where it is wrong and what to do about it."""
+
+class RunFailed(RuntimeError):
+    """A run that broke one of the simulator's own rules, with the story of what happened."""
+
+def version() -> str:
+    """The simulator's version; results are comparable between equal versions."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario, as text."""
+
+class Scenario:
+    """A scenario that has been read and found valid."""
+
+    @staticmethod
+    def parse(
+        text: str,
+        *,
+        name: str,
+        format: Literal["toml", "json"],
+        overrides: list[tuple[str, str]] = ...,
+        color: bool = False,
+    ) -> Scenario:
+        """Reads and validates a scenario.
+
+        Args:
+            text: the scenario as TOML or JSON.
+            name: what errors call the text, usually its file name.
+            format: the notation of `text`.
+            overrides: (path, value) pairs that replace values before validation; a value is TOML, or else text.
+            color: whether errors are written with terminal colours.
+
+        Raises:
+            ScenarioError: the text or an override is not a valid scenario.
+        """
+
+    @property
+    def name(self) -> str:
+        """The scenario's own name."""
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def canonical(self) -> str:
+        """The scenario as JSON with sorted keys, after overrides."""
+    @property
+    def fingerprint(self) -> str:
+        """Hex digest of `canonical` and the simulator's version."""
+
+class Result:
+    """Everything one run produced."""
+
+    @property
+    def events(self) -> int:
+        """Number of events that were worked off."""
+    @property
+    def wall_s(self) -> float:
+        """Seconds that the run took, start-up and building of the network excluded."""
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Digests of the run at several grains, when they were asked for."""
+    @property
+    def tables(self) -> dict[str, dict[str, Column]]:
+        """Columns by table and name."""
+    @property
+    def units(self) -> dict[str, dict[str, str]]:
+        """Unit of each column, by table and name; an empty text where there is none."""
+
+def run(
+    scenario: Scenario,
+    *,
+    seed: int = 1,
+    replication: int = 0,
+    trace: list[str] = ...,
+    pcap: str | None = None,
+    fingerprints: bool = False,
+) -> Result:
+    """Runs a scenario once.
+
+    Args:
+        scenario: what to run.
+        seed: selects the random streams together with `replication`.
+        replication: number of the independent repetition, from 0.
+        trace: what to record beside the tables that every run has: `cwnd`, `rtt`, `queue`, `throughput`,
+            `segments`, `messages`, `packets`, `transactions`.
+        pcap: where to write a pcapng capture.
+        fingerprints: whether to compute `Result.fingerprints`.
+
+    Raises:
+        RunFailed: the run broke a rule of the simulator.
+        OSError: the capture cannot be written.
+    """
+
+class Batch:
+    """Many runs side by side; iterating yields (index, result or exception) in the order of completion."""
+
+    def __init__(self, runs: list[tuple[Scenario, int, int]], *, jobs: int, trace: list[str] = ...) -> None: ...
+    def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
+    def __next__(self) -> tuple[int, Result | Exception]: ...
+    def cancel(self) -> None:
+        """Begins no further run; those at work end by themselves."""

@@ -1,0 +1,401 @@
+"""The command `roamsim`. What is asked for goes to stdout, everything said about it to stderr.
+
+Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one of the project's own checks against a
+closed form failed, 130 interrupted (a sweep goes on where it was).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from roamsim._roamsim import RunFailed, ScenarioError, version
+from roamsim.errors import CheckFailed, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from roamsim.scenarios import Overrides
+
+DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class _Commands(TyperGroup):
+    """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except UsageError as error:
+            code, text = USAGE, str(error)
+        except ScenarioError as error:
+            code, text = INVALID_SCENARIO, str(error).rstrip()
+        except CheckFailed as error:
+            code, text = CHECK_FAILED, str(error)
+        except RunFailed as error:
+            code, text = RUN_FAILED, str(error)
+        except Interrupted:
+            code, text = INTERRUPTED, "interrupted; what is finished is kept, and the same command goes on from there"
+        except KeyboardInterrupt:
+            code, text = INTERRUPTED, "interrupted"
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`); nothing more may be written, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(DONE) from None
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            code, text = RUN_FAILED, f"{where}{error.strerror or error}"
+        except MemoryError:
+            code, text = RUN_FAILED, "there is not enough memory"
+        lead = "" if code == INVALID_SCENARIO and "\n" in text else "roamsim: "
+        typer.echo(f"{lead}{text}", err=True)
+        raise typer.Exit(code)
+
+
+app = typer.Typer(
+    name="roamsim",
+    cls=_Commands,
+    help="Simulates transport protocols on the move: UDP, TCP and IEEE 802.21 signalling.",
+    epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+study_app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
+app.add_typer(study_app, name="study")
+
+ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Replace a value; array entries by name or index. May be repeated."
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"roamsim {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    file: ScenarioFile,
+    settings: Settings = None,
+    seed: Seed = 1,
+    replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.", min=1)] = 1,
+    jobs: Jobs = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all tables.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
+    table: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="Which table --csv prints; flows, or else signalling.")
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
+    ] = None,
+    pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
+    trace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Record also: cwnd, rtt, queue, throughput, segments, messages, packets, transactions. "
+            "May be repeated, or separated by commas.",
+        ),
+    ] = None,
+) -> None:
+    """Run a scenario and print a summary, or its tables."""
+    from roamsim import outputs
+    from roamsim.api import run_loaded
+    from roamsim.scenarios import parse
+    from roamsim.summary import progress, summary
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    if table and not csv:
+        raise UsageError("--table chooses what --csv prints; add --csv")
+    scenario = parse(file, _overrides(settings), color=_color())
+    if parquet is not None:
+        outputs.prepare(parquet)
+    kinds = [kind.strip() for entry in trace or [] for kind in entry.split(",") if kind.strip()]
+    with progress("run", shown=replications > 1) as heard:
+        result = run_loaded(
+            scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
+        )
+    if parquet is not None:
+        outputs.write_parquet(parquet, scenario, result, file, _command())
+        _say(f"wrote {parquet}")
+    if pcap is not None:
+        _say(f"wrote {pcap}")
+    if json:
+        typer.echo(result.to_json())
+    elif csv:
+        name, others = outputs.csv_table(result, table)
+        typer.echo(result[name].write_csv(), nl=False)
+        if table is None:
+            _say(f"this is {name}; --table prints another: {', '.join(others)}")
+    else:
+        summary(result, scenario)
+
+
+@app.command()
+def sweep(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH=SPEC",
+            help="Values a,b,c or a range start:end:step, end included; units allowed (10ms:100ms:10ms). "
+            "Several make the product.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is there is used.")],
+    settings: Settings = None,
+    replications: Annotated[int | None, typer.Option(metavar="N", help="Repetitions of each point.", min=1)] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC=2%",
+            help="Add replications until the 95 % interval's half-width is that small beside the mean.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+    ] = None,
+    jobs: Jobs = None,
+    seed: Seed = 1,
+) -> None:
+    """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    from roamsim.summary import progress
+    from roamsim.sweeps import MAX_REPLICATIONS, Precision
+    from roamsim.sweeps import sweep as run_sweep
+    from roamsim.vary import parse_variation
+
+    if max_replications is not None and precision is None:
+        raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    with progress("sweep", shown=True) as heard:
+        results = run_sweep(
+            file,
+            [parse_variation(text) for text in vary],
+            settings=_overrides(settings),
+            replications=replications,
+            precision=Precision.parse(precision) if precision else None,
+            max_replications=max_replications or MAX_REPLICATIONS,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=_command(),
+            progress=heard,
+            color=_color(),
+        )
+    runs = sum(point.replications for point in results.manifest.points)
+    _say(f"{len(results.manifest.points)} points, {runs} runs; next: roamsim report {shlex.quote(str(out))}")
+    typer.echo(out)
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios; - reads stdin.")],
+    settings: Settings = None,
+) -> None:
+    """Validate scenarios without running them."""
+    from roamsim.api import check_text
+
+    failed: ScenarioError | None = None
+    for file in files:
+        try:
+            typer.echo(f"{file} is valid. {check_text(file, _overrides(settings), color=_color())}")
+        except ScenarioError as error:
+            if failed is not None:
+                typer.echo(str(failed), err=True)
+            failed = error
+    if failed is not None:
+        raise failed
+
+
+@app.command()
+def init(
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it; - prints it.")] = "scenario.toml",
+) -> None:
+    """Write a commented scenario to start from."""
+    from importlib import resources
+
+    text = resources.files("roamsim").joinpath("starter.toml").read_text(encoding="utf-8")
+    if file == "-":
+        typer.echo(text, nl=False)
+        return
+    try:
+        with Path(file).open("x", encoding="utf-8") as target:
+            target.write(text)
+    except FileExistsError:
+        raise UsageError(f"{file} exists already; choose another name") from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+    _say(f"try: roamsim run {shlex.quote(file)}")
+    typer.echo(file)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scenarios: every key with its unit, default and source."""
+    from roamsim._roamsim import schema as text
+
+    typer.echo(text())
+
+
+@app.command()
+def explain(
+    metric: Annotated[
+        str | None, typer.Argument(metavar="[METRIC]", help="A column, a table, or table.column.")
+    ] = None,
+) -> None:
+    """Say what a column of the results means, with unit, formula and source; alone, list all."""
+    from roamsim import metrics
+
+    if metric is None:
+        for name, meaning in metrics.table_meanings().items():
+            typer.echo(f"{name}: {meaning}")
+            for column in metrics.explain(name):
+                typer.echo(f"  {column.column:26}{f'[{column.unit}] ' if column.unit else ''}{column.meaning}")
+            typer.echo()
+        return
+    typer.echo("\n\n".join(str(found) for found in metrics.explain(metric)))
+
+
+@app.command()
+def query(
+    folder: ResultFolder,
+    question: Annotated[str, typer.Argument(metavar="SQL", help="For instance: select * from flows")],
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+) -> None:
+    """Ask results a question in SQL; every table is there under its name."""
+    from roamsim.queries import query as ask
+    from roamsim.result import rows_json
+    from roamsim.summary import print_frame
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    answer = ask(folder, question)
+    if json:
+        typer.echo(rows_json(answer))
+    elif csv:
+        typer.echo(answer.write_csv(), nl=False)
+    else:
+        print_frame(answer)
+
+
+@app.command()
+def plot(
+    folder: ResultFolder,
+    what: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="A time series (cwnd, queue, throughput, rtt, ...), or a metric such as flows.goodput_bps.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
+    ] = None,
+) -> None:
+    """Draw a figure for paper."""
+    from roamsim.plot import plot as draw
+
+    typer.echo(draw(folder, what, out))
+
+
+@app.command()
+def report(
+    folder: ResultFolder,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html unless given.")
+    ] = None,
+) -> None:
+    """Write a report that works offline: one HTML file with figures, tables and parameters."""
+    from roamsim.results_report import report as write
+
+    typer.echo(write(folder, out))
+
+
+@study_app.command("list")
+def study_list() -> None:
+    """List the studies there are."""
+    from roamsim import study
+
+    for name in study.available():
+        typer.echo(f"{name}: {study.load(name).title}")
+
+
+@study_app.command("show")
+def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
+    """Say what a study reproduces: question, figures, published statements."""
+    from roamsim import study
+
+    typer.echo(study.show(study.load(name)))
+
+
+@study_app.command("run")
+def study_run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
+    jobs: Jobs = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+) -> None:
+    """Run a study and write its report; killed or interrupted, the same command goes on."""
+    from roamsim import study
+    from roamsim.summary import progress
+
+    with progress(name, shown=True) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
+    if json:
+        typer.echo(outcome.to_json())
+        _say(f"report: {outcome.report}")
+    else:
+        typer.echo(outcome.summary())
+    outcome.require_checks()
+
+
+def _overrides(settings: list[str] | None) -> Overrides:
+    from roamsim.scenarios import parse_setting
+
+    return [parse_setting(text) for text in settings or []]
+
+
+def _color() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def _command() -> list[str]:
+    return ["roamsim", *sys.argv[1:]]
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def main() -> None:
+    """Entry point of the command."""
+    app(prog_name="roamsim")

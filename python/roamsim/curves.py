@@ -1,0 +1,113 @@
+"""A metric of a folder of results as curves: over what was varied, one for each series, with intervals."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.metrics import Metric, numeric
+from roamsim.store import Results
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Points to draw.
+
+    Attributes:
+        metric: what is drawn.
+        frame: columns `x`, `series`, `mean`, `low`, `high`, `samples`; `x` is a number, or text where what was
+            varied is no quantity, and the name of the row where nothing was varied.
+        x_title: title of the axis.
+        over_numbers: whether `x` is a number.
+    """
+
+    metric: Metric
+    frame: polars.DataFrame
+    x_title: str
+    over_numbers: bool
+
+    @property
+    def y_title(self) -> str:
+        """Title of the axis: what is drawn, and its unit."""
+        return self.metric.column + (f" [{self.metric.unit}]" if self.metric.unit not in ("", "1") else "")
+
+
+def curves(results: Results, table: str, column: str) -> Curves:
+    """Means over replications with 95 % intervals, ready to be drawn.
+
+    The first varied path that is a number is the x axis; further varied paths and the row's name make the series.
+
+    Raises:
+        UsageError: there is no such metric, or the results have no value of it.
+    """
+    metric = numeric(table, column)
+    if table not in results or column not in results[table].columns:
+        raise UsageError(f"the results have no {metric.name}")
+    estimates = results.estimate(table, column).filter(polars.col("mean").is_not_null())
+    if not estimates.height:
+        raise UsageError(f"the results have no value of {metric.name}")
+    varied = [path for path in results.varied if estimates[path].n_unique() > 1]
+    own = [c for c in results.keys_of(table) if c in ("name", "from", "to", "place", "reason")]
+    identity = polars.concat_str(own, separator=" ") if own else polars.lit(table)
+    chosen = _axis(estimates, varied)
+    if chosen is None:
+        frame = estimates.with_columns(x=identity, series=polars.lit(metric.column))
+        return Curves(metric, _columns(frame), table, False)
+    path, axis = chosen
+    labels = [
+        polars.concat_str(polars.lit(f"{short(other, varied)}="), polars.col(other).cast(polars.String))
+        for other in varied
+        if other != path
+    ]
+    several = estimates.select(identity.n_unique()).item() > 1
+    parts = ([identity] if several or not labels else []) + labels
+    frame = estimates.with_columns(x=polars.col(axis), series=polars.concat_str(parts, separator=", "))
+    over_numbers = frame.schema["x"].is_numeric()
+    if over_numbers:
+        frame = frame.sort("x", maintain_order=True)
+    return Curves(metric, _columns(frame), axis, over_numbers)
+
+
+def time_series(results: Results, what: str) -> polars.DataFrame:
+    """Samples of one kind (`cwnd`, `queue`, ...) of the first replication: `time_s`, `series`, `value`, `unit`.
+
+    Raises:
+        UsageError: nothing of the kind was recorded.
+    """
+    samples = results.tables.get("samples")
+    if samples is not None and samples.height:
+        mine = polars.col("series").map_elements(lambda text: what in words(text), return_dtype=polars.Boolean)
+        found = samples.filter(mine & (polars.col("replication") == 0) & (polars.col("point") == 0))
+        if found.height:
+            return found.select("time_s", "series", "value", "unit")
+        kinds = sorted({word for text in samples["series"].unique() for word in words(text)})
+        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(kinds)}")
+    raise UsageError(f"no time series were recorded; run again with --trace {what} --parquet DIR")
+
+
+def words(series: str) -> list[str]:
+    """The words of a series' name."""
+    return re.findall(r"[A-Za-z0-9_-]+", series)
+
+
+def short(path: str, paths: list[str]) -> str:
+    """The last word of a path, or all of it where another path ends in the same word."""
+    last = path.rsplit(".", 1)[-1]
+    return last if sum(other.rsplit(".", 1)[-1] == last for other in paths) == 1 else path
+
+
+def _axis(estimates: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:
+    """The path that makes the x axis, and the column that holds it as a number if there is one."""
+    for path in varied:
+        columns = [c for c in estimates.columns if c == path or c in (f"{path}_s", f"{path}_bps", f"{path}_bytes")]
+        for column in columns:
+            if estimates.schema[column].is_numeric():
+                return path, column
+    return (varied[0], varied[0]) if varied else None
+
+
+def _columns(frame: polars.DataFrame) -> polars.DataFrame:
+    return frame.select("x", "series", "mean", "low", "high", "samples")

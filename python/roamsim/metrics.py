@@ -1,0 +1,114 @@
+"""What the columns of the result tables mean; the words stand in `metrics.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from roamsim.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One column of a result table.
+
+    Attributes:
+        table: the table's name; `run` for the columns that all tables share.
+        column: the column's name.
+        unit: its unit; empty for text.
+        meaning: what it counts or measures.
+        formula: how it follows from other columns; empty where it is counted directly.
+        source: where the definition comes from; empty where it is the project's own.
+    """
+
+    table: str
+    column: str
+    unit: str
+    meaning: str
+    formula: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """`TABLE.COLUMN`, as everywhere on the command line."""
+        return f"{self.table}.{self.column}"
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}{f' [{self.unit}]' if self.unit else ''}", f"  {self.meaning}"]
+        if self.formula:
+            lines.append(f"  Formula: {self.formula}")
+        if self.source:
+            lines.append(f"  Source: {self.source}")
+        return "\n".join(lines)
+
+
+@lru_cache
+def metrics() -> tuple[Metric, ...]:
+    """Every column of every table, in the tables' order."""
+    tables = _file()
+    return tuple(
+        Metric(
+            table, column, about.get("unit", ""), about["meaning"], about.get("formula", ""), about.get("source", "")
+        )
+        for table in tables["tables"]
+        for column, about in tables[table].items()
+    )
+
+
+@lru_cache
+def table_meanings() -> dict[str, str]:
+    """What a row of each table is."""
+    return dict(_file()["tables"])
+
+
+def explain(name: str) -> list[Metric]:
+    """The columns that a name stands for: `TABLE.COLUMN`, a table, or a column of any table.
+
+    Raises:
+        UsageError: there is none; the nearest names are in the text.
+    """
+    wanted = name.strip()
+    found = [m for m in metrics() if wanted in (m.name, m.table, m.column)]
+    if not found:
+        table, _, column = wanted.partition(".")
+        found = [m for m in metrics() if m.table == "run" and table in table_meanings() and m.column == column]
+    if not found:
+        raise UsageError(f"there is no metric {name!r}{did_you_mean(wanted, _names())}")
+    return found
+
+
+def numeric(table: str, column: str) -> Metric:
+    """A column that can be averaged or drawn.
+
+    Raises:
+        UsageError: there is no such table or column, or it is text.
+    """
+    found = next((m for m in metrics() if (m.table, m.column) == (table, column)), None)
+    if found is None or table == "run":
+        near = did_you_mean(f"{table}.{column}", [m.name for m in metrics() if m.unit])
+        raise UsageError(f"there is no metric '{table}.{column}'{near}")
+    if not found.unit:
+        raise UsageError(f"{found.name} is no number")
+    return found
+
+
+def did_you_mean(wanted: str, names: list[str]) -> str:
+    """The end of an error: the nearest of the names that there are."""
+    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else "; `roamsim explain` lists all of them"
+
+
+def _names() -> list[str]:
+    return list(dict.fromkeys(name for m in metrics() for name in (m.name, m.column, m.table)))
+
+
+@lru_cache
+def _file() -> dict[str, Any]:
+    tables: dict[str, Any] = tomllib.loads(
+        resources.files("roamsim").joinpath("metrics.toml").read_text(encoding="utf-8")
+    )
+    return tables

@@ -1,0 +1,60 @@
+"""What `roamsim run` writes beside its summary: a folder of Parquet tables, one table as CSV."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from roamsim._roamsim import Scenario
+from roamsim.errors import UsageError
+from roamsim.result import Result
+from roamsim.store import MANIFEST, Manifest, PointEntry, write_tables, writing
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder before anything is run.
+
+    Raises:
+        UsageError: it cannot be made or written to, or holds results of something else than a run.
+    """
+    with writing(folder):
+        known = Manifest.read(folder)
+        if known is not None and known.kind != "run":
+            raise UsageError(f"{os.fspath(folder)!r} holds results of a {known.kind}; choose another folder")
+        if known is None and any(not entry.name.startswith(".") for entry in folder.iterdir()):
+            raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+
+
+def write_parquet(folder: Path, scenario: Scenario, result: Result, file: str, command: list[str]) -> None:
+    """Writes every table as Parquet, and a manifest; results of an earlier run are replaced."""
+    manifest = Manifest(
+        kind="run",
+        scenario=scenario.name,
+        text=scenario.canonical if file == "-" else Path(file).read_text(encoding="utf-8-sig"),
+        canonical=json.loads(scenario.canonical),
+        version=result.version,
+        seed=result.seed,
+        command=command,
+        points=[PointEntry({}, {}, scenario.fingerprint, result.replications)],
+    )
+    with writing(folder):
+        (folder / MANIFEST).unlink(missing_ok=True)
+        for old in folder.glob("*.parquet"):
+            old.unlink()
+        write_tables(folder, result.tables)
+        manifest.write(folder)
+
+
+def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
+    """The table that `--csv` prints, and the names of the others.
+
+    Raises:
+        UsageError: there is no such table.
+    """
+    names = list(result.tables)
+    if asked is not None and asked not in names:
+        raise UsageError(f"there is no table {asked!r}; there are {', '.join(names)}")
+    usual = [name for name in ("flows", "signalling") if name in names and result[name].height]
+    chosen = asked or (usual or names)[0]
+    return chosen, [name for name in names if name != chosen]

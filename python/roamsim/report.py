@@ -1,0 +1,358 @@
+"""One self-contained HTML file: text, tables, figures with hover and zoom, pictures, verdicts.
+
+The file needs no network: the Vega-Lite runtime is inlined once, the data of every figure is inside, and a
+content security policy forbids the page to ask for anything else. `Report` is a builder that every report of the
+package uses; it knows nothing of scenarios, sweeps or studies.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roamsim.files import write_whole
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+    Table = Sequence[Mapping[str, Any]] | polars.DataFrame
+    Chart = altair.TopLevelMixin | Mapping[str, Any]
+
+#: Rows of a table that are written into the page (chosen, because a page of more is slow on a phone).
+TABLE_ROWS = 300
+
+_VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
+
+
+class Report:
+    """Collects sections in the order of the calls and writes them as one HTML file.
+
+    Args:
+        title: the page's heading and the browser's title.
+        subtitle: one line under it, for instance what was run and when.
+    """
+
+    def __init__(self, title: str, subtitle: str = "") -> None:
+        self.title = title
+        self.subtitle = subtitle
+        self._body: list[str] = []
+        self._contents: list[tuple[str, str]] = []
+        self._charts: dict[str, dict[str, Any]] = {}
+        self._ids: set[str] = set()
+
+    def heading(self, title: str) -> None:
+        """Starts a section; it appears in the table of contents."""
+        anchor = self._new_id(title)
+        self._contents.append((anchor, title))
+        self._body.append(f'<h2 id="{anchor}">{html.escape(title)}</h2>')
+
+    def text(self, text: str) -> None:
+        """Adds paragraphs in Markdown; HTML inside is kept as it is (the text is the author's, not a user's)."""
+        from markdown_it import MarkdownIt
+
+        rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+        self._body.append(f'<div class="text">{rendered}</div>')
+
+    def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS) -> None:
+        """Adds a table with one column for each key of the rows.
+
+        Args:
+            rows: a list of mappings or a polars frame. Missing values (`None`, NaN) are shown as a dash; numbers
+                with five significant digits, and as they are when the pointer rests on them.
+            caption: what the table shows.
+            max_rows: rows that are written; a note says how many were left out.
+        """
+        shown, total = _rows(rows, max_rows)
+        columns = list(dict.fromkeys(key for row in shown for key in row))
+        numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
+
+        def cell(tag: str, column: str, value: str, title: str = "") -> str:
+            kind = ' class="number"' if column in numeric else ""
+            return f"<{tag}{kind}{title}>{value}</{tag}>"
+
+        head = "".join(cell("th", c, html.escape(c)) for c in columns)
+        lines = []
+        for row in shown:
+            cells = []
+            for column in columns:
+                value = row.get(column)
+                plain, exact = shown_value(value), _exact_value(value)
+                title = f' title="{html.escape(exact, quote=True)}"' if exact != plain else ""
+                cells.append(cell("td", column, html.escape(plain), title))
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+        note = f'<p class="note">{total - len(shown)} more rows are not shown.</p>' if total > len(shown) else ""
+        self._body.append(
+            f'<figure class="table"><figcaption>{html.escape(caption)}</figcaption>'
+            f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(lines)}</tbody></table></div>{note}</figure>"
+        )
+
+    def figure(self, id: str, chart: Chart, caption: str, note: str | None = None) -> None:
+        """Adds an interactive figure.
+
+        Args:
+            id: anchor of the figure, unique in the report (a second use is a `ValueError`).
+            chart: an Altair chart, or a Vega-Lite specification as a mapping. Hover shows the encoded values where
+                the chart sets no tooltip of its own, and zooming is added where the chart has none.
+            caption: what the figure shows, with its metric's definition where there could be doubt.
+            note: a remark in small print (what is chosen, what is not modelled).
+        """
+        if id in self._ids:
+            raise ValueError(f"the report has two elements with the id {id!r}")
+        anchor = self._new_id(id)
+        self._charts[anchor] = responsive(specification(chart))
+        self._body.append(
+            f'<figure id="{anchor}" class="chart"><figcaption>{html.escape(caption)}</figcaption>'
+            f'<div class="scroll"><div class="vega" data-chart="{anchor}"></div></div>'
+            f"{_note(note)}</figure>"
+        )
+
+    def picture(self, id: str, svg_text: str, caption: str, note: str | None = None) -> None:
+        """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
+
+        Args:
+            id: anchor of the picture, unique in the report.
+            svg_text: a whole SVG document.
+            caption: what the picture shows; also its text for those who do not see it.
+            note: a remark in small print.
+        """
+        if id in self._ids:
+            raise ValueError(f"the report has two elements with the id {id!r}")
+        anchor = self._new_id(id)
+        data = base64.b64encode(svg_text.encode()).decode()
+        self._body.append(
+            f'<figure id="{anchor}" class="picture"><figcaption>{html.escape(caption)}</figcaption>'
+            f'<div class="scroll" tabindex="0"><img alt="{html.escape(caption, quote=True)}" '
+            f'src="data:image/svg+xml;base64,{data}"></div>{_note(note)}</figure>'
+        )
+
+    def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
+        """Adds published statements, each beside the measured value and its verdict.
+
+        Args:
+            statements: mappings with `id`, `published`, `measured`, `interval` (two numbers, a text, or `None`) and
+                `verdict` (`agrees`, `differs` or `not decidable`, with a reason after a colon if there is one).
+                Further keys are shown under their own names.
+        """
+        known = ("id", "published", "measured", "interval", "verdict")
+        cards = []
+        for statement in statements:
+            verdict = str(statement.get("verdict", "not decidable"))
+            word, _, reason = verdict.partition(":")
+            kind = _VERDICT_CLASS.get(word.strip().lower(), "open")
+            facts = [("Published", statement.get("published")), ("Measured", statement.get("measured"))]
+            facts.append(("95 % interval", _interval(statement.get("interval"))))
+            facts += [(key.replace("_", " ").capitalize(), v) for key, v in statement.items() if key not in known]
+            if reason.strip():
+                facts.append(("Why", reason.strip()))
+            lines = "".join(
+                f"<dt>{html.escape(name)}</dt><dd>{html.escape(shown_value(value))}</dd>"
+                for name, value in facts
+                if value not in (None, "")
+            )
+            cards.append(
+                f'<article class="statement {kind}"><h3>{html.escape(str(statement.get("id", "")))} '
+                f'<span class="badge {kind}">{html.escape(word.strip())}</span></h3><dl>{lines}</dl></article>'
+            )
+        self._body.append(f'<div class="statements">{"".join(cards)}</div>')
+
+    def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
+        """Adds a list of names and values; nested mappings are written with dotted names."""
+        lines = "".join(
+            f"<dt>{html.escape(name)}</dt><dd>{html.escape(_exact_value(value))}</dd>"
+            for name, value in _flatten(parameters)
+        )
+        self._body.append(
+            f'<details class="parameters" open><summary>{html.escape(caption)}</summary><dl>{lines}</dl></details>'
+        )
+
+    def preformatted(self, text: str, caption: str) -> None:
+        """Adds a file or a command as it is, folded away until asked for."""
+        self._body.append(
+            f'<details class="source"><summary>{html.escape(caption)}</summary>'
+            f"<pre>{html.escape(text)}</pre></details>"
+        )
+
+    def html(self) -> str:
+        """The whole page."""
+        from roamsim import __version__
+
+        template = resources.files("roamsim").joinpath("report.html").read_text(encoding="utf-8")
+        contents = ""
+        if len(self._contents) > 2:
+            items = "".join(f'<li><a href="#{a}">{html.escape(title)}</a></li>' for a, title in self._contents)
+            contents = f"<nav><ul>{items}</ul></nav>"
+        parts = {
+            "title": html.escape(self.title),
+            "subtitle": html.escape(self.subtitle),
+            "contents": contents,
+            "body": "\n".join(self._body),
+            "hint": _ZOOM_HINT if self._charts else "",
+            "version": html.escape(__version__),
+            "runtime": _runtime() if self._charts else "",
+            "charts": _script_json(self._charts),
+        }
+        return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the page (complete or not at all) and returns its path.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        return write_whole(path, self.html().encode())
+
+    def _new_id(self, wanted: str) -> str:
+        base = re.sub(r"[^a-zA-Z0-9_.-]+", "-", wanted).strip("-") or "part"
+        anchor, n = base, 2
+        while anchor in self._ids:
+            anchor, n = f"{base}-{n}", n + 1
+        self._ids.add(anchor)
+        return anchor
+
+
+_ZOOM_HINT = (
+    '<p class="note">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom, '
+    "double-click to reset.</p>"
+)
+
+
+def specification(chart: Chart) -> dict[str, Any]:
+    """The Vega-Lite specification of an Altair chart, without Altair's limit on rows; a mapping is copied."""
+    if isinstance(chart, Mapping):
+        return json.loads(json.dumps(chart))  # type: ignore[no-any-return]
+    import altair
+
+    with altair.data_transformers.disable_max_rows():
+        spec: dict[str, Any] = chart.to_dict()
+        if "scales" not in _binds(spec) and hasattr(chart, "interactive"):
+            spec = chart.interactive().to_dict()
+    return spec
+
+
+def responsive(spec: dict[str, Any]) -> dict[str, Any]:
+    """Adapts a specification to the page: container width, no wheel that steals the page's scrolling."""
+    spec.pop("$schema", None)
+    if "mark" in spec or "layer" in spec:
+        spec["width"] = "container"
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+        spec.setdefault("height", 320)
+        if not isinstance(spec["height"], int | float):
+            spec["height"] = 320
+    # The page's style decides colours of text and ground, so that light and dark both work.
+    config = spec.get("config", {})
+    config.pop("background", None)
+    spec.pop("background", None)
+    for param in _params(spec):
+        if param.get("bind") == "scales":
+            select = param.get("select")
+            select = {"type": select} if isinstance(select, str) else dict(select or {"type": "interval"})
+            select["zoom"] = "wheel![event.ctrlKey || event.metaKey]"
+            param["select"] = select
+    return spec
+
+
+def shown_value(value: Any) -> str:
+    """A value as a reader wants it: five significant digits, a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 100_000 else str(value)
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return shown_value(int(value))
+        return f"{value:.5g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {shown_value(v)}" for key, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(shown_value(v) for v in value)
+    return str(value)
+
+
+def _exact_value(value: Any) -> str:
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else repr(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(_exact_value(v) for v in value)
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return "–" if value is None else str(value)
+
+
+def _interval(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return f"{shown_value(value[0])} … {shown_value(value[1])}"
+    return "" if value is None else shown_value(value)
+
+
+def _note(note: str | None) -> str:
+    return f'<p class="note">{html.escape(note)}</p>' if note else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _rows(rows: Table, limit: int) -> tuple[list[Mapping[str, Any]], int]:
+    if isinstance(rows, Sequence):
+        return list(rows[:limit]), len(rows)
+    return list(rows.head(limit).to_dicts()), rows.height
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            yield from _flatten(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _params(spec: Any) -> Iterable[dict[str, Any]]:
+    """Every parameter of a specification, at any depth of its views."""
+    if isinstance(spec, dict):
+        yield from spec.get("params", [])
+        for key in ("layer", "hconcat", "vconcat", "concat"):
+            for view in spec.get(key, []):
+                yield from _params(view)
+        yield from _params(spec.get("spec"))
+
+
+def _binds(spec: dict[str, Any]) -> set[str]:
+    return {p["bind"] for p in _params(spec) if isinstance(p.get("bind"), str)}
+
+
+def _script_json(value: Any) -> str:
+    """JSON that is safe inside a script element."""
+    text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value
+
+
+def _runtime() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, from the installed vl-convert."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants what it does not need
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

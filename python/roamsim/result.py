@@ -1,0 +1,207 @@
+"""Result tables of one or several runs as polars frames."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from roamsim import _roamsim, statistics
+from roamsim.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas
+
+#: Columns that say which run a row comes from; they stand before the others.
+RUN_COLUMNS = ("scenario", "point", "replication", "seed")
+
+
+class Tables(Mapping[str, polars.DataFrame]):
+    """Result tables by name, also as attributes: `result.flows` is `result.tables["flows"]`.
+
+    A missing value is null. Every row carries `scenario` (its name), `point` (of a sweep, else 0), `replication` and
+    `seed`. What each column means, with unit, formula and source, says `roamsim.explain("flows.goodput_bps")`.
+    """
+
+    def __init__(self, tables: Mapping[str, polars.DataFrame]) -> None:
+        self.tables = dict(tables)
+
+    def __getitem__(self, name: str) -> polars.DataFrame:
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}") from None
+
+    def __iter__(self) -> Any:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __getattr__(self, name: str) -> polars.DataFrame:
+        tables = self.__dict__.get("tables", {})
+        if name in tables:
+            return tables[name]  # type: ignore[no-any-return]
+        raise AttributeError(f"no attribute or table {name!r}; tables are {', '.join(tables)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    def to_pandas(self, table: str) -> pandas.DataFrame:
+        """One table as a pandas frame, handed over through Arrow.
+
+        Raises:
+            KeyError: there is no such table.
+            UsageError: pandas or pyarrow is not installed.
+        """
+        frame = self[table]
+        try:
+            return frame.to_pandas()
+        except ModuleNotFoundError as error:
+            raise UsageError(f"{error.name} is not installed; pip install 'roamsim[pandas]' brings it") from None
+
+    def estimate(self, table: str, column: str, by: Sequence[str] | None = None) -> polars.DataFrame:
+        """Mean over replications with its 95 % interval (Student's t).
+
+        Args:
+            table: name of the table.
+            column: a numeric column of it.
+            by: what stays apart; the point, the varied values and `name` unless said otherwise.
+
+        Returns:
+            One row for each combination of `by`, in the order of the table: the columns of `by`, then `mean`, `low`,
+            `high` (in the column's unit; null where one value leaves the interval open) and `samples`.
+
+        Raises:
+            KeyError: there is no such table.
+            UsageError: there is no such column, or it is not numeric.
+        """
+        frame = self[table]
+        keys = list(by) if by is not None else [c for c in self.keys_of(table) if c in frame.columns]
+        for name in (column, *keys):
+            if name not in frame.columns:
+                raise UsageError(f"{table} has no column {name!r}; there are {', '.join(frame.columns)}")
+        if not frame.schema[column].is_numeric():
+            raise UsageError(f"{table}.{column} is text; a mean needs numbers")
+        groups = frame.group_by(keys, maintain_order=True).agg(polars.col(column).drop_nulls())
+        estimates = [statistics.mean(values) for values in groups[column]]
+        columns = [("mean", polars.Float64), ("low", polars.Float64), ("high", polars.Float64)]
+        return groups.select(keys).with_columns(
+            *(
+                polars.Series(name, [getattr(e, name) for e in estimates], dtype).fill_nan(None)
+                for name, dtype in columns
+            ),
+            polars.Series("samples", [e.samples for e in estimates], polars.Int64),
+        )
+
+    def keys_of(self, table: str) -> list[str]:
+        """The columns that tell rows of a table apart within a replication."""
+        own = {
+            "flows": ["name"],
+            "signalling": ["name"],
+            "links": ["name", "from", "to"],
+            "drops": ["place", "reason"],
+        }
+        return ["point", *own.get(table, ["name"])]
+
+    def _shown(self) -> list[tuple[str, polars.DataFrame]]:
+        order = ("flows", "signalling", "links", "drops")
+        return [(name, self.tables[name]) for name in order if name in self.tables and self.tables[name].height]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables that have rows."""
+        return "".join(f"<h4>{name}</h4>{frame._repr_html_()}" for name, frame in self._shown())
+
+
+class Result(Tables):
+    """What `run` returns: the tables, and how the run went.
+
+    Attributes:
+        scenario: name of the scenario.
+        seed: seed of all its replications.
+        replications: how many there are, numbered from 0.
+        version: version of the simulator.
+        events: events worked off, over all replications.
+        wall_s: seconds that the runs took, added up; start-up and building of the network excluded.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, polars.DataFrame],
+        *,
+        scenario: str,
+        seed: int,
+        replications: int,
+        events: int,
+        wall_s: float,
+    ) -> None:
+        super().__init__(tables)
+        self.scenario = scenario
+        self.seed = seed
+        self.replications = replications
+        self.version = _roamsim.version()
+        self.events = events
+        self.wall_s = wall_s
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name}: {frame.height}" for name, frame in self.tables.items())
+        return f"<Result of {self.scenario!r}, seed {self.seed}, {self.replications} replication(s); rows {rows}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `roamsim run --json` prints: a list of rows for each table, missing values `None`."""
+        head = {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "replications": self.replications,
+            "version": self.version,
+            "events": self.events,
+            "wall_s": self.wall_s,
+        }
+        return head | {name: [_finite(row) for row in frame.to_dicts()] for name, frame in self.tables.items()}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; NaN and infinity become null."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+
+def frames(
+    result: _roamsim.Result, *, scenario: str, point: int = 0, replication: int, seed: int
+) -> dict[str, polars.DataFrame]:
+    """The tables of one run of the extension module, with the columns that say which run it was."""
+    tables = {}
+    for name, columns in result.tables.items():
+        table = polars.DataFrame([_series(column, values) for column, values in columns.items()])
+        tables[name] = table.with_columns(
+            polars.lit(scenario).alias("scenario"),
+            polars.lit(point, polars.Int64).alias("point"),
+            polars.lit(replication, polars.Int64).alias("replication"),
+            polars.lit(seed, polars.UInt64).alias("seed"),
+        ).select(*RUN_COLUMNS, *table.columns)
+    return tables
+
+
+def _series(name: str, values: Any) -> polars.Series:
+    # The extension module hands over numbers as arrays and text as lists; an empty list has no type of its own.
+    series = polars.Series(name, values, None if len(values) else polars.String if isinstance(values, list) else None)
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def concatenate(parts: Iterable[Mapping[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:
+    """Puts the tables of several runs below each other, in the order given."""
+    collected: dict[str, list[polars.DataFrame]] = {}
+    for part in parts:
+        for name, frame in part.items():
+            collected.setdefault(name, []).append(frame)
+    return {name: polars.concat(frames, how="diagonal_relaxed", rechunk=True) for name, frames in collected.items()}
+
+
+def rows_json(frame: polars.DataFrame) -> str:
+    """A frame as a JSON list of rows; NaN and infinity become null, what JSON has no word for becomes text."""
+    return json.dumps([_finite(row) for row in frame.to_dicts()], ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}

@@ -1,0 +1,216 @@
+"""The report of a run or a sweep: parameters, figures, tables, how to get it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import polars
+
+from roamsim import metrics
+from roamsim.curves import Curves, curves, time_series, words
+from roamsim.errors import UsageError
+from roamsim.files import write_whole
+from roamsim.report import Report
+from roamsim.store import MANIFEST, Results, open_results
+
+#: Metrics that a report draws where the results have them.
+DRAWN = (
+    ("flows", ("goodput_bps", "loss_ratio", "mean_delay_s", "p95_delay_s", "completion_time_s", "retransmissions")),
+    (
+        "signalling",
+        ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
+    ),
+    ("links", ("utilisation", "mean_queue_packets")),
+)
+
+#: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
+SAMPLES = 3000
+
+
+def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+    """Writes the report of a folder of results; of a study's folder, the study's own.
+
+    Args:
+        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
+        out: the HTML file; `FOLDER/report.html` unless given.
+
+    Raises:
+        UsageError: there are no results.
+    """
+    if study_of(folder):
+        return _study_report(folder, out)
+    results = open_results(folder)
+    target = Path(out) if out is not None else Path(folder) / "report.html"
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
+    manifest = results.manifest
+    replications = sorted({point.replications for point in manifest.points})
+    page = Report(
+        manifest.scenario,
+        f"{manifest.kind.capitalize()} of {_count(len(manifest.points), 'point')}, "
+        f"{_count(sum(point.replications for point in manifest.points), 'run')}, roamsim {manifest.version}",
+    )
+    page.heading("What was run")
+    page.parameters(
+        {
+            "scenario": manifest.scenario,
+            "duration": manifest.canonical.get("scenario", {}).get("duration"),
+            "seed": manifest.seed,
+            "replications": replications if len(replications) > 1 else replications[0],
+            "version": manifest.version,
+            "command": shlex.join(manifest.command) or "roamsim.sweep (Python)",
+            **({"precision": manifest.precision} if manifest.precision else {}),
+            **{path: _values(values) for path, values in manifest.vary.items()},
+        },
+        "Parameters",
+    )
+    page.preformatted(manifest.text, "Scenario")
+    page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    page.heading("Figures")
+    page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
+    for table, columns in DRAWN:
+        for column in columns:
+            _metric(page, results, table, column)
+    _time_series(page, results)
+    page.heading("Tables")
+    for table, columns in DRAWN:
+        summary = _summary(results, table, columns)
+        if summary:
+            page.table(summary, f"{table}: means over replications; ± is the half-width of the 95 % interval")
+    if "drops" in results and results["drops"].height:
+        page.table(_drops(results), "drops: packets in all replications")
+    return page.write(target)
+
+
+def study_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The manifest of a study's folder; empty for other folders."""
+    try:
+        entries = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return entries if isinstance(entries, dict) and entries.get("kind") == "study" else {}
+
+
+def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
+    """Writes a study's report again from its finished runs; those that are missing are run first."""
+    from roamsim import study
+
+    entries = study_of(folder)
+    outcome = study.run(entries["study"], level=entries["level"], seed=entries["seed"], out=folder)
+    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes())
+
+
+def _metric(page: Report, results: Results, table: str, column: str) -> None:
+    try:
+        drawn = curves(results, table, column)
+    except UsageError:
+        return
+    if drawn.frame.height <= 2:  # the table says it better
+        return
+    if column not in ("goodput_bps", "success_rate") and (drawn.frame["mean"] == 0).all():
+        return
+    page.figure(f"{table}-{column}", chart(drawn), f"{table}.{column}: {drawn.metric.meaning}")
+
+
+def chart(drawn: Curves) -> dict[str, Any]:
+    """A Vega-Lite specification: means with intervals, a line for each series where x is a number."""
+    import altair
+
+    kind: Literal["quantitative", "nominal"] = "quantitative" if drawn.over_numbers else "nominal"
+    base = altair.Chart(drawn.frame).encode(
+        x=altair.X("x", type=kind, title=drawn.x_title, sort=None, axis=altair.Axis(labelAngle=0)),
+        color=altair.Color("series", type="nominal", title=None, sort=None),
+    )
+    tooltip = [
+        altair.Tooltip("series", type="nominal"),
+        altair.Tooltip("x", type=kind, title=drawn.x_title),
+        *(altair.Tooltip(name, type="quantitative", format=".5g") for name in ("mean", "low", "high")),
+        altair.Tooltip("samples", type="quantitative", title="replications"),
+    ]
+    # A rate or a size of many digits is read more easily as 10M.
+    axis = altair.Axis(format="~s") if drawn.metric.unit in ("bit/s", "bytes") else altair.Axis()
+    y = altair.Y("mean", type="quantitative", title=drawn.y_title, axis=axis)
+    layers: list[Any] = []
+    if drawn.frame["low"].is_not_null().any():
+        ends = {"y": altair.Y("low", type="quantitative", title=drawn.y_title, axis=axis), "y2": "high"}
+        layers.append(base.transform_filter("datum.low !== null").mark_rule().encode(**ends))
+    if drawn.over_numbers:
+        layers.append(base.mark_line(strokeWidth=1.5).encode(y=y))
+    layers.append(base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip))
+    if drawn.frame["series"].n_unique() == 1:
+        layers = [layer.encode(color=altair.value("#2f6fb7")) for layer in layers]
+    spec: dict[str, Any] = altair.layer(*layers).interactive(bind_x=drawn.over_numbers).to_dict()
+    return spec
+
+
+def _time_series(page: Report, results: Results) -> None:
+    import altair
+
+    samples = results.tables.get("samples")
+    if samples is None or not samples.height:
+        return
+    kinds = [k for k in ("cwnd", "rtt", "queue", "throughput", "segments", "messages") if _has(samples, k)]
+    for kind in kinds:
+        found = time_series(results, kind)
+        thinned = found.filter(
+            polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
+        )
+        unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
+        drawn = (
+            altair.Chart(thinned)
+            .mark_line(interpolate="step-after", strokeWidth=1)
+            .encode(
+                x=altair.X("time_s", type="quantitative", title="time [s]"),
+                y=altair.Y("value", type="quantitative", title=f"{kind} [{unit}]"),
+                color=altair.Color("series", type="nominal", title=None, sort=None),
+            )
+        )
+        left_out = found.height - thinned.height
+        note = f"{thinned.height} of {found.height} samples are drawn, evenly chosen." if left_out else None
+        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", note)
+
+
+def _has(samples: polars.DataFrame, kind: str) -> bool:
+    return any(kind in words(text) for text in samples["series"].unique())
+
+
+def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
+    """A row for each point and name: means, with the half-width of the interval where there is one."""
+    rows: list[dict[str, Any]] = []
+    for column in columns:
+        if table not in results or column not in results[table].columns:
+            continue
+        estimates = results.estimate(table, column)
+        if estimates["mean"].is_null().all():
+            continue
+        unit = metrics.numeric(table, column).unit
+        title = f"{column} [{unit}]" if unit not in ("", "1") else column
+        with_interval = estimates["low"].is_not_null().any()
+        for number, row in enumerate(estimates.to_dicts()):
+            if number == len(rows):
+                hidden = {"mean", "low", "high", "samples"} | (
+                    {"point"} if len(results.manifest.points) == 1 else set()
+                )
+                rows.append({key: value for key, value in row.items() if key not in hidden})
+            rows[number][title] = row["mean"]
+            if with_interval:
+                rows[number][f"± {column}"] = None if row["low"] is None else (row["high"] - row["low"]) / 2
+    return rows
+
+
+def _drops(results: Results) -> polars.DataFrame:
+    keys = results.keys_of("drops")
+    return results["drops"].group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
+
+
+def _values(values: list[str]) -> str:
+    return ", ".join(values) if len(values) <= 8 else f"{', '.join(values[:3])} … {values[-1]} ({len(values)} values)"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

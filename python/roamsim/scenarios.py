@@ -1,0 +1,131 @@
+"""Scenarios from files, text or dictionaries, and values that replace parts of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from roamsim._roamsim import Scenario, ScenarioError
+from roamsim.errors import UsageError
+
+#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, or one that was loaded before.
+ScenarioLike = Scenario | str | os.PathLike[str] | Mapping[str, Any]
+
+#: (path, value as TOML) pairs.
+Overrides = list[tuple[str, str]]
+
+
+def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Scenario:
+    """Reads and validates a scenario.
+
+    Args:
+        scenario: a path to a TOML or JSON (`.json`) file; the text itself (recognised by a line break, or by a
+            brace at its start); a dictionary with the same keys; or a `Scenario`.
+        set: values to replace, by dotted path; array entries are found by name or index, as in
+            `{"link.path.loss.probability": 0.05, "flow.0.transport.mss": "1280B"}`.
+
+    Returns:
+        The scenario, ready to run.
+
+    Raises:
+        ScenarioError: it is not valid; the text says where and what to do about it.
+        UsageError: there is no such file, or it cannot be read.
+    """
+    return parse(scenario, overrides(set))
+
+
+def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
+    """`load` with overrides that are already text."""
+    if isinstance(scenario, Scenario):
+        if not replaced:
+            return scenario
+        return Scenario.parse(scenario.canonical, name=scenario.name, format="json", overrides=replaced, color=color)
+    text, name, is_json = source(scenario)
+    return parse_text(text, name, is_json, replaced, color=color)
+
+
+def parse_text(text: str, name: str, is_json: bool, replaced: Overrides, *, color: bool = False) -> Scenario:
+    """`parse` for what `source` gave."""
+    return Scenario.parse(text, name=name, format="json" if is_json else "toml", overrides=replaced, color=color)
+
+
+def source(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str, bool]:
+    """Text of a scenario, the name that errors call it by, and whether it is JSON rather than TOML."""
+    if isinstance(scenario, Mapping):
+        try:
+            return json.dumps(scenario, allow_nan=False), "dictionary", True
+        except (TypeError, ValueError) as error:
+            raise ScenarioError(f"the dictionary does not fit a scenario: {error}") from None
+    if isinstance(scenario, str):
+        if scenario.lstrip().startswith("{"):
+            return scenario, "text", True
+        if "\n" in scenario:
+            return scenario, "text", False
+    path = os.fspath(scenario)
+    text = _read(path)
+    is_json = path.endswith(".json") or (path == "-" and text.lstrip().startswith("{"))
+    return text, "standard input" if path == "-" else path, is_json
+
+
+def _read(path: str) -> str:
+    """A scenario file's text; `-` is standard input."""
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path!r}") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path!r} is a folder, not a scenario file") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(
+            f"{path}: not a text file: byte {error.object[error.start]:#04x} at offset {error.start} is not UTF-8"
+        ) from None
+
+
+def overrides(values: Mapping[str, Any] | None) -> Overrides:
+    """Turns Python values into what the extension module takes: paths and TOML values."""
+    return [(path, toml_value(value)) for path, value in (values or {}).items()]
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """Splits `PATH=VALUE` of the command line.
+
+    Raises:
+        UsageError: there is no `=`, or nothing before it.
+    """
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise UsageError(f"--set takes PATH=VALUE, as in --set link.path.loss.probability=0.05; this is {text!r}")
+    return path.strip(), value.strip()
+
+
+def toml_value(value: Any) -> str:
+    """A Python value in TOML's notation.
+
+    Raises:
+        UsageError: TOML has no such value.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if hasattr(value, "item"):  # a numpy number
+        return toml_value(value.item())
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    if isinstance(value, Mapping):
+        entries = (f"{json.dumps(str(key))} = {toml_value(entry)}" for key, entry in value.items())
+        return "{ " + ", ".join(entries) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(toml_value(entry) for entry in value) + "]"
+    raise UsageError(f"{value!r} is no value of a scenario")

@@ -1,0 +1,147 @@
+"""Means, proportions and differences with confidence intervals.
+
+The intervals treat replications as independent samples. Student's t is computed here, since the only library that
+has it would be larger than the rest of the package together; its quantiles are exact to 1e-10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+#: Level of every interval unless another is asked for.
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its confidence interval, both in the unit of the samples.
+
+    Attributes:
+        mean: the estimate.
+        low: lower end of the interval; NaN where one sample leaves it open.
+        high: upper end.
+        samples: how many values went into it.
+    """
+
+    mean: float
+    low: float
+    high: float
+    samples: int
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's width."""
+        return (self.high - self.low) / 2
+
+    @property
+    def relative_half_width(self) -> float:
+        """Half-width beside the mean's magnitude; 0 where all samples are equal, infinite around a mean of 0."""
+        if self.half_width == 0:
+            return 0.0
+        return self.half_width / abs(self.mean) if self.mean else math.inf
+
+
+def mean(values: Sequence[float | None], level: float = LEVEL) -> Estimate:
+    """Mean with Student's t interval; missing values (`None`, NaN) are left out.
+
+    Args:
+        values: one number a replication.
+        level: probability that the interval covers the true mean.
+
+    Returns:
+        The estimate; all NaN when there is no value, an open interval when there is one.
+    """
+    present = [float(v) for v in values if v is not None and not math.isnan(v)]
+    n = len(present)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    centre = math.fsum(present) / n
+    if n == 1:
+        return Estimate(centre, math.nan, math.nan, 1)
+    if min(present) == max(present):
+        return Estimate(present[0], present[0], present[0], n)
+    deviation = math.sqrt(math.fsum((v - centre) ** 2 for v in present) / (n - 1))
+    half = student_t_quantile((1 + level) / 2, n - 1) * deviation / math.sqrt(n)
+    return Estimate(centre, centre - half, centre + half, n)
+
+
+def proportion(successes: int, trials: int, level: float = LEVEL) -> Estimate:
+    """Share of successes with Wilson's score interval (Wilson 1927), which holds near 0 and 1 too.
+
+    Raises:
+        ValueError: more successes than trials, or a negative number of either.
+    """
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes in {trials} trials")
+    if trials == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = successes / trials
+    denominator = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / denominator
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / denominator
+    # The score interval ends exactly at 0 and 1 there; rounding must not move it.
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return Estimate(share, low, high, trials)
+
+
+def paired_difference(
+    first: Sequence[float | None], second: Sequence[float | None], level: float = LEVEL
+) -> Estimate:
+    """Mean of second - first, replication by replication.
+
+    Two variants of a scenario meet the same losses in the same replication, so the interval of their difference is
+    narrower than the two intervals suggest. A pair with a missing value is left out.
+
+    Raises:
+        ValueError: the two have different lengths.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} and {len(second)} values make no pairs")
+    return mean([None if a is None or b is None else b - a for a, b in zip(first, second, strict=True)], level)
+
+
+@lru_cache(maxsize=1024)
+def student_t_quantile(probability: float, degrees: int) -> float:
+    """The t below which lies `probability`, for a whole number of degrees of freedom, by bisection.
+
+    Raises:
+        ValueError: a probability outside of (0, 1), or no degree of freedom.
+    """
+    if not 0 < probability < 1 or degrees < 1:
+        raise ValueError(f"no quantile for probability {probability} and {degrees} degrees of freedom")
+    if probability < 0.5:
+        return -student_t_quantile(1 - probability, degrees)
+    low, high = 0.0, 1.0
+    while _student_t_cdf(high, degrees) < probability:
+        high *= 2
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _student_t_cdf(middle, degrees) < probability else (low, middle)
+    return (low + high) / 2
+
+
+def _student_t_cdf(t: float, degrees: int) -> float:
+    """Student's distribution at t >= 0: the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    theta = math.atan(t / math.sqrt(degrees))
+    sine, cosine = math.sin(theta), math.cos(theta)
+    if degrees % 2:
+        term, total = cosine, 0.0
+        for k in range(1, (degrees - 1) // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * k) / (2 * k + 1)
+        inside = 2 / math.pi * (theta + sine * total)
+    else:
+        term, total = 1.0, 0.0
+        for k in range(1, degrees // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * k - 1) / (2 * k)
+        inside = sine * total
+    return (1 + inside) / 2

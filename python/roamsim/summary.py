@@ -1,0 +1,199 @@
+"""What a person reads in a terminal: the summary of a run, a table, a progress bar."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import polars
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+from rich.text import Text
+
+from roamsim import statistics
+from roamsim._roamsim import Scenario
+from roamsim.report import shown_value
+from roamsim.result import Result
+from roamsim.statistics import Estimate
+from roamsim.sweeps import Progress
+
+#: Columns of text where stdout is no terminal (chosen: wide enough for every table of a summary).
+WIDTH = 140
+
+
+def summary(result: Result, scenario: Scenario) -> None:
+    """Prints flows, signalling, drops and speed of a run on stdout."""
+    console = _console()
+    seeds = f"seed {result.seed}" + (f", {result.replications} replications" if result.replications > 1 else "")
+    title = Text(result.scenario, style="bold")
+    console.print(title.append(f"  {scenario.duration_s:g} s, {seeds}", style="not bold dim"))
+    for heading, table, identity, columns in _TABLES:
+        frame = result.tables.get(table)
+        if frame is not None and frame.height:
+            # A place where nothing was dropped in a replication has no row there.
+            rows = result.replications if table == "drops" else 0
+            console.print(_table(heading, frame, identity, columns, rows))
+    speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
+    if result.replications > 1:
+        console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
+
+
+def print_frame(frame: polars.DataFrame) -> None:
+    """Prints all rows of a frame on stdout."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, dtype in frame.schema.items():
+        table.add_column(name, justify="right" if dtype.is_numeric() else "left", overflow="fold")
+    for row in frame.iter_rows():
+        table.add_row(*(Text(shown_value(value)) for value in row))
+    _console().print(table)
+
+
+@contextmanager
+def progress(what: str, *, shown: bool) -> Iterator[Progress]:
+    """A bar on stderr with rate and time left; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs"),
+        _Rate(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not (shown and console.is_terminal),
+        transient=True,
+    )
+    with bar:
+        yield _Bar(bar, what)
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.3g}/s" if task.speed else "", style="progress.data.speed")
+
+
+class _Bar:
+    def __init__(self, bar: RichProgress, what: str) -> None:
+        self._bar = bar
+        self._what = what
+        self._task = bar.add_task(what, total=None)
+
+    def plan(self, runs: int, kept: int) -> None:
+        note = f" ({kept} kept)" if kept else ""
+        self._bar.update(self._task, total=runs, completed=kept, description=f"{self._what}{note}")
+
+    def done(self, runs: int) -> None:
+        self._bar.advance(self._task, runs)
+
+
+Show = Callable[[float], str]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}" if not value.is_integer() else shown_value(int(value))
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _scaled(value: float, unit: str) -> str:
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _rate(value: float) -> str:
+    return _scaled(value, "b/s")
+
+
+def _bytes(value: float) -> str:
+    return _scaled(value, "B")
+
+
+def _time(value: float) -> str:
+    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
+
+
+_TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], ...] = (
+    (
+        "Flows",
+        "flows",
+        ("name", "from", "to", "protocol", "variant"),
+        (
+            ("goodput", "goodput_bps", _rate),
+            ("delivered", "delivered_bytes", _bytes),
+            ("segments", "segments_sent", _plain),
+            ("retransmitted", "retransmissions", _plain),
+            ("timeouts", "timeouts", _plain),
+            ("lost", "loss_ratio", _percent),
+            ("mean delay", "mean_delay_s", _time),
+            ("95 %", "p95_delay_s", _time),
+            ("completion", "completion_time_s", _time),
+        ),
+    ),
+    (
+        "Signalling",
+        "signalling",
+        ("name", "kind", "transport", "validity"),
+        (
+            ("messages", "messages", _plain),
+            ("success", "success_rate", _percent),
+            ("mean delay", "mean_delay_s", _time),
+            ("95 %", "p95_delay_s", _time),
+            ("overhead", "overhead", _plain),
+            ("retransmitted", "retransmissions", _plain),
+            ("given up", "given_up", _plain),
+            ("limited", "rate_limited", _plain),
+            ("segments/message", "tcp_segments_per_message", _plain),
+        ),
+    ),
+    ("Drops", "drops", ("place", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
+)
+
+
+def _table(
+    heading: str,
+    frame: polars.DataFrame,
+    identity: Sequence[str],
+    columns: Sequence[tuple[str, str, Show]],
+    rows: int,
+) -> Table:
+    """Means over replications; a group with fewer than so many rows is filled up with zeros."""
+    keys = [name for name in identity if name in frame.columns]
+    # A column without any value (timeouts of UDP) would only widen the table.
+    present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
+    table = Table(
+        title=heading, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+    )
+    for key in keys:
+        table.add_column(key)
+    for title, _, _ in present:
+        table.add_column(title, justify="right", no_wrap=True)
+    grouped = frame.group_by(keys, maintain_order=True).agg(*(polars.col(column) for _, column, _ in present))
+    for row in grouped.iter_rows(named=True):
+        cells = [Text(shown_value(row[key]) if row[key] else "") for key in keys]
+        for _, column, show in present:
+            values = row[column] + [0] * (rows - len(row[column]))
+            cells.append(Text(_estimate(statistics.mean(values), show)))
+        table.add_row(*cells)
+    return table
+
+
+def _estimate(value: Estimate, show: Show) -> str:
+    if value.samples == 0:
+        return "–"
+    if math.isnan(value.half_width) or value.half_width == 0:
+        return show(value.mean)
+    return f"{show(value.mean)} ±{show(value.half_width)}"
+
+
+def _console() -> Console:
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH, no_color=True)

@@ -1,0 +1,355 @@
+"""Many runs of a scenario: points, replications, precision; resumable, and the same with any number of jobs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars
+
+from roamsim import _roamsim, statistics
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim.errors import Interrupted, UsageError
+from roamsim.metrics import numeric
+from roamsim.result import frames
+from roamsim.scenarios import Overrides, ScenarioLike, parse, parse_text, source
+from roamsim.store import Manifest, Parts, PointEntry, Results, merged, part_key, write_tables, writing
+from roamsim.vary import Variation, product
+
+#: Replications of each point where neither a number nor a precision is asked for.
+REPLICATIONS = 1
+
+#: Replications after which a precision is judged for the first time (chosen, because with fewer the interval says
+#: little), and the most that are run for it unless told otherwise (chosen).
+FIRST_BATCH, MAX_REPLICATIONS = 5, 100
+
+#: Seconds of simulation that a part collects before it is written: what a kill costs at most, for each point.
+PART_S = 2.0
+
+SweepResult = Results
+
+
+class Progress(Protocol):
+    """Hears how a sweep gets on."""
+
+    def plan(self, runs: int, kept: int) -> None:
+        """So many runs belong to the sweep as far as is known; so many of them were there already."""
+
+    def done(self, runs: int) -> None:
+        """So many more runs are finished."""
+
+
+class _Silent:
+    def plan(self, runs: int, kept: int) -> None: ...
+
+    def done(self, runs: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What `--precision METRIC=2%` asks for.
+
+    Attributes:
+        table: a result table.
+        row: value of the table's `name` column; `None` means that every row has to be that precise.
+        column: a column of it.
+        relative: half-width of the 95 % interval beside the mean.
+    """
+
+    table: str
+    row: str | None
+    column: str
+    relative: float
+
+    @staticmethod
+    def parse(text: str) -> Precision:
+        """Reads `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=0.02`.
+
+        Raises:
+            UsageError: it is neither.
+        """
+        metric, equals, share = text.partition("=")
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", share)
+        table, dot, rest = metric.strip().partition(".")
+        row, _, column = rest.rpartition(".")
+        if not (equals and match and dot and column and table) or float(match[1]) == 0:
+            raise UsageError(
+                "--precision takes METRIC=SHARE, as in flows.goodput_bps=2% or "
+                f"signalling.indications.mean_delay_s=1%; this is {text!r}"
+            )
+        return Precision(table, row or None, column, float(match[1]) / (100 if match[2] else 1))
+
+    def check(self, scenario: dict[str, Any]) -> None:
+        """Refuses a metric or a row that the scenario's results will not have.
+
+        Raises:
+            UsageError: there is no such metric, or no such flow, link or signalling source.
+        """
+        numeric(self.table, self.column)
+        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi")}
+        names = [
+            str(entry.get("name"))
+            for kind in kinds.get(self.table, ())
+            for entry in scenario.get(kind, [])
+            if isinstance(entry, dict)
+        ]
+        if self.row is not None and self.table in kinds and self.row not in names:
+            raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+
+    def reached(self, frame: polars.DataFrame) -> bool:
+        """Whether the replications in a table are enough; a table without rows never is."""
+        if self.row is not None:
+            frame = frame.filter(polars.col("name") == self.row)
+        keys = [c for c in ("name", "from", "to", "place", "reason") if c in frame.columns]
+        groups = frame.group_by(keys, maintain_order=True).agg(self.column) if keys else None
+        samples = groups[self.column].to_list() if groups is not None else [frame[self.column].to_list()]
+        return bool(samples) and all(
+            (estimate := statistics.mean(values)).samples > 1 and estimate.relative_half_width <= self.relative
+            for values in samples
+        )
+
+
+@dataclass
+class _Chunk:
+    """Consecutive replications of one point that are to be run."""
+
+    key: str
+    scenario: Scenario
+    label: str
+    replications: range
+    waiting: dict[int, tuple[float, dict[str, polars.DataFrame]]] = field(default_factory=dict)
+    next: int = 0
+
+    def __post_init__(self) -> None:
+        self.next = self.replications.start
+
+    def add(self, replication: int, wall_s: float, tables: dict[str, polars.DataFrame], parts: Parts) -> None:
+        self.waiting[replication] = (wall_s, tables)
+        ready = list(self.ready())
+        if ready and (ready[-1] == self.replications[-1] or sum(self.waiting[r][0] for r in ready) > PART_S):
+            self.write(parts)
+
+    def ready(self) -> Iterator[int]:
+        at = self.next
+        while at in self.waiting:
+            yield at
+            at += 1
+
+    def write(self, parts: Parts) -> None:
+        ready = list(self.ready())
+        if ready:
+            parts.write(self.key, ready[0], [self.waiting.pop(r)[1] for r in ready])
+            self.next = ready[-1] + 1
+
+
+def sweep(
+    scenario: ScenarioLike,
+    variations: list[Variation],
+    *,
+    settings: Overrides,
+    replications: int | None = None,
+    precision: Precision | None = None,
+    max_replications: int = MAX_REPLICATIONS,
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    command: list[str] | None = None,
+    progress: Progress | None = None,
+    color: bool = False,
+) -> SweepResult:
+    """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
+    if replications is not None and precision is not None:
+        raise UsageError("give a number of replications or a precision, not both (the most is max_replications)")
+    check_number("replications", replications or 1, 1)
+    check_number("the maximum of replications", max_replications, 2 if precision else 1)
+    check_number("jobs", jobs or 1, 1)
+    check_seed(seed)
+    if not isinstance(scenario, Scenario):
+        text, name, is_json = source(scenario)
+        base = parse_text(text, name, is_json, settings, color=color)
+    else:
+        text, name, is_json = scenario.canonical, scenario.name, True
+        base = parse(scenario, settings, color=color)
+    if precision is not None:
+        precision.check(json.loads(base.canonical))
+    manifest = Manifest(
+        kind="sweep",
+        scenario=base.name,
+        text=text,
+        canonical=json.loads(base.canonical),
+        version=_roamsim.version(),
+        seed=seed,
+        command=command or [],
+        vary={v.path: [value.toml for value in v.values] for v in variations},
+        precision=f"{precision.table}.{precision.column} to {precision.relative:g}" if precision else None,
+    )
+    scenarios = {}
+    for values in product(variations):
+        changed = [(path, value.toml) for path, value in values.items()]
+        try:
+            valid = parse_text(text, name, is_json, settings + changed, color=color)
+        except ScenarioError as error:
+            where = ", ".join(f"{path}={value}" for path, value in changed)
+            raise ScenarioError(f"at {where}:\n{error}") from None
+        shown = {path: value.shown for path, value in values.items()}
+        point = PointEntry(dict(changed), shown, valid.fingerprint, 0)
+        manifest.points.append(point)
+        scenarios[point.fingerprint] = valid
+
+    with _folder(out) as folder, writing(folder):
+        known = Manifest.read(folder)
+        if known is not None:
+            _merge(folder, known, manifest)
+        elif any(not entry.name.startswith(".") for entry in folder.iterdir()):
+            raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or _Silent())
+        try:
+            if precision is None:
+                run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
+            else:
+                run.until_precise(precision, max_replications)
+        except KeyboardInterrupt:
+            run.keep()
+            raise Interrupted from None
+        except Exception:
+            run.keep()
+            raise
+        tables = run.keep()
+        return Results(folder, manifest, tables)
+
+
+class _Sweep:
+    def __init__(
+        self, folder: Path, manifest: Manifest, scenarios: dict[str, Scenario], jobs: int, progress: Progress
+    ) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.scenarios = scenarios
+        self.jobs = jobs
+        self.progress = progress
+        self.parts = Parts(folder)
+        self.labels = {
+            point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
+            for point in manifest.points
+        }
+
+    def until(self, wanted: dict[str, int]) -> None:
+        """Runs what is missing of so many replications of each point, named by its fingerprint."""
+        for point in self.manifest.points:
+            point.replications = max(point.replications, wanted.get(point.fingerprint, 0))
+        self.manifest.write(self.folder)
+        chunks = [
+            _Chunk(key, self.scenarios[fingerprint], self.labels[fingerprint], gap)
+            for fingerprint, count in wanted.items()
+            for key in [part_key(fingerprint, self.manifest.seed)]
+            for gap in self.parts.missing(key, count)
+        ]
+        runs = [(chunk, replication) for chunk in chunks for replication in chunk.replications]
+        total = sum(wanted.values())
+        self.progress.plan(total, total - len(runs))
+        self._work(chunks, runs)
+
+    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]]) -> None:
+        if not runs:
+            return
+        seed = self.manifest.seed
+        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=[])
+        try:
+            for index, result in batch:
+                chunk, replication = runs[index]
+                if isinstance(result, Exception):
+                    where = f"{chunk.label}, " if chunk.label else ""
+                    raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
+                tables = frames(result, scenario=chunk.scenario.name, replication=replication, seed=seed)
+                chunk.add(replication, result.wall_s, tables, self.parts)
+                self.progress.done(1)
+        finally:
+            batch.cancel()
+            for chunk in chunks:
+                chunk.write(self.parts)
+
+    def until_precise(self, precision: Precision, most: int) -> None:
+        """Adds replications to each point until it is precise enough.
+
+        A point is judged after 5, 7, 10, 15, ... replications, always over the first ones, so that neither the
+        number of jobs nor what the folder held before changes where it stops.
+        """
+        counts = dict.fromkeys(self.scenarios, min(FIRST_BATCH, most))
+        undecided = set(counts)
+        while undecided:
+            self.until(counts)
+            for fingerprint in sorted(undecided):
+                count = counts[fingerprint]
+                if count >= most or precision.reached(self._table(precision.table, fingerprint, count)):
+                    undecided.discard(fingerprint)
+                else:
+                    counts[fingerprint] = min(most, count + count // 2)
+
+    def _table(self, name: str, fingerprint: str, count: int) -> polars.DataFrame:
+        found = self.parts.read(part_key(fingerprint, self.manifest.seed), count, name)
+        tables = [part[name] for part in found if name in part]
+        if not tables:
+            raise UsageError(f"there is no result table {name!r}")
+        return polars.concat(tables, how="diagonal_relaxed")
+
+    def keep(self) -> dict[str, polars.DataFrame]:
+        """Writes manifest and tables of everything that is finished."""
+        self.manifest.write(self.folder)
+        tables = merged(self.folder, self.manifest)
+        write_tables(self.folder, tables)
+        return tables
+
+
+def check_number(what: str, value: int, least: int) -> None:
+    """Refuses a number below what makes sense."""
+    if value < least:
+        raise UsageError(f"{what}: {value} is less than {least}")
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that does not fit into 64 bits."""
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"the seed {seed} is not between 0 and 2^64 - 1")
+
+
+def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
+    """Puts the points of a folder before new ones, so that a point keeps its number."""
+
+    def refuse(what: str) -> UsageError:
+        return UsageError(f"{os.fspath(folder)!r} holds {what}; choose another folder")
+
+    if known.kind != "sweep":
+        raise refuse(f"results of a {known.kind}, not of a sweep")
+    if list(known.vary) != list(new.vary):
+        raise refuse(
+            f"a sweep over {', '.join(known.vary) or 'nothing'}, not over {', '.join(new.vary) or 'nothing'}"
+        )
+    if known.canonical != new.canonical:
+        raise refuse("a sweep of another scenario or other settings")
+    if known.seed != new.seed:
+        raise refuse(f"a sweep with seed {known.seed}, not {new.seed}")
+    if known.version != new.version:
+        # Results of two versions do not belong into one table; the old parts stay, unused.
+        return
+    fresh = {json.dumps(point.values): point for point in new.points}
+    for point in known.points:
+        fresh.pop(json.dumps(point.values), None)
+    new.points = [*known.points, *fresh.values()]
+    for path, values in new.vary.items():
+        new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))
+
+
+@contextmanager
+def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="roamsim-") as temporary:
+        yield Path(temporary)

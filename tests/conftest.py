@@ -1,0 +1,127 @@
+"""Fixtures of the end-to-end tests, and the rule for tests that need another program.
+
+A test marked `@pytest.mark.needs("tshark")` is left out where the program is missing, and the end of the run says so
+loudly. With ROAMSIM_REQUIRE_TOOLS=1, as in continuous integration, any test that is left out fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Bulk TCP over a lossy path and acknowledged indications; small, so that a run takes milliseconds.
+SCENARIO = """
+[scenario]
+name = "Both kinds of traffic"
+duration = "10s"
+
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+
+[[link]]
+name = "path"
+between = ["server", "phone"]
+rate = "2Mb/s"
+delay = "20ms"
+queue = { packets = 20 }
+loss = { model = "bernoulli", probability = 0.02 }
+
+[[flow]]
+name = "download"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp", variant = "newreno", mss = "1000B" }
+application = { kind = "bulk", start = "0s" }
+
+[[signalling]]
+name = "indications"
+kind = "indication"
+from = "phone"
+to = "server"
+transport = { protocol = "udp" }
+message_size = "200B"
+interval = "500ms"
+acknowledgement = { timeout = "300ms", retransmissions = 2, mode = "separate", validity = "acked" }
+start = "1s"
+stop = "8s"
+"""
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def environment() -> dict[str, str]:
+    """The environment of a command: this Python's programs first, no colours, a fixed width."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scenario file in a folder of its own."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO)
+    return file
+
+
+@pytest.fixture
+def roamsim(tmp_path: Path) -> Command:
+    """Runs the command in the test's folder; the exit code must be as expected, and no traceback may appear."""
+
+    def run(*arguments: str | Path, code: int = 0, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "roamsim", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment(),
+            input=stdin,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        assert "panicked" not in done.stderr, done.stderr
+        assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    return run
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(program): the test is left out where the program is not installed")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        for program in mark.args:
+            if shutil.which(program) is None:
+                pytest.skip(f"{program} is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("ROAMSIM_REQUIRE_TOOLS") == "1":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was left out, which ROAMSIM_REQUIRE_TOOLS=1 forbids: {reason}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    left_out = terminalreporter.stats.get("skipped", [])
+    if left_out:
+        terminalreporter.write_sep("!", f"{len(left_out)} TESTS WERE LEFT OUT", red=True, bold=True)
+        for report in left_out:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+            terminalreporter.write_line(f"{report.nodeid}: {reason}", red=True)
+        terminalreporter.write_line("Install what is missing to run them; ROAMSIM_REQUIRE_TOOLS=1 makes it an error.")

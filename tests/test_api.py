@@ -1,0 +1,114 @@
+"""The Python API: ways to give a scenario, tables, notebooks, pandas."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim
+from conftest import SCENARIO, environment
+from polars.testing import assert_frame_equal
+from roamsim.metrics import metrics
+
+
+def test_a_scenario_may_be_a_path_text_dictionary_or_loaded(scenario: Path) -> None:
+    loaded = roamsim.load(scenario)
+    assert (loaded.name, loaded.duration_s) == ("Both kinds of traffic", 10)
+    first = roamsim.run(scenario)
+    tree = json.loads(loaded.canonical)
+    for other in (str(scenario), SCENARIO, tree, json.dumps(tree), loaded):
+        assert_frame_equal(roamsim.run(other).flows, first.flows)
+
+
+def test_values_may_be_replaced_whatever_the_scenario_is(scenario: Path) -> None:
+    changes = {"link.path.rate": "1Mb/s", "link.0.queue": {"packets": 5}, "flow.download.transport.nagle": False}
+    first = roamsim.run(scenario, set=changes)
+    assert_frame_equal(roamsim.run(roamsim.load(scenario), set=changes).flows, first.flows)
+    assert first.flows["goodput_bps"][0] < 1e6
+    assert roamsim.load(scenario).fingerprint != roamsim.load(scenario, set=changes).fingerprint
+
+
+def test_every_row_says_which_run_it_is_of(scenario: Path) -> None:
+    result = roamsim.run(scenario, seed=5, replications=2)
+    for name, frame in result.tables.items():
+        assert frame.columns[:4] == ["scenario", "point", "replication", "seed"], name
+    assert result.flows.select("scenario", "point", "replication", "seed").rows() == [
+        ("Both kinds of traffic", 0, 0, 5),
+        ("Both kinds of traffic", 0, 1, 5),
+    ]
+    assert result.events == sum(roamsim.run(scenario, seed=5, replications=n).events * s for n, s in ((2, 1),))
+
+
+def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> None:
+    from roamsim import _roamsim
+
+    traces = ["cwnd", "transactions", "packets"]
+    result = _roamsim.run(roamsim.load(scenario), trace=traces)
+    explained = {(m.table, m.column): m.unit for m in metrics() if m.table != "run"}
+    found = {
+        (table, column): result.units.get(table, {}).get(column, "")
+        for table, columns in result.tables.items()
+        for column in columns
+    }
+    assert found == explained
+
+
+def test_numbers_are_numbers_and_missing_values_are_null(scenario: Path) -> None:
+    result = roamsim.run(scenario)
+    for metric in metrics():
+        if metric.unit and metric.table in result:
+            assert result[metric.table].schema[metric.column].is_numeric(), metric.name
+    assert result.flows["completion_time_s"].to_list() == [None]
+    nan = [
+        c for f in result.tables.values() for c in f.select(polars.selectors.float()).columns if f[c].is_nan().any()
+    ]
+    assert nan == []
+
+
+def test_a_notebook_shows_the_tables(scenario: Path) -> None:
+    shown = roamsim.run(scenario)._repr_html_()
+    assert "<table" in shown
+    assert "download" in shown
+    assert "indications" in shown
+
+
+def test_tables_go_to_pandas(scenario: Path) -> None:
+    result = roamsim.run(scenario, replications=2)
+    frame = result.to_pandas("flows")
+    assert frame["name"].tolist() == ["download", "download"]
+    assert frame["goodput_bps"].tolist() == result.flows["goodput_bps"].to_list()
+
+
+def test_estimates_are_means_over_replications(scenario: Path) -> None:
+    result = roamsim.run(scenario, replications=5)
+    (row,) = result.estimate("flows", "goodput_bps").to_dicts()
+    assert row["mean"] == pytest.approx(result.flows["goodput_bps"].mean())
+    assert row["low"] < row["mean"] < row["high"]
+    assert row["samples"] == 5
+    with pytest.raises(roamsim.UsageError, match="text"):
+        result.estimate("flows", "variant")
+
+
+def test_a_table_that_is_not_there_is_named(scenario: Path) -> None:
+    result = roamsim.run(scenario)
+    with pytest.raises(AttributeError, match="flows"):
+        _ = result.handovers
+    with pytest.raises(KeyError, match="flows"):
+        result["handovers"]
+
+
+def test_check_and_schema() -> None:
+    assert roamsim.check(SCENARIO) == "Both kinds of traffic: 10 s, 1 flow, 1 link, 2 nodes, 1 signalling"
+    assert "properties" in roamsim.schema()
+    assert roamsim.explain("flows.goodput_bps")[0].unit == "bit/s"
+
+
+def test_functions_stay_functions_whatever_was_imported_before() -> None:
+    # A submodule of the same name would hide a function once it is imported.
+    code = "import roamsim, roamsim.cli, roamsim.api, roamsim.sweeps; print(all(map(callable, [roamsim.run, roamsim.sweep, roamsim.check, roamsim.schema, roamsim.explain, roamsim.load])))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
+    assert done.stdout == "True\n"

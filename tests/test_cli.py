@@ -1,0 +1,227 @@
+"""The command as a user meets it: what it prints, where it prints it, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command, environment
+
+
+def test_help_answers_at_once() -> None:
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "roamsim", "--help"], check=True, capture_output=True, env=environment()
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    # About 0.2 s of processor time, which other programs on the machine do not change much.
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_help_loads_no_heavy_library() -> None:
+    heavy = "polars numpy matplotlib altair duckdb vl_convert"
+    code = f"import sys, roamsim.cli; print([m for m in {heavy.split()} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment())
+    assert done.stdout.strip() == "[]"
+
+
+def test_version(roamsim: Command) -> None:
+    assert roamsim("--version").stdout == f"roamsim {package.__version__}\n"
+
+
+def test_the_scenario_of_init_is_valid_and_runs(roamsim: Command, tmp_path: Path) -> None:
+    assert roamsim("init").stdout == "scenario.toml\n"
+    assert "valid" in roamsim("check", "scenario.toml").stdout
+    roamsim("run", "scenario.toml", "--set", "scenario.duration=20s")
+    assert "exists already" in roamsim("init", code=2).stderr
+    assert roamsim("init", "-").stdout == (tmp_path / "scenario.toml").read_text()
+
+
+def test_run_prints_a_summary_on_stdout(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("run", scenario)
+    for word in ("Both kinds of traffic", "download", "indications", "Mb/s", "events"):
+        assert word in done.stdout
+    assert done.stderr == ""
+    several = roamsim("run", scenario, "--replications", "3").stdout
+    assert "±" in several
+
+
+def test_run_json_is_one_object_with_all_tables(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("run", scenario, "--json", "--seed", "7")
+    result = json.loads(done.stdout)
+    assert result["scenario"] == "Both kinds of traffic"
+    assert result["seed"] == 7
+    assert result["version"] == package.__version__
+    assert result["events"] > 1000
+    assert 0 < result["wall_s"] < 10
+    (flow,) = result["flows"]
+    assert flow["name"] == "download"
+    # From 0 s to 10 s: the definition of goodput, by hand.
+    assert flow["goodput_bps"] == pytest.approx(8 * flow["delivered_bytes"] / 10)
+    assert flow["completion_time_s"] is None  # a greedy transfer never completes
+    (signalling,) = result["signalling"]
+    assert signalling["messages"] == 14  # at 1.0, 1.5, ... 7.5 s
+    assert result["links"]
+    assert result["drops"]
+    for table in ("flows", "signalling", "links", "drops"):
+        assert all(row["seed"] == 7 and row["replication"] == 0 for row in result[table])
+
+
+def test_replications_are_numbered_and_differ(roamsim: Command, scenario: Path) -> None:
+    result = json.loads(roamsim("run", scenario, "--json", "--replications", "3").stdout)
+    assert [row["replication"] for row in result["flows"]] == [0, 1, 2]
+    assert {row["seed"] for row in result["flows"]} == {1}
+    assert len({row["delivered_bytes"] for row in result["flows"]}) == 3
+
+
+def test_the_same_seed_gives_the_same_results_with_any_number_of_jobs(roamsim: Command, scenario: Path) -> None:
+    def tables(*options: str) -> dict[str, object]:
+        result = json.loads(roamsim("run", scenario, "--json", "--replications", "4", *options).stdout)
+        del result["wall_s"]
+        return result
+
+    assert tables("--jobs", "1") == tables("--jobs", "3")
+    assert tables() != tables("--seed", "2")
+
+
+def test_set_replaces_values_by_name_and_by_index(roamsim: Command, scenario: Path) -> None:
+    def delivered(*options: str) -> int:
+        return json.loads(roamsim("run", scenario, "--json", *options).stdout)["flows"][0]["delivered_bytes"]
+
+    lossy = delivered("--set", "link.path.loss.probability=0.2")
+    assert lossy < delivered() / 2
+    assert delivered("--set", "link.0.loss.probability=0.2") == lossy
+
+
+def test_scenarios_come_from_stdin_and_from_json(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    assert "Both kinds" in roamsim("run", "-", stdin=SCENARIO).stdout
+    tree = json.loads(package.load(scenario).canonical)
+    (tmp_path / "scenario.json").write_text(json.dumps(tree))
+    from_toml = json.loads(roamsim("run", scenario, "--json").stdout)
+    from_json = json.loads(roamsim("run", "scenario.json", "--json").stdout)
+    assert from_toml["flows"] == from_json["flows"]
+
+
+def test_csv_prints_one_table(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("run", scenario, "--csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["name"] for row in rows] == ["download"]
+    assert "signalling" in done.stderr
+    rows = list(csv.DictReader(io.StringIO(roamsim("run", scenario, "--csv", "--table", "links").stdout)))
+    assert {(row["from"], row["to"]) for row in rows} == {("server", "phone"), ("phone", "server")}
+    assert "there are" in roamsim("run", scenario, "--csv", "--table", "flaws", code=2).stderr
+
+
+def test_parquet_writes_every_table_and_a_manifest(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    done = roamsim("run", scenario, "--parquet", "out", "--trace", "cwnd,queue", "--trace", "transactions")
+    assert done.stderr == "wrote out\n"
+    out = tmp_path / "out"
+    assert polars.read_parquet(out / "flows.parquet")["name"].to_list() == ["download"]
+    assert polars.read_parquet(out / "samples.parquet").height > 100
+    assert polars.read_parquet(out / "transactions.parquet").height == 14
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["text"] == SCENARIO
+    assert manifest["command"][:2] == ["roamsim", "run"]
+    assert manifest["seed"] == 1
+    # A second run replaces the first, and leaves nothing of it.
+    roamsim("run", scenario, "--parquet", "out")
+    assert not (out / "samples.parquet").exists()
+
+
+def test_pcap_writes_a_pcapng_file(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--pcap", "run.pcapng")
+    # Section header block of the pcapng format.
+    assert (tmp_path / "run.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+    assert "one replication" in roamsim("run", scenario, "--pcap", "x", "--replications", "2", code=2).stderr
+
+
+@pytest.mark.needs("tshark")
+def test_tshark_reads_a_capture_without_complaint(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--pcap", "run.pcapng")
+    checks = ["-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    errors = "_ws.malformed || _ws.expert.severity >= 8388608 || tcp.checksum.status == 0 || udp.checksum.status == 0"
+
+    def tshark(shown: str) -> list[str]:
+        done = subprocess.run(
+            ["tshark", "-r", tmp_path / "run.pcapng", *checks, "-Y", shown],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.splitlines()
+
+    assert tshark(errors) == []
+    assert len(tshark("tcp.len > 0")) > 100
+    assert tshark("mih")
+
+
+def test_schema_is_json(roamsim: Command) -> None:
+    schema = json.loads(roamsim("schema").stdout)
+    assert {"scenario", "node", "link", "flow", "signalling"} <= set(schema["properties"])
+
+
+def test_explain(roamsim: Command) -> None:
+    done = roamsim("explain", "flows.goodput_bps").stdout
+    assert "bit/s" in done
+    assert "8 * delivered_bytes" in done
+    assert roamsim("explain", "goodput_bps").stdout == done
+    assert "did you mean goodput_bps" in roamsim("explain", "godput_bps", code=2).stderr
+    assert "success_rate" in roamsim("explain").stdout
+
+
+def test_query_answers_in_sql(roamsim: Command, scenario: Path) -> None:
+    roamsim("run", scenario, "--replications", "3", "--parquet", "out")
+    question = "select count(*) as n, min(replication) as first from flows"
+    assert json.loads(roamsim("query", "out", question, "--json").stdout) == [{"n": 3, "first": 0}]
+    assert roamsim("query", "out", question, "--csv").stdout == "n,first\n3,0\n"
+    assert "3" in roamsim("query", "out", question).stdout
+    assert "flaws" in roamsim("query", "out", "select * from flaws", code=2).stderr
+
+
+def test_plot_draws_time_series_and_metrics(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--trace", "cwnd", "--replications", "3", "--parquet", "out")
+    assert roamsim("plot", "out", "--what", "cwnd").stdout == "out/cwnd.svg\n"
+    first = (tmp_path / "out" / "cwnd.svg").read_bytes()
+    assert b"<svg" in first
+    roamsim("plot", "out", "--what", "cwnd")
+    assert (tmp_path / "out" / "cwnd.svg").read_bytes() == first
+    roamsim("plot", "out", "--what", "flows.goodput_bps", "--out", "goodput.pdf")
+    assert (tmp_path / "goodput.pdf").read_bytes()[:5] == b"%PDF-"
+    roamsim("plot", "out", "--what", "cwnd", "--out", "cwnd.png")
+    assert (tmp_path / "cwnd.png").read_bytes()[1:4] == b"PNG"
+    assert "cwnd" in roamsim("plot", "out", "--what", "queue", code=2).stderr
+
+
+def test_a_reader_that_stops_is_no_error(scenario: Path) -> None:
+    command = (
+        f"{sys.executable} -m roamsim run {scenario} --json --replications 200 --trace transactions | head -c 10"
+    )
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_numbers_in_json_are_finite(roamsim: Command, scenario: Path) -> None:
+    def forbid(constant: str) -> float:
+        raise AssertionError(f"{constant} is no JSON")
+
+    done = roamsim("run", scenario, "--json", "--set", "link.path.loss.probability=1.0")
+    result = json.loads(done.stdout, parse_constant=forbid)
+    (signalling,) = result["signalling"]
+    assert signalling["success_rate"] == 0
+    assert signalling["mean_delay_s"] is None
+    assert not math.isnan(result["wall_s"])

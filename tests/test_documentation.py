@@ -1,0 +1,139 @@
+"""Every example in README.md and docs/ is run.
+
+A page's examples run one after the other in a copy of the project:
+- ```console blocks: each line that starts with `$ ` is run by bash; what follows it is output and not compared;
+- ```python blocks: run, and share their variables within a page;
+- ```toml blocks that hold a [scenario]: must be valid; with a file name after the word toml they are also written
+  there, so that commands below can use them.
+
+An HTML comment in front of a block changes this: `<!-- not-run: reason -->` leaves it out, `<!-- exit-code: 3 -->` says
+that its commands end so.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import roamsim
+from conftest import ROOT, environment
+from markdown_it import MarkdownIt
+
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/*/README.md"))]
+
+IGNORED = shutil.ignore_patterns("target", ".git", ".venv", "__pycache__", ".*_cache", "results", "*.so")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One example of a page."""
+
+    place: str
+    language: str
+    file: str
+    text: str
+    exit_code: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The examples of a page that are to be run."""
+    remark = ""
+    for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
+        if token.type == "html_block":
+            remark = token.content.strip()
+        elif token.type == "fence":
+            words = token.info.split()
+            language = words[0] if words else ""
+            left_out = re.fullmatch(r"<!--\s*not-run:\s*\S.*-->", remark, re.DOTALL)
+            code = re.fullmatch(r"<!--\s*exit-code:\s*(\d+)\s*-->", remark)
+            runnable = language in ("console", "python") or (language == "toml" and "[scenario]" in token.content)
+            if runnable and not left_out:
+                line = token.map[0] + 1 if token.map else 0
+                file = words[1] if len(words) > 1 else ""
+                yield Block(f"{page.name}:{line}", language, file, token.content, int(code[1]) if code else 0)
+            remark = ""
+        elif token.type not in ("inline", "paragraph_close"):
+            remark = ""
+
+
+def commands(text: str) -> list[str]:
+    """The commands of a console block; a backslash at the end continues a line."""
+    found, continued = [], False
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append(line[2:])
+        elif continued:
+            found[-1] += "\n" + line
+        continued = bool(found) and (line.startswith("$ ") or continued) and line.endswith("\\")
+    return found
+
+
+def execute(block: Block, folder: Path, variables: dict[str, object]) -> None:
+    if block.language == "python":
+        exec(compile(block.text, block.place, "exec"), variables)
+        return
+    if block.language == "toml":
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+        roamsim.load(block.text)
+        return
+    found = commands(block.text)
+    assert found, f"{block.place}: a console block without a line that starts with '$ '"
+    for command in found:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == block.exit_code, f"{block.place}: $ {command}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.exists()], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "roamsim"
+    shutil.copytree(ROOT, folder, ignore=IGNORED, symlinks=True)
+    monkeypatch.chdir(folder)
+    variables: dict[str, object] = {}
+    for block in blocks(page):
+        execute(block, folder, variables)
+
+
+def test_the_readme_has_examples_to_run() -> None:
+    assert len(list(blocks(ROOT / "README.md"))) >= 3
+
+
+def test_blocks_are_found_and_left_out(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```console\n$ echo a \\\n  b\nout\n$ false\n```\n\n<!-- not-run: takes long -->\n```console\n$ sleep 9\n```\n\n"
+        "<!-- exit-code: 3 -->\n```console\n$ exit 3\n```\n\ntext\n\n```toml x.toml\n[scenario]\n```\n\n"
+        "```toml\n[other]\n```\n\n```text\nplain\n```\n"
+    )
+    found = list(blocks(page))
+    assert [(b.language, b.file, b.exit_code) for b in found] == [
+        ("console", "", 0),
+        ("console", "", 3),
+        ("toml", "x.toml", 0),
+    ]
+    assert commands(found[0].text) == ["echo a \\\n  b", "false"]
+    with pytest.raises(AssertionError, match="false"):
+        execute(found[0], tmp_path, {})
+    execute(found[1], tmp_path, {})
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("examples/*.toml")), ids=lambda file: file.name)
+def test_every_example_runs(file: Path) -> None:
+    # Shortened: an example shows how to say something, its results are not tested here.
+    scenario = roamsim.load(file)
+    short = min(scenario.duration_s, 20.0)
+    assert roamsim.run(scenario, set={"scenario.duration": f"{short:g}s"}).events > 0

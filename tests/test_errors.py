@@ -1,0 +1,137 @@
+"""Errors as a user deserves: where, what, what to do; the exit code; never a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command
+
+GOOD = "scenario.toml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["run", "missing.toml"], "no file 'missing.toml'"),
+        (["run", "."], "is a folder"),
+        (["run", GOOD, "--set", "nonsense"], "PATH=VALUE"),
+        (["run", GOOD, "--trace", "windows"], "there are cwnd"),
+        (["run", GOOD, "--seed", "-1"], "seed"),
+        (["run", GOOD, "--replications", "0"], "replications"),
+        (["run", GOOD, "--json", "--csv"], "choose one"),
+        (["run", GOOD, "--table", "links"], "--csv"),
+        (["run", GOOD, "--pcap", "no/such/folder.pcapng"], "does not exist"),
+        (["run", GOOD, "--pcap", "."], "is a folder"),
+        (["run", GOOD, "--parquet", GOOD], "cannot write"),
+        (["run", GOOD, "--parquet", "."], "other files"),
+        (["sweep", GOOD, "--vary", "nonsense", "--out", "x"], "PATH=SPEC"),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms:5ms:0ms", "--out", "x"], "step of 0"),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--out", GOOD], "cannot write"),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--out", "."], "other files"),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--precision", "x=2%", "--out", "x"], "METRIC=SHARE"),
+        (
+            ["sweep", GOOD, "--vary", "link.path.delay=1ms", "--precision", "flows.god_bps=2%", "--out", "x"],
+            "goodput",
+        ),
+        (
+            ["sweep", GOOD, "--vary", "link.path.delay=1ms", "--precision", "flows.x.goodput_bps=2%", "--out", "x"],
+            "download",
+        ),
+        (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--max-replications", "9", "--out", "x"], "--precision"),
+        (["report", "missing"], "no folder"),
+        (["report", "."], "no results"),
+        (["plot", "missing", "--what", "cwnd"], "no"),
+        (["query", "missing", "select 1"], "no folder"),
+        (["explain", "nonsense"], "no metric"),
+        (["study", "show", "nonsense"], "no study"),
+        (["study", "run", "nonsense"], "no study"),
+        (["init", "no/such/folder.toml"], "cannot be written"),
+        (["check", "missing.toml"], "no file"),
+        (["nonsense"], "nonsense"),
+        (["run"], "FILE"),
+    ],
+)
+def test_usage_errors(roamsim: Command, scenario: Path, arguments: list[str], complaint: str) -> None:
+    done = roamsim(*arguments, code=2)
+    assert complaint in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaints"),
+    [
+        ('rate = "2Mb/s"', 'bandwith = "2Mb/s"', ["scenario.toml:13", "bandwith", "rate"]),
+        ('delay = "20ms"', "delay = 20", ["unit", "delay"]),
+        ('to = "phone"', 'to = "fone"', ["fone", "phone", "server"]),
+        ("probability = 0.02", "probability = 1.2", ["1.2"]),
+        ('rate = "2Mb/s"', 'rate = "-2Mb/s"', ["-2"]),
+        ('[[node]]\nname = "phone"', '[[node]]\nname = "server"', ["server"]),
+        ('between = ["server", "phone"]', 'between = ["server", "server"]', ["server"]),
+        ("mss =", 'min_rto = "2s", max_rto = "1s", mss =', ["max_rto"]),
+        ("[scenario]", "[scenario", ["scenario.toml"]),
+        ('duration = "10s"', "", ["duration"]),
+    ],
+)
+def test_invalid_scenarios(roamsim: Command, scenario: Path, before: str, after: str, complaints: list[str]) -> None:
+    assert before in SCENARIO
+    scenario.write_text(SCENARIO.replace(before, after))
+    for command in ("check", "run"):
+        done = roamsim(command, "scenario.toml", code=3)
+        for complaint in complaints:
+            assert complaint in done.stderr
+        assert done.stdout == ""
+    with pytest.raises(package.ScenarioError, match=complaints[0].replace("scenario.toml:", "")):
+        package.run(scenario)
+
+
+def test_an_unknown_key_is_shown_with_a_caret(roamsim: Command, scenario: Path) -> None:
+    scenario.write_text(SCENARIO.replace('rate = "2Mb/s"', 'bandwith = "2Mb/s"'))
+    error = roamsim("check", "scenario.toml", code=3).stderr
+    assert 'bandwith = "2Mb/s"' in error
+    assert "did you mean `rate`?" in error
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\x00\xff\xfe", b"", b"\xff\xfe[\x00", b"[" * 10_000, b"{" * 10_000])
+def test_files_that_are_no_scenario(roamsim: Command, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "odd.toml").write_bytes(data)
+    roamsim("run", "odd.toml", code=3)
+    (tmp_path / "odd.json").write_bytes(data)
+    roamsim("run", "odd.json", code=3)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "link.path=1",
+        "link=1",
+        "scenario=",
+        "link.path.delay=",
+        "link.9.delay=1ms",
+        "link.nowhere.delay=1ms",
+        ".=1",
+        "a..b=1",
+    ],
+)
+def test_settings_that_lead_nowhere(roamsim: Command, scenario: Path, setting: str) -> None:
+    roamsim("run", scenario, "--set", setting, code=3)
+
+
+def test_a_point_that_is_not_valid_stops_the_sweep_before_it_runs(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    error = roamsim("sweep", scenario, "--vary", "link.path.loss.probability=0.5,1.5", "--out", "out", code=3).stderr
+    assert "link.path.loss.probability=1.5" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_python_gets_the_same_errors(scenario: Path) -> None:
+    with pytest.raises(package.UsageError, match="no file"):
+        package.load("missing.toml")
+    with pytest.raises(package.ScenarioError, match="does not fit"):
+        package.load({"scenario": object()})
+    with pytest.raises(package.UsageError, match="there are cwnd"):
+        package.run(scenario, trace=["windows"])
+    with pytest.raises(package.UsageError, match="no value of a scenario"):
+        package.run(scenario, set={"link.path.delay": object()})

@@ -1,0 +1,136 @@
+"""Reports: what is in the file, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import altair
+import polars
+import pytest
+from conftest import Command
+from roamsim.report import Report
+
+
+def open_in_browser(page: Path, tmp_path: Path, width: int = 1280) -> tuple[str, list[str]]:
+    """Opens a page without a network in headless Chromium; returns its DOM and what its console said."""
+    done = subprocess.run(
+        [
+            "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+            "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={tmp_path / f'profile-{width}'}", "--enable-logging=stderr", "--hide-scrollbars",
+            f"--window-size={width},3000", "--virtual-time-budget=30000", "--dump-dom", page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE:" in line]
+
+
+def example() -> Report:
+    report = Report("A <title>", "and a subtitle")
+    report.heading("First")
+    report.text("Some **bold** text.")
+    frame = polars.DataFrame({"x": [1, 2, 3], "y": [1.0, 4.0, 9.0], "series": ["</script>", "b", "b"]})
+    chart = altair.Chart(frame).mark_line().encode(x="x", y="y", color="series")
+    report.figure("squares", chart, "Squares", note="A remark.")
+    report.figure("facets", chart.properties(width=100).facet("series:N"), "Facets")
+    report.figure(
+        "plain", {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}}, "Plain"
+    )
+    report.picture("chart", '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"></svg>', "A picture")
+    report.table([{"name": "a", "value": 0.1234567}, {"name": "b", "value": None}], "Values")
+    report.statements(
+        [
+            {"id": "1", "published": "p", "measured": 0.5, "interval": [0.4, 0.6], "verdict": "agrees"},
+            {"id": "2", "published": "p", "measured": 2, "interval": None, "verdict": "differs: because"},
+            {"id": "3", "published": "p", "measured": None, "interval": None, "verdict": "not decidable"},
+        ]
+    )
+    report.parameters({"seed": 1, "network": {"rate": "10Mb/s"}})
+    report.preformatted("a < b", "Source")
+    return report
+
+
+def test_the_page_names_no_address_to_load_from(tmp_path: Path) -> None:
+    text = example().write(tmp_path / "report.html").read_text()
+    assert not re.search(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)\s*=\s*["']?(?:https?:)?//""", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:
+    text = example().html()
+    assert "<title>A &lt;title&gt;</title>" in text
+    assert "<strong>bold</strong>" in text
+    assert ">0.12346</td>" in text
+    assert 'title="0.1234567"' in text
+    assert "0.4 … 0.6" in text
+    assert "network.rate" in text
+    assert "a &lt; b" in text
+    for verdict in ("agrees", "differs", "not decidable"):
+        assert f">{verdict}</span>" in text
+    charts = re.search(r'id="charts">(.*?)</script>', text, re.DOTALL)
+    assert charts is not None
+    assert set(json.loads(charts[1])) == {"squares", "facets", "plain"}
+
+
+def test_a_table_says_how_much_of_it_is_not_shown() -> None:
+    report = Report("t")
+    report.table([{"x": i} for i in range(10)], max_rows=4)
+    assert "6 more rows are not shown" in report.html()
+    assert report.html().count("<tr>") == 1 + 4
+
+
+def test_an_id_is_used_once() -> None:
+    report = example()
+    with pytest.raises(ValueError, match="squares"):
+        report.picture("squares", "<svg/>", "again")
+
+
+def test_an_unwritable_report_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="missing"):
+        example().write(tmp_path / "missing" / "report.html")
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(OSError, match="report"):
+        example().write(tmp_path / "report.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("width", [1280, 500])
+def test_a_browser_draws_every_figure_without_a_complaint(tmp_path: Path, width: int) -> None:
+    page = example().write(tmp_path / "report.html")
+    dom, console = open_in_browser(page, tmp_path, width)
+    assert console == []
+    assert 'data-drawn="yes"' in dom
+    assert dom.count('class="marks"') == 3
+    # The figure takes the width that the page has.
+    drawn = re.search(r'data-chart="squares".*?<svg[^>]*? width="(\d+)', dom, re.DOTALL)
+    assert drawn is not None
+    assert width / 2 < int(drawn[1]) <= width
+
+
+@pytest.mark.needs("chromium")
+def test_the_report_of_a_sweep_opens_in_a_browser(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim(
+        "sweep", scenario, "--vary", "link.path.loss.probability=0.02,0.05", "--vary", "link.path.delay=10ms,20ms",
+        "--replications", "3", "--out", "out",
+    )  # fmt: skip
+    assert roamsim("report", "out").stdout == "out/report.html\n"
+    dom, console = open_in_browser(tmp_path / "out" / "report.html", tmp_path)
+    assert console == []
+    for anchor in ("flows-goodput_bps", "signalling-success_rate"):
+        assert re.search(rf'id="{anchor}".*?class="marks"', dom, re.DOTALL), anchor
+    for word in ("roamsim sweep", "Both kinds of traffic", "delay=10ms", "± goodput_bps"):
+        assert word in dom
+
+
+@pytest.mark.needs("chromium")
+def test_the_report_of_a_run_draws_its_time_series(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--trace", "cwnd,queue", "--parquet", "out")
+    roamsim("report", "out", "--out", "page.html")
+    dom, console = open_in_browser(tmp_path / "page.html", tmp_path)
+    assert console == []
+    for anchor in ("samples-cwnd", "samples-queue"):
+        assert re.search(rf'id="{anchor}".*?class="marks"', dom, re.DOTALL), anchor

@@ -1,0 +1,203 @@
+"""Sweeps: products, merging, killing and resuming, precision, independence of the number of jobs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command, environment
+from filelock import FileLock
+from polars.testing import assert_frame_equal
+
+LOSS = "link.path.loss.probability"
+DELAY = "link.path.delay"
+
+
+def rows(folder: Path, table: str = "flows") -> polars.DataFrame:
+    return polars.read_parquet(folder / f"{table}.parquet")
+
+
+def parts(folder: Path) -> dict[str, float]:
+    return {part.name: part.stat().st_mtime_ns for part in (folder / "parts").iterdir()}
+
+
+def test_a_sweep_runs_the_product(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    done = roamsim(
+        "sweep", scenario, "--vary", f"{LOSS}=0:0.1:0.05", "--vary", f"{DELAY}=10ms,50ms",
+        "--replications", "2", "--out", "out",
+    )  # fmt: skip
+    assert done.stdout == "out\n"
+    flows = rows(tmp_path / "out")
+    columns = ["point", LOSS, DELAY, f"{DELAY}_s", "replication", "seed"]
+    expected = [
+        (3 * 0 + 2 * i + j, loss, delay, seconds, replication, 1)
+        for i, loss in enumerate([0.0, 0.05, 0.1])
+        for j, (delay, seconds) in enumerate([("10ms", 0.01), ("50ms", 0.05)])
+        for replication in range(2)
+    ]
+    assert flows.select(columns).rows() == expected
+    assert set(flows["scenario"]) == {"Both kinds of traffic"}
+    # More loss, less goodput, at either delay.
+    mean = package.open_results(tmp_path / "out").estimate("flows", "goodput_bps").sort(DELAY, LOSS)["mean"]
+    assert mean[0] > mean[1] > mean[2]
+    assert mean[3] > mean[4] > mean[5]
+
+
+def test_a_sweep_gives_what_single_runs_give(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.03,0.06", "--replications", "2", "--out", "out")
+    own = ["scenario", "point", LOSS]
+    for table in ("flows", "signalling", "links", "drops"):
+        swept = rows(tmp_path / "out", table).filter(polars.col(LOSS) == 0.06).drop(own)
+        alone = package.run(scenario, set={LOSS: 0.06}, replications=2)[table].drop("scenario", "point")
+        assert_frame_equal(swept, alone)
+
+
+def test_results_do_not_depend_on_jobs(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    for jobs in ("1", "4"):
+        roamsim(
+            "sweep", scenario, "--vary", f"{LOSS}=0:0.1:0.02", "--replications", "3", "--jobs", jobs, "--out", jobs
+        )
+    for table in ("flows", "signalling", "links", "drops"):
+        assert_frame_equal(rows(tmp_path / "1", table), rows(tmp_path / "4", table))
+
+
+def test_a_wider_sweep_adds_to_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02,0.04", "--replications", "2", "--out", "out")
+    first, flows = parts(out), rows(out)
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.04,0.06", "--replications", "3", "--out", "out")
+    assert first.items() <= parts(out).items()
+    wider = rows(out)
+    assert wider.group_by(LOSS, maintain_order=True).len().rows() == [(0.02, 2), (0.04, 3), (0.06, 3)]
+    assert_frame_equal(wider.filter((polars.col(LOSS) < 0.05) & (polars.col("replication") < 2)), flows)
+    again = parts(out)
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.04,0.06", "--replications", "3", "--out", "out")
+    assert parts(out) == again
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (["--vary", f"{DELAY}=1ms"], "a sweep over"),
+        (["--vary", f"{LOSS}=0.02", "--seed", "2"], "seed 1"),
+        (["--vary", f"{LOSS}=0.02", "--set", "link.path.rate=1Mb/s"], "another scenario"),
+    ],
+)
+def test_a_folder_holds_one_sweep(roamsim: Command, scenario: Path, change: list[str], complaint: str) -> None:
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", "--out", "out")
+    assert complaint in roamsim("sweep", scenario, *change, "--out", "out", code=2).stderr
+
+
+def start(scenario: Path, *more: str) -> subprocess.Popen[str]:
+    """Starts a sweep that takes a while, and returns when some of its parts are there."""
+    long = SCENARIO.replace('duration = "10s"', 'duration = "2000s"').replace('stop = "8s"', 'stop = "1990s"')
+    scenario.write_text(long)
+    command = [
+        sys.executable, "-m", "roamsim", "sweep", str(scenario), "--vary", f"{LOSS}=0.01:0.2:0.01",
+        "--replications", "40", "--jobs", "2", "--out", str(scenario.parent / "out"), *more,
+    ]  # fmt: skip
+    process = subprocess.Popen(command, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    folder = scenario.parent / "out" / "parts"
+    deadline = time.monotonic() + 60
+    while not (folder.is_dir() and len([p for p in folder.iterdir() if p.name[0] != "."]) >= 2):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def shrunk(scenario: Path) -> list[str]:
+    """The part of the long sweep that is checked after resuming."""
+    return ["sweep", str(scenario), "--vary", f"{LOSS}=0.01,0.02", "--replications", "2", "--out"]
+
+
+def test_a_killed_sweep_resumes_and_repeats_nothing(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    process = start(scenario)
+    process.kill()
+    process.wait()
+    out = tmp_path / "out"
+    (out / "parts" / ".tmp-left").mkdir()
+    (out / "parts" / ".tmp-left" / "flows.parquet").write_bytes(b"half")
+    kept = {name: at for name, at in parts(out).items() if name[0] != "."}
+    assert package.open_results(out).flows.height >= 2  # what is there can be read
+    roamsim(*shrunk(scenario), "out")
+    assert not (out / "parts" / ".tmp-left").exists()
+    assert kept.items() <= parts(out).items()
+    roamsim(*shrunk(scenario), "fresh")
+    some = (polars.col("point") < 2) & (polars.col("replication") < 2)
+    assert_frame_equal(rows(out).filter(some), rows(tmp_path / "fresh"))
+
+
+def test_an_interrupted_sweep_says_so_and_keeps_what_is_finished(scenario: Path, tmp_path: Path) -> None:
+    process = start(scenario)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "goes on from there" in stderr
+    assert "Traceback" not in stderr
+    assert rows(tmp_path / "out").height >= 2
+
+
+def test_two_processes_do_not_write_to_one_folder(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        error = roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", "--out", "out", code=2).stderr
+    assert "another process is writing" in error
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", "--out", "out")
+
+
+def test_precision_adds_replications_until_the_interval_is_narrow(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    options = [
+        "--vary",
+        f"{LOSS}=0.02,0.05",
+        "--precision",
+        "flows.download.goodput_bps=5%",
+        "--max-replications",
+        "60",
+    ]
+    for jobs in ("1", "3"):
+        roamsim("sweep", scenario, *options, "--jobs", jobs, "--out", jobs)
+    assert_frame_equal(rows(tmp_path / "1"), rows(tmp_path / "3"))
+    estimates = package.open_results(tmp_path / "1").estimate("flows", "goodput_bps")
+    for mean, high, samples in estimates.select("mean", "high", "samples").iter_rows():
+        assert samples == 60 or high - mean <= 0.05 * mean
+        assert samples >= 5
+    # A folder that holds more replications already is judged over the first ones, and stops at the same number.
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02,0.05", "--replications", "70", "--out", "more")
+    (tmp_path / "more" / "manifest.json").unlink()
+    for table in (tmp_path / "more").glob("*.parquet"):
+        table.unlink()
+    (tmp_path / "again").mkdir()
+    (tmp_path / "more" / "parts").rename(tmp_path / "again" / "parts")
+    (tmp_path / "again" / "manifest.json").write_text(
+        json.dumps(json.loads((tmp_path / "1" / "manifest.json").read_text()) | {"points": []})
+    )
+    roamsim("sweep", scenario, *options, "--out", "again")
+    assert_frame_equal(rows(tmp_path / "1"), rows(tmp_path / "again"))
+
+
+def test_precision_stops_at_the_maximum(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    options = ["--precision", "flows.goodput_bps=0.01%", "--max-replications", "6"]
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.05", *options, "--out", "out")
+    assert rows(tmp_path / "out").height == 6
+
+
+def test_python_sweeps_in_memory_and_in_a_folder(scenario: Path, tmp_path: Path) -> None:
+    vary = {LOSS: [0.02, 0.04], "flow.download.transport.variant": "reno,newreno"}
+    memory = package.sweep(scenario, vary, replications=2)
+    folder = package.sweep(scenario, vary, replications=2, out=tmp_path / "out")
+    assert_frame_equal(memory.flows, folder.flows)
+    assert_frame_equal(package.open_results(tmp_path / "out").flows, folder.flows)
+    assert folder.query("select count(*) as n from flows")["n"].to_list() == [8]
+    # Variants meet the same losses: that is what makes them comparable in pairs.
+    assert memory.flows["flow.download.transport.variant"].to_list() == (["reno"] * 2 + ["newreno"] * 2) * 2

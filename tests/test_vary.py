@@ -1,0 +1,86 @@
+"""What `--vary` accepts, and what it makes of it."""
+
+from __future__ import annotations
+
+import pytest
+from roamsim.errors import UsageError
+from roamsim.vary import parse_variation, product, quantity, variation
+
+
+def toml(text: str) -> list[str]:
+    return [value.toml for value in parse_variation(text).values]
+
+
+def test_a_range_has_exact_decimal_steps_and_includes_its_end() -> None:
+    values = toml("loss=0:0.5:0.01")
+    assert len(values) == 51
+    assert values[:4] == ["0", "0.01", "0.02", "0.03"]
+    assert values[29] == "0.29"  # 29 * 0.01 in binary floating point is 0.29000000000000004
+    assert values[-1] == "0.5"
+
+
+def test_a_range_keeps_its_unit() -> None:
+    assert toml("delay=10ms:30ms:10ms") == ["10ms", "20ms", "30ms"]
+    assert toml("delay=0:30ms:15ms") == ["0ms", "15ms", "30ms"]
+    assert toml("rate=1.5Mb/s:3Mb/s:0.5Mb/s") == ["1.5Mb/s", "2Mb/s", "2.5Mb/s", "3Mb/s"]
+
+
+def test_a_range_may_fall_and_stops_before_an_end_that_no_step_reaches() -> None:
+    assert toml("x=3:1:-1") == ["3", "2", "1"]
+    assert toml("x=0:1:0.3") == ["0", "0.3", "0.6", "0.9"]
+
+
+def test_a_list_may_hold_words_ranges_and_tables() -> None:
+    assert toml("variant=reno,newreno") == ["reno", "newreno"]
+    assert toml("p=0.001,0.01:0.03:0.01") == ["0.001", "0.01", "0.02", "0.03"]
+    assert toml("queue={ packets = 10, x = 1 },{ packets = 20 }") == ["{ packets = 10, x = 1 }", "{ packets = 20 }"]
+    assert toml('name="a,b",c') == ['"a,b"', "c"]
+
+
+def test_values_are_shown_as_what_they_are() -> None:
+    shown = [value.shown for value in parse_variation('x=1,0.5,true,10ms,"text"').values]
+    assert shown == [1, 0.5, True, "10ms", "text"]
+
+
+def test_several_variations_make_the_product_and_the_last_changes_fastest() -> None:
+    points = product([parse_variation("a=1,2"), parse_variation("b=x,y")])
+    assert [(p["a"].toml, p["b"].toml) for p in points] == [("1", "x"), ("1", "y"), ("2", "x"), ("2", "y")]
+    assert product([]) == [{}]
+
+
+def test_python_values_become_toml() -> None:
+    values = variation("x", [1, 0.25, "10ms", True, {"packets": 5}]).values
+    assert [v.toml for v in values] == ["1", "0.25", '"10ms"', "true", '{ "packets" = 5 }']
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("loss", "PATH=SPEC"),
+        ("=1,2", "PATH=SPEC"),
+        ("loss=", "PATH=SPEC"),
+        ("loss=1,,2", "empty value"),
+        ("loss=1,2,1", "twice"),
+        ("loss=0:1:0", "step of 0"),
+        ("loss=0:1:-0.1", "does not lead"),
+        ("loss=0:1:0.0000001", "more than"),
+        ("delay=1ms:1s:1ms", "one unit"),
+        ("x=a:b:c", "no range"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse_variation(text)
+
+
+def test_a_path_may_be_varied_once() -> None:
+    with pytest.raises(UsageError, match="varied twice"):
+        product([parse_variation("a=1,2"), parse_variation("a=3")])
+
+
+def test_quantities_as_numbers() -> None:
+    assert quantity("10ms") == (0.01, "s")
+    assert quantity("11Mb/s") == (11e6, "bps")
+    assert quantity("64kB") == (64e3, "bytes")
+    assert quantity("newreno") is None
+    assert quantity("5") is None
