@@ -3,6 +3,7 @@
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import roamsim
@@ -20,7 +21,7 @@ def tshark(capture: Path, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
-def capture(tmp_path: Path, scenario: Path | str, **settings: str) -> Path:
+def capture(tmp_path: Path, scenario: Path | str, **settings: Any) -> Path:
     """A capture of 20 s of a scenario."""
     file = tmp_path / "run.pcapng"
     roamsim.run(scenario, set={"scenario.duration": "20s", **settings}, pcap=file)
@@ -32,13 +33,13 @@ def capture(tmp_path: Path, scenario: Path | str, **settings: str) -> Path:
     "example", ["wifi-signalling.toml", "one-tcp-flow.toml", "mih-indications.toml", "voice-over-bursty-loss.toml"]
 )
 def test_nothing_is_malformed_and_every_checksum_is_right(tmp_path: Path, example: str, ip: str) -> None:
-    settings = {"scenario.ip": ip}
+    settings: dict[str, Any] = {"scenario.ip": ip}
     if example in ("mih-indications.toml", "one-tcp-flow.toml"):
         settings["scenario.duration"] = "20s"
     if example == "mih-indications.toml":
         settings["signalling.indications.stop"] = "20s"
     if example == "one-tcp-flow.toml":
-        settings["link.pipe.outages"] = "[]"
+        settings["link.pipe.outages"] = []
     file = capture(tmp_path, ROOT / "examples" / example, **settings)
     wrong = "_ws.malformed || tcp.checksum.status == 0 || udp.checksum.status == 0 || ip.checksum.status == 0"
     assert tshark(file, "-Y", wrong) == ""
@@ -56,7 +57,7 @@ def test_mih_messages_are_dissected_with_their_fields(tmp_path: Path) -> None:
 
 
 def test_a_drop_is_commented_where_and_why(tmp_path: Path) -> None:
-    file = capture(tmp_path, ROOT / "examples" / "one-tcp-flow.toml", **{"link.pipe.outages": "[]"})
+    file = capture(tmp_path, ROOT / "examples" / "one-tcp-flow.toml", **{"link.pipe.outages": []})
     text = tshark(file, "-Y", "frame.comment", "-T", "fields", "-e", "frame.interface_name", "-e", "frame.comment")
     losses = [line for line in text.splitlines() if line.endswith(": loss")]
     assert losses
