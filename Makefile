@@ -58,13 +58,15 @@ lint: setup
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
 
 bench: setup
-	$(SAY) 'Measuring: benchmarks of the crates'
-	cargo bench --workspace --locked
+	$(SAY) 'Measuring: the event queue alone'
+	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
+	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
+	$(BIN)/python benches/compare.py --json results/bench.json
 
 lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet uv
-	.venv-lock/bin/uv pip compile pyproject.toml --group dev --extra pandas --universal --generate-hashes --upgrade \
+	.venv-lock/bin/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --upgrade \
 		--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet --output-file requirements.lock
 	rm -rf .venv-lock
 

@@ -24,7 +24,7 @@ import roamsim
 from conftest import ROOT, environment
 from markdown_it import MarkdownIt
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/*/README.md"))]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/**/README.md"))]
 
 IGNORED = shutil.ignore_patterns("target", ".git", ".venv", "__pycache__", ".*_cache", "results", "*.so")
 

@@ -62,7 +62,7 @@ def test_usage_errors(roamsim: Command, scenario: Path, arguments: list[str], co
 @pytest.mark.parametrize(
     ("before", "after", "complaints"),
     [
-        ('rate = "2Mb/s"', 'bandwith = "2Mb/s"', ["scenario.toml:13", "bandwith", "rate"]),
+        ('rate = "2Mb/s"', 'bandwith = "2Mb/s"', ["scenario.toml:14", "bandwith", "rate"]),
         ('delay = "20ms"', "delay = 20", ["unit", "delay"]),
         ('to = "phone"', 'to = "fone"', ["fone", "phone", "server"]),
         ("probability = 0.02", "probability = 1.2", ["1.2"]),

@@ -21,6 +21,12 @@ def version() -> str:
 def schema() -> str:
     """The JSON Schema of a scenario, as text."""
 
+def template() -> str:
+    """A commented scenario to start from."""
+
+def trace_kinds() -> list[str]:
+    """What a run can record beside its tables."""
+
 class Scenario:
     """A scenario that has been read and found valid."""
 
@@ -93,8 +99,7 @@ def run(
         scenario: what to run.
         seed: selects the random streams together with `replication`.
         replication: number of the independent repetition, from 0.
-        trace: what to record beside the tables that every run has: `cwnd`, `rtt`, `queue`, `throughput`,
-            `segments`, `messages`, `packets`, `transactions`.
+        trace: what to record beside the tables that every run has; `trace_kinds` lists it.
         pcap: where to write a pcapng capture.
         fingerprints: whether to compute `Result.fingerprints`.
 

@@ -17,9 +17,6 @@ from roamsim.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, c
 from roamsim.sweeps import sweep as run_sweep
 from roamsim.vary import variations
 
-#: What can be recorded beside the tables that every run has.
-TRACES = ("cwnd", "rtt", "queue", "throughput", "segments", "messages", "packets", "transactions")
-
 
 def run(
     scenario: ScenarioLike,
@@ -39,8 +36,8 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `segments`, `messages`
-            (table `samples`), `packets` (table `packets`), `transactions` (table `transactions`).
+        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `segments` (table
+            `samples`), `packets` (table `packets`), `transactions` (table `transactions`).
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.
@@ -80,9 +77,10 @@ def run_loaded(
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
     kinds = list(dict.fromkeys(trace))
+    known = _roamsim.trace_kinds()
     for kind in kinds:
-        if kind not in TRACES:
-            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(TRACES)}")
+        if kind not in known:
+            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():

@@ -117,7 +117,7 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="WHAT",
-            help="Record also: cwnd, rtt, queue, throughput, segments, messages, packets, transactions. "
+            help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions. "
             "May be repeated, or separated by commas.",
         ),
     ] = None,
@@ -236,9 +236,9 @@ def init(
     file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it; - prints it.")] = "scenario.toml",
 ) -> None:
     """Write a commented scenario to start from."""
-    from importlib import resources
+    from roamsim._roamsim import template
 
-    text = resources.files("roamsim").joinpath("starter.toml").read_text(encoding="utf-8")
+    text = template()
     if file == "-":
         typer.echo(text, nl=False)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import polars
@@ -10,6 +9,18 @@ import polars
 from roamsim.errors import UsageError
 from roamsim.metrics import Metric, numeric
 from roamsim.store import Results
+
+#: The series that a kind of trace records.
+SERIES = {
+    "cwnd": ("cwnd", "ssthresh"),
+    "rtt": ("srtt", "rto"),
+    "queue": ("queue",),
+    "throughput": ("delivered",),
+    "segments": ("sent", "acknowledged", "retransmitted"),
+}
+
+#: Values from here on stand for "not set".
+UNSET = 2.0**63
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class Curves:
     @property
     def y_title(self) -> str:
         """Title of the axis: what is drawn, and its unit."""
-        return self.metric.column + (f" [{self.metric.unit}]" if self.metric.unit not in ("", "1") else "")
+        return self.metric.column + (f" [{self.metric.unit}]" if self.metric.unit else "")
 
 
 def curves(results: Results, table: str, column: str) -> Curves:
@@ -72,25 +83,50 @@ def curves(results: Results, table: str, column: str) -> Curves:
 
 
 def time_series(results: Results, what: str) -> polars.DataFrame:
-    """Samples of one kind (`cwnd`, `queue`, ...) of the first replication: `time_s`, `series`, `value`, `unit`.
+    """Samples of one kind, of the first replication of the first point: `time_s`, `series`, `value`, `unit`.
+
+    Args:
+        results: of a run with `--trace`.
+        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `segments`), or of series (`srtt`, `rto`, ...).
 
     Raises:
         UsageError: nothing of the kind was recorded.
     """
     samples = results.tables.get("samples")
-    if samples is not None and samples.height:
-        mine = polars.col("series").map_elements(lambda text: what in words(text), return_dtype=polars.Boolean)
-        found = samples.filter(mine & (polars.col("replication") == 0) & (polars.col("point") == 0))
-        if found.height:
-            return found.select("time_s", "series", "value", "unit")
-        kinds = sorted({word for text in samples["series"].unique() for word in words(text)})
-        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(kinds)}")
-    raise UsageError(f"no time series were recorded; run again with --trace {what} --parquet DIR")
+    if samples is None or not samples.height:
+        raise UsageError(f"no time series were recorded; run again with --trace {what} --parquet DIR")
+    kind = polars.col("series").str.split("/").list.last()
+    found = samples.filter(
+        kind.is_in(SERIES.get(what, (what,))) & (polars.col("replication") == 0) & (polars.col("point") == 0)
+    )
+    if not found.height:
+        there = sorted(samples.select(kind.unique())["series"])
+        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(there)}")
+    # A threshold that was never set is recorded as the largest number there is.
+    found = found.filter(polars.col("value") < UNSET).select("time_s", "series", "value", "unit")
+    # The end of a connection that sends no data has a window too; it never moves and would only add lines.
+    moving = polars.col("value").n_unique().over("series") > 2
+    if found.select(moving.any()).item():
+        found = found.filter(moving)
+    return _rates(found) if what == "throughput" else found
 
 
-def words(series: str) -> list[str]:
-    """The words of a series' name."""
-    return re.findall(r"[A-Za-z0-9_-]+", series)
+def _rates(delivered: polars.DataFrame) -> polars.DataFrame:
+    """Bytes delivered so far as bit/s, over a hundred equal parts of the time."""
+    width = (delivered["time_s"].max() or 0.0) / 100 or 1.0  # type: ignore[operator]
+    slot = (polars.col("time_s") / width).ceil().clip(lower_bound=1)
+    ends = delivered.group_by("series", slot.alias("slot"), maintain_order=True).agg(polars.col("value").last())
+    slots = polars.DataFrame({"slot": [float(n) for n in range(101)]})
+    grid = ends.select(polars.col("series").unique(maintain_order=True)).join(slots, how="cross")
+    filled = grid.join(ends, on=["series", "slot"], how="left", maintain_order="left").with_columns(
+        polars.col("value").forward_fill().fill_null(0.0).over("series")
+    )
+    return filled.select(
+        (polars.col("slot") * width).alias("time_s"),
+        "series",
+        (8 * polars.col("value").diff().over("series") / width).alias("value"),
+        polars.lit("bit/s").alias("unit"),
+    ).filter(polars.col("value").is_not_null())
 
 
 def short(path: str, paths: list[str]) -> str:

@@ -19,7 +19,7 @@ class Metric:
     Attributes:
         table: the table's name; `run` for the columns that all tables share.
         column: the column's name.
-        unit: its unit; empty for text.
+        unit: its unit, empty for numbers of dimension one; `None` for text.
         meaning: what it counts or measures.
         formula: how it follows from other columns; empty where it is counted directly.
         source: where the definition comes from; empty where it is the project's own.
@@ -27,7 +27,7 @@ class Metric:
 
     table: str
     column: str
-    unit: str
+    unit: str | None
     meaning: str
     formula: str
     source: str
@@ -51,9 +51,7 @@ def metrics() -> tuple[Metric, ...]:
     """Every column of every table, in the tables' order."""
     tables = _file()
     return tuple(
-        Metric(
-            table, column, about.get("unit", ""), about["meaning"], about.get("formula", ""), about.get("source", "")
-        )
+        Metric(table, column, about.get("unit"), about["meaning"], about.get("formula", ""), about.get("source", ""))
         for table in tables["tables"]
         for column, about in tables[table].items()
     )
@@ -89,9 +87,9 @@ def numeric(table: str, column: str) -> Metric:
     """
     found = next((m for m in metrics() if (m.table, m.column) == (table, column)), None)
     if found is None or table == "run":
-        near = did_you_mean(f"{table}.{column}", [m.name for m in metrics() if m.unit])
+        near = did_you_mean(f"{table}.{column}", [m.name for m in metrics() if m.unit is not None])
         raise UsageError(f"there is no metric '{table}.{column}'{near}")
-    if not found.unit:
+    if found.unit is None:
         raise UsageError(f"{found.name} is no number")
     return found
 

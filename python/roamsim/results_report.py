@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.curves import Curves, curves, time_series, words
+from roamsim.curves import SERIES, Curves, curves, time_series
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.report import Report
@@ -133,7 +133,7 @@ def chart(drawn: Curves) -> dict[str, Any]:
         altair.Tooltip("samples", type="quantitative", title="replications"),
     ]
     # A rate or a size of many digits is read more easily as 10M.
-    axis = altair.Axis(format="~s") if drawn.metric.unit in ("bit/s", "bytes") else altair.Axis()
+    axis = altair.Axis(format="~s") if drawn.metric.unit in ("bit/s", "B") else altair.Axis()
     y = altair.Y("mean", type="quantitative", title=drawn.y_title, axis=axis)
     layers: list[Any] = []
     if drawn.frame["low"].is_not_null().any():
@@ -154,9 +154,11 @@ def _time_series(page: Report, results: Results) -> None:
     samples = results.tables.get("samples")
     if samples is None or not samples.height:
         return
-    kinds = [k for k in ("cwnd", "rtt", "queue", "throughput", "segments", "messages") if _has(samples, k)]
-    for kind in kinds:
-        found = time_series(results, kind)
+    for kind in SERIES:
+        try:
+            found = time_series(results, kind)
+        except UsageError:
+            continue
         thinned = found.filter(
             polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
         )
@@ -175,10 +177,6 @@ def _time_series(page: Report, results: Results) -> None:
         page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", note)
 
 
-def _has(samples: polars.DataFrame, kind: str) -> bool:
-    return any(kind in words(text) for text in samples["series"].unique())
-
-
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
     """A row for each point and name: means, with the half-width of the interval where there is one."""
     rows: list[dict[str, Any]] = []
@@ -189,7 +187,7 @@ def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[
         if estimates["mean"].is_null().all():
             continue
         unit = metrics.numeric(table, column).unit
-        title = f"{column} [{unit}]" if unit not in ("", "1") else column
+        title = f"{column} [{unit}]" if unit else column
         with_interval = estimates["low"].is_not_null().any()
         for number, row in enumerate(estimates.to_dicts()):
             if number == len(rows):

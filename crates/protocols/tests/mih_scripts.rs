@@ -426,7 +426,7 @@ impl Run {
             "first_transmissions" => stats.packets.first_transmissions,
             "retransmissions" => stats.packets.retransmissions,
             "acks" => stats.packets.acks,
-            "management" => stats.management.total(),
+            "management" => self.mihf.management_stats(SESSION).packets.total(),
             "given_up" => stats.given_up,
             "responses_given_up" => stats.responses_given_up,
             "lifetimes_over" => stats.lifetimes_over,

@@ -4,6 +4,7 @@ use crate::ScenarioError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::Format;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A valid scenario.
@@ -56,5 +57,14 @@ impl Scenario {
     #[getter]
     fn canonical(&self) -> &str {
         self.scenario.canonical_json()
+    }
+    /// Digest of the canonical tree and the simulator's version: what a run depends on beside seed and replication.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        let digest = Sha256::new()
+            .chain_update(self.scenario.canonical_json())
+            .chain_update([0])
+            .chain_update(env!("CARGO_PKG_VERSION"));
+        format!("{:x}", digest.finalize())
     }
 }

@@ -51,6 +51,11 @@ impl MessageId {
         }
     }
 
+    /// Whether it belongs to service management.
+    pub const fn is_management(self) -> bool {
+        matches!(self.service(), Some(Service::Management))
+    }
+
     /// The action identifier.
     pub const fn action(self) -> u16 {
         self.0 & 0x03ff

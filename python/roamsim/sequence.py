@@ -1,0 +1,354 @@
+"""Message-sequence charts, drawn as SVG from what a run recorded with `trace=["packets"]`.
+
+One lifeline a node, time running down, one slanted arrow a packet from the instant its transport handed it to IP to
+the instant it was delivered; a lost packet ends in a cross. Time is to scale except where the picture says otherwise:
+spans in which nothing is on its way are cut (a zigzag on the lifelines, with what was cut), and packets that would
+be drawn on top of each other are drawn a little apart (their time stamps say when they really were).
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Literal
+
+Kind = Literal["message", "acknowledgement", "transport"]
+"""What a packet carries: an information message, an acknowledgement of it, or the transport's own business."""
+
+_COLOURS: Mapping[Kind, str] = {"message": "#1f5fa8", "acknowledgement": "#1d7f4e", "transport": "#6f6f78"}
+_KIND_NAMES: Mapping[Kind, str] = {
+    "message": "MIH message",
+    "acknowledgement": "MIH acknowledgement",
+    "transport": "transport only",
+}
+_LOSS = "#c4292e"
+
+_LIFELINE_DISTANCE = 560.0
+_MARGIN = 96.0
+_HEAD = 92.0  # title, remark, and boxes of the lifelines
+_TRANSIT = 62.0  # height of a median transit: steep enough to see time pass, flat enough to read along
+_CROSSING = 0.35  # so much more of it for each packet beyond two that are on their way at once
+_SENDS_APART = 19.0  # one line of label
+_LONGEST_IDLE = 70.0  # idle height from which time is cut
+_CUT = 52.0  # height of a cut
+_STAMPS_APART = 12.0
+_FONT = "font-family='system-ui, sans-serif'"
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One packet's way: times in seconds; `received_s` is None for a lost one, `lost_s` for a delivered one."""
+
+    source: str
+    destination: str
+    label: str
+    kind: Kind
+    sent_s: float
+    received_s: float | None
+    lost_s: float | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Event:
+    """The start or the end of an arrow."""
+
+    time_s: float
+    packet: int
+    node: str
+    what: Literal["sent", "received", "lost"]
+    y: float = 0.0
+
+
+@dataclass(slots=True)
+class _Layout:
+    """Where everything is, in pixels."""
+
+    events: list[_Event]
+    cuts: list[tuple[float, float]] = field(default_factory=list)  # (y of the middle, seconds left out)
+    height: float = 0.0
+
+
+def packets_of(
+    table: Mapping[str, Any],
+    *,
+    since_s: float = 0.0,
+    until_s: float = math.inf,
+    describe: Callable[[str], tuple[str, Kind] | None] | None = None,
+) -> list[Packet]:
+    """The packets of a run's `packets` table that were sent in a span of time, in the order of sending.
+
+    Args:
+        table: the columns `packet_id`, `time_s`, `event`, `node`, `place`, `description` of a run.
+        since_s: start of the span, in seconds of simulated time.
+        until_s: its end.
+        describe: makes a label and a kind of the recorded description, or None to leave the packet out; without it
+            the label is the description, and the kind is guessed from it.
+
+    Raises:
+        KeyError: the table lacks a column.
+    """
+    describe = describe or _guess
+    sent: dict[Any, tuple[float, str, str]] = {}
+    ended: dict[Any, tuple[float, str, str, str]] = {}
+    columns = (table[name] for name in ("packet_id", "time_s", "event", "node", "place", "description"))
+    for packet_id, time_s, event, node, place, description in zip(*columns, strict=True):
+        if event == "sent":
+            sent[packet_id] = (float(time_s), str(node), str(description))
+        elif event in ("delivered", "dropped"):
+            ended[packet_id] = (float(time_s), str(event), str(node), str(place))
+
+    chosen = {i: s for i, s in sent.items() if since_s <= s[0] < until_s and i in ended}
+    nodes = sorted({node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"})
+    packets = []
+    seen: dict[tuple[str, str], int] = {}
+    for packet_id, (sent_s, source, description) in sorted(chosen.items(), key=lambda item: (item[1][0], item[0])):
+        named = describe(description)
+        if named is None:
+            continue
+        label, kind = named
+        if kind == "message":
+            seen[source, label] = seen.get((source, label), 0) + 1
+            if seen[source, label] > 1:
+                label += f" (copy {seen[source, label]})"
+        time_s, event, node, place = ended[packet_id]
+        lost = event == "dropped"
+        # A lost packet has no destination in the table; between two nodes it is the other one.
+        destination = node if not lost else next((n for n in nodes if n != source), source)
+        packets.append(
+            Packet(
+                source=source,
+                destination=destination,
+                label=label,
+                kind=kind,
+                sent_s=sent_s,
+                received_s=None if lost else time_s,
+                lost_s=time_s if lost else None,
+                reason=place if lost else "",
+            )
+        )
+    return packets
+
+
+def _guess(description: str) -> tuple[str, Kind] | None:
+    words = description.lower()
+    if "mih" not in words:
+        return description, "transport"
+    return description, "acknowledgement" if "ack" in words else "message"
+
+
+def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, remark: str = "") -> str:
+    """A message-sequence chart as a whole SVG document.
+
+    Args:
+        packets: what to draw, see `packets_of`.
+        nodes: the lifelines from left to right, each node with what is written above its line.
+        title: heading of the picture.
+        remark: one line under it.
+
+    Raises:
+        ValueError: there is nothing to draw, or a packet runs between nodes that have no lifeline.
+    """
+    if not packets:
+        raise ValueError("there are no packets to draw in this span of time")
+    column = {node: _MARGIN + i * _LIFELINE_DISTANCE for i, node in enumerate(nodes)}
+    for packet in packets:
+        for node in (packet.source, packet.destination):
+            if node not in column:
+                raise ValueError(f"no lifeline for the node {node!r}; there are: {', '.join(nodes)}")
+    layout = _lay_out(packets)
+    width = 2 * _MARGIN + (len(nodes) - 1) * _LIFELINE_DISTANCE
+    bottom = layout.height + 18
+    height = bottom + 34
+    origin_s = min(packet.sent_s for packet in packets)
+
+    parts = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:.0f} {height:.0f}' "
+        f"width='{width:.0f}' height='{height:.0f}' role='img' {_FONT}>",
+        f"<title>{html.escape(title)}</title>",
+        "<rect width='100%' height='100%' fill='#ffffff'/>",
+        _text(width / 2, 24, title, size=16, weight=600),
+        _text(width / 2, 43, remark, size=12, fill="#555555"),
+        *_lifelines(nodes, column, layout, bottom),
+    ]
+    ends: dict[int, list[_Event]] = {}
+    for event in layout.events:
+        ends.setdefault(event.packet, []).append(event)
+    arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
+    parts += [line for line, _ in arrows]
+    parts += [label for _, label in arrows]  # above every line
+    parts += _stamps(layout, column, origin_s, left=next(iter(nodes)))
+    parts += _legend(packets, width, height - 12, origin_s)
+    parts.append("</svg>\n")
+    return "\n".join(part for part in parts if part)
+
+
+def _lay_out(packets: Sequence[Packet]) -> _Layout:
+    """Gives each start and end of an arrow its height, in the order of time."""
+    events: list[_Event] = []
+    for i, packet in enumerate(packets):
+        events.append(_Event(packet.sent_s, i, packet.source, "sent"))
+        if packet.received_s is not None:
+            events.append(_Event(packet.received_s, i, packet.destination, "received"))
+        else:  # where it would have arrived: the arrow keeps its slope, and its cross stands on it
+            events.append(_Event(packet.sent_s + _transit_s(packet, packets), i, packet.destination, "lost"))
+    # At one instant a packet arrives before the answer to it is sent.
+    order = {"received": 0, "lost": 1, "sent": 2}
+    events.sort(key=lambda e: (e.time_s, order[e.what], e.packet))
+
+    transits = [p.received_s - p.sent_s for p in packets if p.received_s is not None and p.received_s > p.sent_s]
+    crowd = in_flight = 0
+    for event in events:
+        in_flight += 1 if event.what == "sent" else -1
+        crowd = max(crowd, in_flight)
+    height = _TRANSIT * (1 + _CROSSING * max(0, crowd - 2))
+    scale = height / median(transits) if transits else 1000.0
+    layout = _Layout(events)
+    y, previous_s, in_flight = _HEAD + 34, events[0].time_s, 0
+    last: dict[tuple[str, str], float] = {}
+    for event in events:
+        step = (event.time_s - previous_s) * scale
+        if in_flight == 0 and step > _LONGEST_IDLE:
+            layout.cuts.append((y + _CUT / 2 + 4, event.time_s - previous_s))
+            step = _CUT + 8
+        y += step
+        key = (event.node, "sent" if event.what == "sent" else "received")
+        y = max(y, last.get(key, -math.inf) + _SENDS_APART)
+        last[key] = y
+        event.y = y
+        previous_s = event.time_s
+        in_flight += 1 if event.what == "sent" else -1
+    layout.height = y
+    return layout
+
+
+def _transit_s(packet: Packet, packets: Sequence[Packet]) -> float:
+    """How long a lost packet would have been on its way: as others from the same node, or as any other."""
+    same = [p.received_s - p.sent_s for p in packets if p.received_s is not None and p.source == packet.source]
+    others = same or [p.received_s - p.sent_s for p in packets if p.received_s is not None]
+    assert packet.lost_s is not None
+    return max(packet.lost_s - packet.sent_s, median(others) if others else 0.0)
+
+
+def _lifelines(nodes: Mapping[str, str], column: Mapping[str, float], layout: _Layout, bottom: float) -> list[str]:
+    parts = []
+    top = _HEAD
+    for node, x in column.items():
+        stretch, path = top, ""
+        for middle, _ in layout.cuts:
+            path += f"M{x:.1f} {stretch:.1f}V{middle - 8:.1f}"
+            path += "l6 2.7 -12 5.3 12 5.3 -6 2.7"
+            stretch = middle + 8
+        path += f"M{x:.1f} {stretch:.1f}V{bottom:.1f}"
+        parts.append(f"<path d='{path}' fill='none' stroke='#8a8a92' stroke-width='1.4'/>")
+        parts.append(
+            f"<rect x='{x - 46:.1f}' y='{top - 30:.1f}' width='92' height='28' rx='5' fill='#eef1f6' "
+            "stroke='#8a8a92'/>"
+        )
+        parts.append(_text(x, top - 11, nodes[node], size=14, weight=600))
+    xs = list(column.values())
+    for middle, seconds in layout.cuts:
+        parts.append(_text((xs[0] + xs[-1]) / 2, middle + 4, f"{_ms(seconds)} ms without a packet", 11.5, "#555555"))
+    return parts
+
+
+def _arrow(
+    packet: Packet, column: Mapping[str, float], start_y: float, end_y: float, packets: Sequence[Packet]
+) -> tuple[str, str]:
+    """The line with its head or cross, and the label."""
+    colour = _COLOURS[packet.kind]
+    x1, x2 = column[packet.source], column[packet.destination]
+    if packet.received_s is None:
+        # The cross stands where the packet was lost on its way, but clear of both lifelines.
+        assert packet.lost_s is not None
+        whole_s = _transit_s(packet, packets)
+        share = min(0.8, max(0.62, (packet.lost_s - packet.sent_s) / whole_s if whole_s > 0 else 0.7))
+        x2, end_y = x1 + (x2 - x1) * share, start_y + (end_y - start_y) * share
+    angle = math.atan2(end_y - start_y, x2 - x1)
+    tip_x, tip_y = x2 - 2 * math.cos(angle), end_y - 2 * math.sin(angle)
+    dashes = " stroke-dasharray='5 4'" if packet.kind == "transport" else ""
+    parts = [
+        f"<line x1='{x1:.1f}' y1='{start_y:.1f}' x2='{tip_x:.1f}' y2='{tip_y:.1f}' stroke='{colour}' "
+        f"stroke-width='1.7'{dashes}/>"
+    ]
+    if packet.received_s is None:
+        parts.append(
+            f"<path d='M{x2 - 6:.1f} {end_y - 6:.1f}l12 12m0 -12l-12 12' stroke='{_LOSS}' stroke-width='2.6'/>"
+        )
+    else:
+        parts.append(_head(x2, end_y, angle, colour))
+    # The label stands near the sender, so that those of opposite arrows keep clear of each other.
+    span = column[packet.destination] - x1
+    middle_x = x1 + span * 0.3
+    middle_y = start_y + (end_y - start_y) * (middle_x - x1) / (x2 - x1)
+    tilt = math.degrees(math.atan2((end_y - start_y) * (1 if span > 0 else -1), abs(x2 - x1)))
+    label = _text(0, -4.5, packet.label, size=12, fill=colour, halo=True)
+    placed = f"<g transform='translate({middle_x:.1f} {middle_y:.1f}) rotate({tilt:.2f})'>{label}</g>"
+    return "\n".join(parts), placed
+
+
+def _head(x: float, y: float, angle: float, colour: str) -> str:
+    corners = " ".join(
+        f"{x + 10 * math.cos(angle + turn):.1f},{y + 10 * math.sin(angle + turn):.1f}"
+        for turn in (math.radians(157), math.radians(-157))
+    )
+    return f"<polygon points='{x:.1f},{y:.1f} {corners}' fill='{colour}'/>"
+
+
+def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, *, left: str) -> list[str]:
+    """The time of each start and end beside its lifeline, where there is room."""
+    parts = []
+    last: dict[str, float] = {}
+    for event in layout.events:
+        if event.what == "lost" or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
+            continue
+        last[event.node] = event.y
+        outside = -1 if event.node == left else 1
+        x = column[event.node] + outside * 9
+        anchor = "end" if outside < 0 else "start"
+        parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=11, fill="#444444", anchor=anchor))
+    return parts
+
+
+def _legend(packets: Sequence[Packet], width: float, y: float, origin_s: float) -> list[str]:
+    parts = [_text(10, y, f"times in ms from t = {origin_s:g} s", size=11, fill="#555555", anchor="start")]
+    x = width - 14
+    if any(p.received_s is None for p in packets):
+        parts.append(_text(x, y, "lost", size=11, anchor="end", fill=_LOSS))
+        parts.append(f"<path d='M{x - 38:.1f} {y - 8:.1f}l8 8m0 -8l-8 8' stroke='{_LOSS}' stroke-width='2.2'/>")
+        x -= 56
+    for kind in ("transport", "acknowledgement", "message"):
+        if any(p.kind == kind for p in packets):
+            name = _KIND_NAMES[kind]
+            parts.append(_text(x, y, name, size=11, anchor="end", fill=_COLOURS[kind]))
+            x -= 6.1 * len(name) + 20
+    return parts
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    size: float = 12,
+    fill: str = "#1c1c22",
+    anchor: str = "middle",
+    weight: int = 400,
+    halo: bool = False,
+) -> str:
+    if not text:
+        return ""
+    ground = " stroke='#ffffff' stroke-width='4' paint-order='stroke' stroke-linejoin='round'" if halo else ""
+    bold = f" font-weight='{weight}'" if weight != 400 else ""
+    return (
+        f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size:g}' fill='{fill}' text-anchor='{anchor}'{bold}{ground}>"
+        f"{html.escape(text)}</text>"
+    )
+
+
+def _ms(seconds: float) -> str:
+    """Milliseconds with one decimal below 100 ms, as few digits as are right above."""
+    milliseconds = seconds * 1e3
+    return f"{milliseconds:.1f}" if milliseconds < 999.95 else f"{milliseconds:.0f}"

@@ -1,0 +1,249 @@
+"""The study's code: settings that are computed, closed forms of figures, checks, and the packets of the charts.
+
+The published statements are measured in statements.py.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from roamsim.study import Check, Data
+from roamsim.theory import enumeration, mih_tcp, mih_udp
+from roamsim.theory.mih_udp import Timing
+
+PROCESSING_S = 0.2  # first round
+ROUND_TWO_TIMEOUT_S = 0.2
+MIN_RTO_S = 0.2
+MESSAGE_BYTES = 200 + 40 + 8  # with the headers of IPv6 and UDP
+INTERVAL_S = 0.5
+
+# Settings of dimensions and charts --------------------------------------------------------------------------------
+
+
+def loss_of_percent(percent: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Loss given in percent, so that figures can name it so."""
+    return {"link.core.loss.probability": percent / 100}
+
+
+def delay_of_rtt(rtt_s: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Half of the round trip on the wire; access to the radio channel comes on top."""
+    return {"link.core.delay": f"{round(rtt_s * 5e8)}ns"}
+
+
+def message_size(size_bytes: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The size of every message."""
+    return {"signalling.mih.message_size": f"{size_bytes}B"}
+
+
+def interval_of_load(offered_kbps: float, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The mean interval between messages that offers a load, counted in MIH messages without headers."""
+    mean_s = 8 * labels["size_bytes"] / (offered_kbps * 1e3)
+    return {"signalling.mih.interval.mean": f"{round(mean_s * 1e9)}ns"}
+
+
+def processing_time(processing_s: float, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The responder's processing time; an indication has none."""
+    if labels["kind"] == "indication":
+        return {}
+    return {"signalling.mih.processing_time": f"{round(processing_s * 1e3)}ms"}
+
+
+def delay_of_path(one_way_ms: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One-way delay of the isolated transactions."""
+    return {"link.path.delay": f"{one_way_ms}ms"}
+
+
+def flow_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """One of the eight message flows."""
+    settings: dict[str, Any] = {}
+    if values["kind"] == "request":
+        settings |= {
+            "signalling.mih.kind": "request",
+            "signalling.mih.from": "pos",
+            "signalling.mih.to": "mn",
+            "signalling.mih.processing_time": "200ms",
+        }
+    over_tcp = values["transport"]["id"] == "tcp"
+    if over_tcp:
+        settings["signalling.mih.transport"] = {
+            "protocol": "tcp",
+            "mss": "1280B",
+            "min_rto": "200ms",
+            "max_rto": "200ms",
+            "nagle": False,
+            "delayed_ack": False,
+        }
+    if values["ack"]["id"]:
+        settings["signalling.mih.acknowledgement"] = {
+            "timeout": "600ms" if over_tcp else "100ms",
+            "retransmissions": 2,
+        }
+    return settings
+
+
+def late_ack_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A single request with MIH ACK at one of three round trip times."""
+    return {
+        **delay_of_rtt(values["regime"]["rtt"], {}),
+        "signalling.mih.kind": "request",
+        "signalling.mih.from": "pos",
+        "signalling.mih.to": "mn",
+        "signalling.mih.interval": "500ms",
+        "signalling.mih.processing_time": "0s",
+        "signalling.mih.acknowledgement": {"timeout": "200ms", "retransmissions": 2},
+        "signalling.mih.stop": "5100ms",
+        "scenario.duration": "10s",
+    }
+
+
+# Closed forms of figures ------------------------------------------------------------------------------------------
+
+
+def _one_way_s(data: Data) -> float:
+    """One way from MN to PoS, radio access included: what an indication took over UDP where nothing was lost."""
+    return data.estimate("first-udp", "mean_delay_s", kind="indication", mih_ack="without MIH ACK", loss=0.0).mean
+
+
+def _first_timing(row: Mapping[str, Any], data: Data) -> Timing | None:
+    """The times of the first round over UDP; None without MIH ACK."""
+    timeout_s = {"MIH ACK, 0.1 s": 0.1, "MIH ACK, 0.3 s": 0.3}.get(row["mih_ack"])
+    return None if timeout_s is None else Timing(2 * _one_way_s(data), timeout_s, PROCESSING_S)
+
+
+def _policy(row: Mapping[str, Any]) -> mih_udp.Validity:
+    """The policy of a row's experiment; `acked` where it is not varied."""
+    return row["validity"] if row["experiment"] != "first-udp" else "acked"
+
+
+def udp_delay(row: Mapping[str, Any], _column: str, data: Data) -> float:
+    """Mean delay over UDP in the first round, in seconds."""
+    timing = _first_timing(row, data)
+    if timing is None:
+        return mih_udp.unacknowledged_delay_s(Timing(2 * _one_way_s(data), 1.0, PROCESSING_S), row["kind"])
+    if row["kind"] == "indication":
+        return mih_udp.indication_delay_s(row["loss"], timing)
+    return mih_udp.request_delay_s(row["loss"], timing, _policy(row))
+
+
+def udp_success(row: Mapping[str, Any], _column: str, data: Data) -> float:
+    """Success rate over UDP in the first round."""
+    timing = _first_timing(row, data)
+    if timing is None:
+        return mih_udp.unacknowledged_success(row["loss"], row["kind"])
+    if row["kind"] == "indication":
+        return mih_udp.indication_success(row["loss"])
+    return mih_udp.request_success(row["loss"], timing, _policy(row))
+
+
+def udp_overhead(row: Mapping[str, Any], _column: str, data: Data) -> float:
+    """MIH overhead over UDP in the first round."""
+    timing = _first_timing(row, data)
+    if timing is None:
+        return mih_udp.unacknowledged_overhead()
+    if row["kind"] == "indication":
+        return mih_udp.indication_overhead(row["loss"], timing)
+    return mih_udp.request_overhead(row["loss"], timing, _policy(row))
+
+
+def udp_load(row: Mapping[str, Any], column: str, data: Data) -> float | None:
+    """Load and throughput over UDP without MIH ACK, in bit/s: each message is sent once, a response if asked for."""
+    if _first_timing(row, data) is not None:
+        return None
+    one_bps = 8 * MESSAGE_BYTES / INTERVAL_S
+    arrives = 1 - row["loss"]
+    load_bps = one_bps * (1 + arrives if row["kind"] == "request" else 1)
+    return load_bps if column == "load_bps" else load_bps * arrives
+
+
+def tcp_delay_bound(row: Mapping[str, Any], _column: str, data: Data) -> float:
+    """Lower bound of the mean delay over TCP, in seconds."""
+    max_rto_s = float(row["max_rto"].split()[1])
+    # A TCP header is 12 octets longer than a UDP header: 10 us on the way.
+    one_way_s = _one_way_s(data)
+    if row["kind"] == "indication":
+        return mih_tcp.isolated_delay_s(row["loss"], one_way_s, MIN_RTO_S, max_rto_s)
+    return mih_tcp.isolated_request_delay_s(row["loss"], 2 * one_way_s, PROCESSING_S, MIN_RTO_S, max_rto_s)
+
+
+def _second_rtt_s(row: Mapping[str, Any], data: Data) -> float:
+    """Round trip of the second round: the wire's, and twice the radio access that runs without loss show."""
+    mean_s = data.estimate(
+        "rtt-plain", "mean_delay_s", kind="indication", transport="UDP", loss_percent=0, rtt=row["rtt"]
+    ).mean
+    return 2 * mean_s
+
+
+def rtt_ack(row: Mapping[str, Any], column: str, data: Data) -> float:
+    """Delay (s), success or overhead over UDP with MIH ACK at a round trip time."""
+    loss = row["loss_percent"] / 100
+    timing = Timing(_second_rtt_s(row, data), ROUND_TWO_TIMEOUT_S)
+    if row["kind"] == "indication":
+        return {
+            "mean_delay_s": mih_udp.indication_delay_s(loss, timing),
+            "success_rate": mih_udp.indication_success(loss),
+            "overhead": mih_udp.indication_overhead(loss, timing),
+        }[column]
+    return {
+        "mean_delay_s": mih_udp.request_delay_s(loss, timing, row["validity"]),
+        "success_rate": mih_udp.request_success(loss, timing, row["validity"]),
+        "overhead": mih_udp.request_overhead(loss, timing, row["validity"]),
+    }[column]
+
+
+def rtt_plain(row: Mapping[str, Any], column: str, data: Data) -> float | None:
+    """Delay (s) or success over UDP without MIH ACK at a round trip time; none for TCP."""
+    if row["transport"] != "UDP":
+        return None
+    if column == "success_rate":
+        return mih_udp.unacknowledged_success(row["loss_percent"] / 100, row["kind"])
+    return mih_udp.unacknowledged_delay_s(Timing(_second_rtt_s(row, data), 1.0), row["kind"])
+
+
+# Checks -----------------------------------------------------------------------------------------------------------
+
+
+def isolated_checks(data: Data) -> list[Check]:
+    """Success, delay and overhead of isolated transactions beside the exact values and their standard errors."""
+    checks = []
+    points: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in data.rows("isolated"):
+        if row["kind"] == "indication" and row["processing_s"] > 0:
+            continue  # the same runs again
+        points.setdefault((row["kind"], row["processing_s"], row["one_way_ms"], row["loss"]), []).append(row)
+    for (kind, processing_s, one_way_ms, loss), rows in points.items():
+        what, _, policy = kind.partition(", ")
+        timing = Timing(2e-3 * one_way_ms, 0.1, processing_s)
+        exact = enumeration.exact(what, loss, timing, policy or "acked")
+        messages = sum(row["messages"] for row in rows)
+        successes = sum(row["successes"] for row in rows)
+        errors = exact.standard_errors(messages)
+        where = f"{kind}, P {processing_s:g} s, one way {one_way_ms} ms, p {loss:g}"
+        checks.append(Check(f"success of {where}", successes / messages, exact.success, errors[0]))
+        overhead = sum(row["mih_packets"] for row in rows) / sum(row["information_messages"] for row in rows)
+        checks.append(Check(f"overhead of {where}", overhead, exact.overhead, errors[2]))
+        if successes and not math.isnan(exact.delay_s):
+            total_s = sum(row["mean_delay_s"] * row["successes"] for row in rows if row["successes"])
+            checks.append(Check(f"delay (s) of {where}", total_s / successes, exact.delay_s, errors[1]))
+    return checks
+
+
+# Sequence charts --------------------------------------------------------------------------------------------------
+
+
+MIH_MESSAGE = re.compile(r"(?P<part>part of )?(?P<ack>ACK of )?MIH_\w+\.(?P<opcode>\w+) tid (?P<tid>\d+)")
+
+
+def describe_packet(description: str) -> tuple[str, str] | None:
+    """A packet's label and kind in a chart, from the words of its trace.
+
+    "MIH_Link_Going_Down.indication tid 7 ACK-Req" becomes "indication 7"; over TCP the messages stand in brackets
+    behind the segment, and a segment without any is the transport's own.
+    """
+    messages = list(MIH_MESSAGE.finditer(description))
+    if not messages:
+        return "TCP ACK", "transport"
+    labels = [f"{m['part'] or ''}{'MIH ACK of ' if m['ack'] else ''}{m['opcode']} {m['tid']}" for m in messages]
+    return " + ".join(labels), "acknowledgement" if all(m["ack"] for m in messages) else "message"

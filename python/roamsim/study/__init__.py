@@ -1,0 +1,145 @@
+"""Published studies, reproduced: a folder `studies/NAME` becomes runs, figures, verdicts and a report.
+
+    >>> from roamsim import study
+    >>> outcome = study.run("mih-transport", level="quick")
+    >>> outcome.report
+
+`definition` reads the folder, `runs` runs it and keeps what is finished, `data` holds the estimates, `judging` the
+rules of the verdicts, `figures` and `publish` what the reader sees. How to write a study: studies/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from roamsim._roamsim import version
+from roamsim.files import write_whole
+from roamsim.store import MANIFEST, writing
+from roamsim.study.checks import Check
+from roamsim.study.data import Data
+from roamsim.study.definition import LEVELS, Level, Study, available, load, points, replications
+from roamsim.study.judging import Finding
+from roamsim.study.publish import Outcome, write_report
+from roamsim.study.runs import Runs, execute, plan
+from roamsim.sweeps import Progress, check_number, check_seed
+
+__all__ = [
+    "Check",
+    "Data",
+    "Finding",
+    "Level",
+    "Outcome",
+    "Study",
+    "available",
+    "load",
+    "run",
+    "show",
+]
+
+
+def show(study: Study) -> str:
+    """What a study reproduces and how much it runs, for a terminal."""
+    lines = [study.title, f"published as: {study.published_as}", "", study.question, ""]
+    for level in LEVELS:
+        total = sum(replications(e, level) * sum(1 for _ in points(study, e, level)) for e in study.experiments)
+        lines.append(f"{level}: {total} runs of {len(study.experiments)} experiments")
+    lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
+    lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)]
+    lines += ["", "sequence charts:", *(f"  {s.id:<36} {s.title}" for s in study.sequences)]
+    lines += ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)]
+    if study.waiting:
+        lines += ["", "not reproduced yet:", *(f"  {w.what} (waits for {w.waits_for})" for w in study.waiting)]
+    return "\n".join(lines)
+
+
+def run(
+    name: str | os.PathLike[str],
+    *,
+    level: Level = "full",
+    out: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Runs a study, or what is missing of it, and writes its report.
+
+    Args:
+        name: the name of one of `available()`, or the path of a study's folder.
+        level: "quick" for a short look, "full" for the whole publication.
+        out: folder of results and report; `results/NAME-quick` or `results/NAME-full` unless given. Runs that are
+            there are not made again.
+        jobs: runs side by side; as many as there are processors unless given.
+        seed: of every run; the study's own unless given.
+        progress: hears how it gets on.
+
+    Returns:
+        Figures, statements with verdicts, and checks; its `require_checks()` raises when a closed form was missed.
+
+    Raises:
+        UsageError: there is no such study, or its definition is malformed, or the folder cannot be used.
+        ScenarioError: a scenario of the study is not valid.
+        RunFailed: a run broke one of the simulator's own rules.
+        Interrupted: the user stopped it; the same call goes on from there.
+    """
+    study = load(os.fspath(name))
+    check_number("jobs", jobs or 1, 1)
+    seed = study.seed if seed is None else seed
+    check_seed(seed)
+    folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
+    planned = plan(study, level, seed)
+    with writing(folder):
+        runs = Runs(folder)
+        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
+        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder)
+        command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
+        write_report(outcome, planned, command)
+        _write_manifest(folder, os.fspath(name), level, seed, command)
+    return outcome
+
+
+def _write_manifest(folder: Path, name: str, level: Level, seed: int, command: str) -> None:
+    """Says what the folder holds, as `roamsim report` reads it."""
+    entries = {"kind": "study", "study": name, "level": level, "seed": seed, "version": version(), "command": command}
+    write_whole(folder / MANIFEST, json.dumps(entries, indent=2).encode())
+
+
+def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, folder: Path) -> Outcome:
+    from roamsim.study.figures import figure_rows
+    from roamsim.study.sequences import picture
+
+    statements = []
+    for statement in study.statements:
+        finding: Finding = study.measurement(statement.function)(data)
+        verdict = finding.verdict
+        if verdict == "differs" and statement.if_differs:
+            verdict = f"{verdict}: {statement.if_differs}"  # type: ignore[assignment]
+        entry: Mapping[str, Any] = {
+            "id": statement.id,
+            "published": statement.published,
+            "measured": finding.measured,
+            "interval": list(finding.interval) if finding.interval else None,
+            "verdict": verdict,
+            "rule": statement.rule,
+        }
+        statements.append(entry)
+    return Outcome(
+        study=study,
+        level=level,
+        seed=seed,
+        figures={figure.id: figure_rows(study, figure, data) for figure in study.figures},
+        statements=statements,
+        checks=study.function(study.checks)(data) if study.checks else [],
+        pictures={sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
+        effort=effort,
+        report=folder / "report.html",
+    )
+
+
+class _Silent:
+    def plan(self, runs: int, kept: int) -> None: ...
+
+    def done(self, runs: int) -> None: ...

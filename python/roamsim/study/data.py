@@ -1,0 +1,94 @@
+"""What a study's runs say: estimates by experiment, metric and point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from roamsim import statistics
+from roamsim.statistics import Estimate
+from roamsim.study.definition import Label
+from roamsim.study.runs import Planned, Runs
+
+Row = Mapping[str, Any]
+"""One row of a result table together with the labels of its point."""
+
+Metric = str | Callable[[Row], float | None]
+"""A column of the result table, or a function of a row."""
+
+Selection = Label | Sequence[Label]
+"""The label, or the labels, that a dimension must have."""
+
+
+class Data:
+    """The rows of every experiment; replications are the samples of each estimate."""
+
+    def __init__(self, planned: Sequence[Planned], runs: Runs) -> None:
+        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._labels: dict[str, dict[str, list[Label]]] = {}
+        by_key: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        for one in planned:
+            experiment = one.experiment
+            table = experiment.table
+            if table not in by_key:
+                by_key[table] = {}
+                for row in runs.rows(table).sort("replication", maintain_order=True).iter_rows(named=True):
+                    by_key[table].setdefault(row["key"], []).append(row)
+            labels = self._labels.setdefault(experiment.id, {})
+            for name, label in one.point.labels.items():
+                known = labels.setdefault(name, [])
+                if label not in known:
+                    known.append(label)
+            self._rows.setdefault(experiment.id, []).extend(
+                {**row, **one.point.labels, "experiment": experiment.id}
+                for row in by_key[table].get(one.key, [])
+                if row["replication"] < one.replications
+            )
+
+    def rows(self, experiment: str, **where: Selection) -> list[dict[str, Any]]:
+        """The rows whose labels are as asked for, in the order of points and replications."""
+        chosen = {name: set(_many(wanted)) for name, wanted in where.items()}
+        return [
+            row
+            for row in self._rows.get(experiment, [])
+            if all(row.get(name) in wanted for name, wanted in chosen.items())
+        ]
+
+    def labels(self, experiment: str, dimension: str) -> list[Label]:
+        """The values that a dimension takes, in the order of the definition."""
+        return self._labels[experiment][dimension]
+
+    def samples(self, experiment: str, metric: Metric, **where: Selection) -> list[float]:
+        """One number a replication (and point, where several are chosen); missing ones are NaN."""
+        return [value_of(row, metric) for row in self.rows(experiment, **where)]
+
+    def estimate(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
+        """Mean over the replications of one point with its 95 % interval."""
+        return statistics.mean(self.samples(experiment, metric, **where))
+
+    def curve(self, experiment: str, metric: Metric, x: str, **where: Selection) -> dict[float, Estimate]:
+        """The estimate at each value of a numeric dimension, in ascending order."""
+        samples: dict[float, list[float]] = {}
+        for row in self.rows(experiment, **where):
+            samples.setdefault(float(row[x]), []).append(value_of(row, metric))
+        return {at: statistics.mean(values) for at, values in sorted(samples.items())}
+
+    def difference(
+        self, experiment: str, metric: Metric, first: Mapping[str, Selection], second: Mapping[str, Selection]
+    ) -> Estimate:
+        """Mean of second - first, paired by replication: both met the same losses."""
+        a = {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **first)}
+        b = {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **second)}
+        both = sorted(a.keys() & b.keys())
+        return statistics.paired_difference([a[r] for r in both], [b[r] for r in both])
+
+
+def value_of(row: Row, metric: Metric) -> float:
+    """A metric of a row; NaN where the run has no value."""
+    value = row.get(metric) if isinstance(metric, str) else metric(row)
+    return math.nan if value is None else float(value)
+
+
+def _many(wanted: Selection) -> Iterable[Label]:
+    return wanted if isinstance(wanted, list | tuple) else [wanted]  # type: ignore[list-item]

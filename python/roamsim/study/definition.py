@@ -1,0 +1,445 @@
+"""A study's definition: what the folder `studies/NAME` says, read and checked.
+
+`study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
+`statements.toml` what the publication states, with the rule of each verdict. What needs code stands beside them:
+settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`. How to write one:
+studies/README.md.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from roamsim.errors import UsageError
+from roamsim.vary import variation
+
+Level = Literal["quick", "full"]
+"""How much of a study is run: a short look, or the whole publication."""
+
+LEVELS: tuple[Level, ...] = ("quick", "full")
+
+FILES = ("study.toml", "figures.toml", "statements.toml")
+
+Label = str | float | int
+"""A value of a dimension as tables and figures show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One thing that an experiment varies.
+
+    Exactly one of: `choice` (named settings), `path` (a scenario value takes the values of `quick` or `full`), or
+    `function` (a function of study.py makes settings of a value and of the dimensions before it).
+    """
+
+    name: str
+    choice: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    path: str = ""
+    function: str = ""
+    quick: str = ""
+    full: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of an experiment one level runs."""
+
+    replications: int = 1
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A scenario with settings, run at every combination of its dimensions."""
+
+    id: str
+    title: str
+    scenario: str
+    quick: Extent
+    full: Extent
+    dimensions: Sequence[Dimension]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    trace: Sequence[str] = ()
+    table: str = "signalling"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A metric of a figure: a column of the result table, scaled, and its name when there are several."""
+
+    column: str
+    label: str = ""
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: `y` over `x` from the runs of some experiments, one line for each value of `series`."""
+
+    id: str
+    title: str
+    part: str
+    experiments: Sequence[str]
+    x: str
+    x_title: str
+    y: Sequence[Curve]
+    y_title: str
+    series: Sequence[str] = ()
+    series_title: str = ""
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    closed_form: str = ""
+    closed_form_title: str = "closed form"
+    x_scale: float = 1.0
+    logarithmic: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One checkable clause of what the publication reports."""
+
+    id: str
+    published: str
+    rule: str
+    function: str
+    source: str = ""
+    if_differs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequencechart:
+    """A message-sequence chart of one run: the packets sent from `since_s` until `until_s`."""
+
+    id: str
+    title: str
+    scenario: str
+    nodes: Mapping[str, str]
+    until_s: float
+    part: str
+    since_s: float = 0.0
+    remark: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    function: str = ""  # of study.py: settings for the values of `each`
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value the study uses, with its source."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something of the publication that is not reproduced yet, and why."""
+
+    what: str
+    waits_for: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study, read and checked."""
+
+    name: str
+    title: str
+    published_as: str
+    question: str
+    seed: int
+    folder: Path
+    experiments: Sequence[Experiment]
+    figures: Sequence[Figure]
+    statements: Sequence[Statement]
+    sequences: Sequence[Sequencechart]
+    parameters: Sequence[Parameter]
+    waiting: Sequence[Waiting]
+    parts: Mapping[str, str]
+    checks: str
+    describe_packet: str
+    code: ModuleType
+    measurements: ModuleType
+
+    def experiment(self, id: str) -> Experiment:
+        """The experiment of that name (a `KeyError` when there is none)."""
+        return next(e for e in self.experiments if e.id == id)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function of study.py (an `AttributeError` when there is none)."""
+        return getattr(self.code, name)  # type: ignore[no-any-return]
+
+    def measurement(self, name: str) -> Callable[..., Any]:
+        """A function of statements.py (an `AttributeError` when there is none)."""
+        return getattr(self.measurements, name)  # type: ignore[no-any-return]
+
+    def scenario_path(self, of: Experiment | Sequencechart) -> Path:
+        """The scenario file of an experiment or a sequence chart."""
+        return self.folder / of.scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of an experiment's dimensions: labels for tables, settings for the scenario."""
+
+    labels: Mapping[str, Label]
+    settings: Mapping[str, Any]
+
+
+def points(study: Study, experiment: Experiment, level: Level) -> Iterator[Point]:
+    """Every point of an experiment, the last dimension changing fastest."""
+    base = {**experiment.set, **_extent(experiment, level).set}
+    return _points(study, experiment.dimensions, level, Point({}, base))
+
+
+def _points(study: Study, dimensions: Sequence[Dimension], level: Level, so_far: Point) -> Iterator[Point]:
+    if not dimensions:
+        yield so_far
+        return
+    first, rest = dimensions[0], dimensions[1:]
+    for label, settings in _values(study, first, level, so_far):
+        point = Point({**so_far.labels, first.name: label}, {**so_far.settings, **settings})
+        yield from _points(study, rest, level, point)
+
+
+def _values(
+    study: Study, dimension: Dimension, level: Level, so_far: Point
+) -> Iterator[tuple[Label, Mapping[str, Any]]]:
+    if dimension.choice:
+        yield from dimension.choice.items()
+        return
+    spec = dimension.quick if level == "quick" else dimension.full
+    for value in variation(dimension.name, spec).values:
+        if dimension.path:
+            yield value.shown, {dimension.path: value.shown}
+        else:
+            yield value.shown, study.function(dimension.function)(value.shown, so_far.labels)
+
+
+def _extent(experiment: Experiment, level: Level) -> Extent:
+    return experiment.quick if level == "quick" else experiment.full
+
+
+def replications(experiment: Experiment, level: Level) -> int:
+    """How often each point is repeated."""
+    return _extent(experiment, level).replications
+
+
+# Finding and reading -----------------------------------------------------------------------------------------------
+
+
+def places() -> list[Path]:
+    """Folders that may hold studies: `studies` here or above, and that of the package."""
+    here = Path.cwd()
+    candidates = [folder / "studies" for folder in (here, *here.parents)]
+    candidates.append(Path(__file__).parents[1] / "studies")
+    # In a source tree `studies` is a link to the package's folder.
+    return list(dict.fromkeys(folder.resolve() for folder in candidates if folder.is_dir()))
+
+
+def available() -> dict[str, Path]:
+    """The studies that can be run: name and folder; where two folders have one name, the nearest wins."""
+    found: dict[str, Path] = {}
+    for place in places():
+        for file in sorted(place.glob("*/study.toml")):
+            found.setdefault(file.parent.name, file.parent)
+    return dict(sorted(found.items()))
+
+
+def load(name: str | Path) -> Study:
+    """Reads a study.
+
+    Args:
+        name: the name of one of `available`, or the path of a study's folder.
+
+    Raises:
+        UsageError: there is no such study, or its definition is malformed; the text says where.
+    """
+    folder = Path(name)
+    if not (folder / "study.toml").is_file():
+        known = available()
+        if str(name) not in known:
+            there = f"there are: {', '.join(known)}" if known else "no folder `studies` was found here or above"
+            raise UsageError(f"there is no study {str(name)!r}; {there}")
+        folder = known[str(name)]
+    tree: dict[str, Any] = {}
+    for file in (folder / name for name in FILES):
+        try:
+            tree |= tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{file}: {error}") from None
+    reader = _Reader(folder)
+    head = tree.pop("study", {})
+    dimensions = {
+        key: reader.entry(Dimension, f"dimension {key}", {"name": key, **table})
+        for key, table in tree.pop("dimension", {}).items()
+    }
+    study = Study(
+        name=folder.resolve().name,
+        title=reader.text(head, "title"),
+        published_as=reader.text(head, "published_as"),
+        question=reader.text(head, "question"),
+        seed=int(head.get("seed", 1)),
+        checks=str(head.get("checks", "")),
+        describe_packet=str(head.get("describe_packet", "")),
+        parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
+        folder=folder.resolve(),
+        experiments=[_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])],
+        figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],
+        statements=[reader.entry(Statement, "statement", entry) for entry in tree.pop("statement", [])],
+        sequences=[
+            reader.entry(Sequencechart, "sequence", {**entry, "values": values})
+            for one in tree.pop("sequence", [])
+            for entry, values in _each(one)
+        ],
+        parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
+        waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
+        code=_module(folder / "study.py"),
+        measurements=_module(folder / "statements.py"),
+    )
+    if tree:
+        raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
+    _check(study, folder)
+    return study
+
+
+def _each(entry: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The entries that one with `each` stands for, and the values that made them."""
+    entry = dict(entry)
+    each = entry.pop("each", {})
+    for combination in product(*each.values()):
+        values = dict(zip(each, combination, strict=True))
+        yield (_filled(entry, values) if values else entry), values
+
+
+def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
+    """A tree whose texts have their braces filled; a text of one value and no more becomes a number if it can."""
+    if isinstance(tree, Mapping):
+        return {key: _filled(entry, values) for key, entry in tree.items()}
+    if isinstance(tree, list):
+        return [_filled(entry, values) for entry in tree]
+    if not isinstance(tree, str) or "{" not in tree:
+        return tree
+    filled = tree.format(**values)
+    if tree.startswith("{") and tree.endswith("}") and tree.count("{") == 1:
+        try:
+            return int(filled) if filled.lstrip("-").isdigit() else float(filled)
+        except ValueError:
+            return filled
+    return filled
+
+
+def _module(file: Path) -> ModuleType:
+    name = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in f"{file.resolve().parent.name}_{file.stem}")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses of the module look themselves up here
+    spec.loader.exec_module(module)
+    return module
+
+
+def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
+    entry = dict(entry)
+    where = f"experiment {entry.get('id', '?')}"
+    for name in entry.get("dimensions", []):
+        if name not in dimensions:
+            raise UsageError(f"{reader.folder}: {where}: there is no [dimension.{name}]")
+    entry["dimensions"] = [dimensions[name] for name in entry.get("dimensions", [])]
+    for level in LEVELS:
+        entry[level] = reader.entry(Extent, f"{where}, {level}", entry.get(level, {}))
+    return reader.entry(Experiment, where, entry)  # type: ignore[no-any-return]
+
+
+def _figure(reader: _Reader, entry: dict[str, Any]) -> Figure:
+    entry = dict(entry)
+    where = f"figure {entry.get('id', '?')}"
+    curves = entry.get("y", [])
+    curves = curves if isinstance(curves, list) else [curves]
+    entry["y"] = [reader.entry(Curve, f"{where}, y", c if isinstance(c, dict) else {"column": c}) for c in curves]
+    return reader.entry(Figure, where, entry)  # type: ignore[no-any-return]
+
+
+class _Reader:
+    """Makes dataclasses of tables, with errors that name the study, the entry and the key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def text(self, table: Mapping[str, Any], key: str) -> str:
+        if key not in table:
+            raise UsageError(f"{self.folder}: [study] lacks {key!r}")
+        return str(table[key])
+
+    def entry(self, kind: type[Any], what: str, table: Any) -> Any:
+        """An instance of a dataclass from a table with the same keys."""
+        if not isinstance(table, Mapping):
+            raise UsageError(f"{self.folder}: {what}: expected a table, found {table!r}")
+        what = f"{what} {table['id']}" if "id" in table and str(table["id"]) not in what else what
+        known = {f.name: f for f in fields(kind)}
+        for key in table:
+            if key not in known:
+                raise UsageError(f"{self.folder}: {what}: unknown key {key!r}; there are {', '.join(known)}")
+        for name, one in known.items():
+            if name not in table and one.default is MISSING and one.default_factory is MISSING:
+                raise UsageError(f"{self.folder}: {what}: the key {name!r} is missing")
+        return kind(**table)
+
+
+def _check(study: Study, folder: Path) -> None:
+    """Refuses a definition whose parts do not fit together."""
+
+    def refuse(text: str) -> None:
+        raise UsageError(f"{folder}: {text}")
+
+    kinds = (
+        [e.id for e in study.experiments],
+        [f.id for f in study.figures],
+        [s.id for s in study.statements],
+        [s.id for s in study.sequences],
+    )
+    for ids in kinds:
+        for name in ids:
+            if ids.count(name) > 1:
+                refuse(f"the id {name!r} is there twice")
+    called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
+    called += [s.function for s in study.sequences]
+    called += [d.function for e in study.experiments for d in e.dimensions]
+    measured = [s.function for s in study.statements]
+    for module, file, names in ((study.code, "study.py", called), (study.measurements, "statements.py", measured)):
+        for name in filter(None, names):
+            if not callable(getattr(module, name, None)):
+                refuse(f"{file} has no function {name!r}")
+    runnable: list[Experiment | Sequencechart] = [*study.experiments, *study.sequences]
+    for of in runnable:
+        if not study.scenario_path(of).is_file():
+            refuse(f"{of.id}: there is no file {of.scenario}")
+    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
+    for experiment in study.experiments:
+        for d in experiment.dimensions:
+            if sum(map(bool, (d.choice, d.path, d.function))) != 1:
+                refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
+            if not d.choice and not (d.quick and d.full):
+                refuse(f"experiment {experiment.id}, dimension {d.name}: give the values for quick and full")
+    for sequence in study.sequences:
+        if sequence.part not in study.parts:
+            refuse(f"sequence {sequence.id}: there is no part {sequence.part!r} in [study.parts]")
+    for figure in study.figures:
+        for experiment_id in figure.experiments:
+            if experiment_id not in dimensions:
+                refuse(f"figure {figure.id}: there is no experiment {experiment_id!r}")
+            for name in (figure.x, *figure.series, *figure.where):
+                if name not in dimensions[experiment_id] and name != "experiment":
+                    refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
+        if figure.part not in study.parts:
+            refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")

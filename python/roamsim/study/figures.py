@@ -1,0 +1,155 @@
+"""Figures of a study: their rows from the runs, and an interactive chart of the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from roamsim import statistics
+from roamsim.study.data import Data, Row, value_of
+from roamsim.study.definition import Curve, Figure, Study
+
+if TYPE_CHECKING:
+    import altair
+
+#: Colours of the lines, in their order: distinct for most readers, and on light and dark ground (chosen; the hues of
+#: Okabe and Ito 2008, darkened or lightened where they would vanish on one of the grounds).
+COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8c6bb1",
+    "#7a7a7a",
+    "#b2182b",
+    "#4d9221",
+    "#a6761d",
+    "#1b7fbd",
+)
+
+
+def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]]:
+    """The rows of a figure: `x`, `series`, `curve`, `mean`, `low`, `high` (95 % interval), `samples`, `closed_form`.
+
+    `curve` tells metrics apart where a figure has several, and is empty otherwise. Missing values are None.
+    """
+    groups: dict[tuple[str, str, float], tuple[Row, Curve, list[float]]] = {}
+    row: Row
+    for experiment in figure.experiments:
+        for row in data.rows(experiment, **figure.where):
+            series = ", ".join(str(row[name]) for name in figure.series)
+            for curve in figure.y:
+                at = (series, curve.label, float(row[figure.x]))
+                value = value_of(row, curve.column) * curve.scale
+                groups.setdefault(at, (row, curve, []))[2].append(value)
+    formula = study.function(figure.closed_form) if figure.closed_form else None
+    rows = []
+    for (series, label, x), (row, curve, samples) in groups.items():
+        estimate = statistics.mean(samples)
+        exact = formula(row, curve.column, data) if formula else None
+        rows.append(
+            {
+                "x": x * figure.x_scale,
+                "series": series,
+                "curve": label,
+                "mean": _finite(estimate.mean),
+                "low": _finite(estimate.low),
+                "high": _finite(estimate.high),
+                "samples": estimate.samples,
+                "closed_form": None if exact is None else _finite(exact * curve.scale),
+            }
+        )
+    order = {series: i for i, series in enumerate(dict.fromkeys(row["series"] for row in rows))}
+    labels = [curve.label for curve in figure.y]
+    return sorted(rows, key=lambda row: (order[row["series"]], labels.index(row["curve"]), row["x"]))
+
+
+def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChart | altair.FacetChart:
+    """A chart of the rows with 95 % intervals as bands; points over lines of the closed form where there is one."""
+    import altair as alt
+
+    # On a logarithmic axis there is no place for zero and less.
+    shown = [dict(row) for row in rows if not figure.logarithmic or (row["mean"] or 0) > 0]
+    scale = alt.Scale(type="log") if figure.logarithmic else alt.Scale(zero=True)
+    y_title = figure.y_title
+    base = alt.Chart({"values": shown}).encode(
+        x=alt.X("x:Q", title=figure.x_title, scale=alt.Scale(zero=False)), color=_colour(figure, rows)
+    )
+    if len(figure.y) > 1:
+        labels = [curve.label for curve in figure.y]
+        dashes = [[1, 0], [5, 4], [2, 2]][: len(labels)]
+        dash = alt.StrokeDash("curve:N", title=None, sort=labels, scale=alt.Scale(domain=labels, range=dashes))
+        base = base.encode(strokeDash=dash.legend(_dash_legend()))
+    if figure.logarithmic:
+        # An interval that reaches zero has no lower end on this axis; it is drawn from the mean.
+        base = base.transform_calculate(bottom="datum.low > 0 ? datum.low : datum.mean")
+    low = "bottom:Q" if figure.logarithmic else "low:Q"
+    band = base.mark_area(opacity=0.18, strokeWidth=0).encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q")
+    layers: list[Any] = [band.encode(strokeDash=alt.Undefined, detail="curve:N")]
+    mean = alt.Y("mean:Q", title=y_title, scale=scale)
+    if any(row["closed_form"] is not None for row in rows):
+        exact = base.transform_filter("isValid(datum.closed_form)")
+        layers.append(exact.mark_line(strokeWidth=1.6).encode(y=alt.Y("closed_form:Q", title=y_title, scale=scale)))
+        without = base.transform_filter("!isValid(datum.closed_form)")
+        layers.append(without.mark_line(strokeWidth=1.2, opacity=0.55).encode(y=mean))
+    else:
+        layers.append(base.mark_line(strokeWidth=1.8).encode(y=mean))
+    points = base.mark_point(filled=True, size=26, opacity=1).encode(y=mean, tooltip=_tooltip(figure, rows))
+    layers.append(points.encode(strokeDash=alt.Undefined, detail="curve:N"))
+    return alt.layer(*layers)
+
+
+def _dash_legend() -> altair.Legend:
+    import altair as alt
+
+    return alt.Legend(
+        orient="bottom",
+        symbolType="stroke",
+        symbolSize=300,
+        symbolStrokeWidth=2,
+        symbolStrokeColor="#808080",
+        symbolFillColor="transparent",
+        symbolOpacity=1,
+    )
+
+
+def _colour(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.Color:
+    import altair as alt
+
+    series = list(dict.fromkeys(str(row["series"]) for row in rows))
+    colours = [COLOURS[i % len(COLOURS)] for i in range(len(series))]
+    legend = alt.Legend(
+        orient="bottom", columns=2, labelLimit=360, titleOrient="left", symbolOpacity=1, symbolType="circle"
+    )
+    return alt.Color(
+        "series:N",
+        title=figure.series_title or None,
+        sort=series,
+        scale=alt.Scale(domain=series, range=colours),
+        legend=legend if len(series) > 1 else None,
+    )
+
+
+def _tooltip(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> list[altair.Tooltip]:
+    import altair as alt
+
+    tooltip = [alt.Tooltip("series:N", title=figure.series_title or "line")] if figure.series else []
+    if len(figure.y) > 1:
+        tooltip.append(alt.Tooltip("curve:N", title="metric"))
+    tooltip += [
+        alt.Tooltip("x:Q", title=figure.x_title, format=".4~g"),
+        alt.Tooltip("mean:Q", title="mean", format=".4~g"),
+        alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
+        alt.Tooltip("high:Q", title="to", format=".4~g"),
+        alt.Tooltip("samples:Q", title="replications"),
+    ]
+    if any(row["closed_form"] is not None for row in rows):
+        tooltip.append(alt.Tooltip("closed_form:Q", title=figure.closed_form_title, format=".4~g"))
+    return tooltip
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,221 @@
+"""What a study gives its reader: JSON, and a report with figures, statements, sequence charts and provenance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from roamsim.errors import CheckFailed
+from roamsim.report import Report
+from roamsim.study.checks import Check, failed, limit
+from roamsim.study.definition import FILES, Level, Study
+from roamsim.study.figures import chart
+from roamsim.study.runs import Effort, Planned
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished study.
+
+    Attributes:
+        study: its definition.
+        level: how much of it was run.
+        seed: of every run.
+        figures: rows of each figure by its id.
+        statements: one mapping a statement: id, published, measured, interval, verdict, rule.
+        checks: comparisons with closed forms.
+        pictures: sequence charts as SVG by their id.
+        effort: runs and seconds that it took.
+        report: the written HTML file.
+    """
+
+    study: Study
+    level: Level
+    seed: int
+    figures: Mapping[str, Sequence[Mapping[str, Any]]]
+    statements: Sequence[Mapping[str, Any]]
+    checks: Sequence[Check]
+    pictures: Mapping[str, str]
+    effort: Effort
+    report: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `roamsim study run NAME --json` prints."""
+        from roamsim import __version__
+
+        return {
+            "study": self.study.name,
+            "level": self.level,
+            "version": __version__,
+            "seed": self.seed,
+            "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
+            "statements": [dict(statement) for statement in self.statements],
+            "checks": [
+                {
+                    "what": check.what,
+                    "measured": check.measured,
+                    "exact": check.exact,
+                    "standard_error": check.standard_error,
+                    "z": check.z,
+                }
+                for check in self.checks
+            ],
+            "failed_checks": [check.what for check in failed(self.checks)],
+            "report": str(self.report),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; what is not a finite number becomes null."""
+        return json.dumps(_finite(self.to_dict()), ensure_ascii=False, allow_nan=False)
+
+    def require_checks(self) -> None:
+        """Raises `CheckFailed` when a closed form was missed."""
+        bad = failed(self.checks)
+        if bad:
+            lines = "\n".join(
+                f"  {c.what}: measured {c.measured:.6g}, exact {c.exact:.6g}, {c.z:+.1f} standard errors" for c in bad
+            )
+            raise CheckFailed(
+                f"{len(bad)} of {len(self.checks)} closed-form checks failed "
+                f"(more than {limit(self.checks):.2f} standard errors away):\n{lines}"
+            )
+
+    def summary(self) -> str:
+        """A few lines for a terminal."""
+        counts = {
+            verdict: sum(str(s["verdict"]).startswith(verdict) for s in self.statements)
+            for verdict in ("agrees", "differs", "not decidable")
+        }
+        bad = failed(self.checks)
+        lines = [f"{self.study.title} ({self.level})", ""]
+        for statement in self.statements:
+            word = str(statement["verdict"]).partition(":")[0]
+            lines.append(f"  {statement['id']:<4} {word:<14} {statement['published']}")
+        lines += [
+            "",
+            f"statements: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}",
+            f"closed-form checks: {len(self.checks) - len(bad)} of {len(self.checks)} hold",
+            f"runs: {self.effort.made} made, {self.effort.kept} kept from before, {self.effort.events:.3g} events, "
+            f"{self.effort.computing_s:.1f} s of computing",
+            f"report: {self.report}",
+        ]
+        return "\n".join(lines)
+
+
+def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
+    """Writes the report of an outcome to its path."""
+    from roamsim import __version__
+
+    study = outcome.study
+    report = Report(
+        study.title,
+        f"{'Quick look' if outcome.level == 'quick' else 'Full run'} · roamsim {__version__} · seed {outcome.seed}",
+    )
+    bad = failed(outcome.checks)
+    report.text(f"{study.question}\n\nPublished as: {study.published_as}")
+    if bad:
+        report.text(
+            f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. Do not trust these results.**"
+        )
+    if outcome.level == "quick":
+        report.text(
+            "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
+            f"`roamsim study run {study.name}` runs the whole publication."
+        )
+    report.heading("What the publication states, and what was measured")
+    report.text(
+        "Each statement was split into clauses that can be checked, and the rule of each verdict was written down "
+        "before the runs. A clause that differs is a result, not a failure."
+    )
+    report.table(_counts(outcome.statements), "Verdicts")
+    report.statements([_statement(statement) for statement in outcome.statements])
+    for part, title in study.parts.items():
+        figures = [figure for figure in study.figures if figure.part == part]
+        sequences = [sequence for sequence in study.sequences if sequence.part == part]
+        if not figures and not sequences:
+            continue
+        report.heading(title)
+        for figure in figures:
+            report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
+        for sequence in sequences:
+            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title, sequence.remark or None)
+    if outcome.checks:
+        report.heading("Checks against closed forms")
+        report.text(
+            f"{len(outcome.checks) - len(bad)} of {len(outcome.checks)} hold. A check fails beyond "
+            f"{limit(outcome.checks):.2f} standard errors, so that all together fail by chance once in a thousand."
+        )
+        report.table([_check_row(check) for check in outcome.checks], "Isolated transactions beside the exact values")
+    report.heading("Parameters")
+    report.table([{"parameter": p.name, "value": p.value, "source": p.source} for p in study.parameters])
+    if study.waiting:
+        report.heading("Not reproduced yet")
+        report.table([{"what": w.what, "waits for": w.waits_for} for w in study.waiting])
+    report.heading("Where the numbers come from")
+    report.text(f"`{command}`")
+    report.table(_provenance(study, planned), "Experiments", max_rows=1000)
+    report.table(
+        [
+            {"figure": f.id, "experiments": ", ".join(f.experiments), "rows": len(outcome.figures[f.id])}
+            for f in study.figures
+        ],
+        "Figures and their experiments",
+        max_rows=1000,
+    )
+    for name in sorted({experiment.scenario for experiment in study.experiments}):
+        report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
+    for name in FILES:
+        report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
+    report.write(outcome.report)
+
+
+def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
+    shown = dict(statement)
+    return {key: value for key, value in shown.items() if value is not None}
+
+
+def _counts(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    words = [str(statement["verdict"]).partition(":")[0] for statement in statements]
+    return [{"verdict": word, "clauses": words.count(word)} for word in ("agrees", "differs", "not decidable")]
+
+
+def _check_row(check: Check) -> dict[str, Any]:
+    return {
+        "what": check.what,
+        "measured": check.measured,
+        "exact": check.exact,
+        "standard error": check.standard_error,
+        "z": round(check.z, 2),
+    }
+
+
+def _provenance(study: Study, planned: Sequence[Planned]) -> list[dict[str, Any]]:
+    rows = []
+    for experiment in study.experiments:
+        points = [one for one in planned if one.experiment.id == experiment.id]
+        rows.append(
+            {
+                "experiment": experiment.id,
+                "what": experiment.title,
+                "scenario": experiment.scenario,
+                "varied": ", ".join(d.name for d in experiment.dimensions),
+                "points": len(points),
+                "replications": points[0].replications if points else 0,
+                "runs": sum(one.replications for one in points),
+                "settings": json.dumps(dict(experiment.set), ensure_ascii=False),
+            }
+        )
+    return rows
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value

@@ -1,0 +1,160 @@
+"""The runs of a study: planned from its definition, run side by side, kept as they finish.
+
+A folder of results holds `runs/TABLE-NNNN.parquet`, each whole or absent: the rows of many runs, keyed by a hash of
+scenario, version and seed (`key`) and by `replication`. What is there is not run again, whichever experiment or
+level asked for it first; so a study that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars
+
+from roamsim import _roamsim
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError, version
+from roamsim.errors import Interrupted
+from roamsim.files import write_aside
+from roamsim.result import frames
+from roamsim.scenarios import overrides, source
+from roamsim.store import part_key
+from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
+from roamsim.sweeps import Progress
+
+#: Seconds between writes: what a kill costs at most (chosen).
+WRITE_EVERY_S = 5.0
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One point of an experiment, ready to run."""
+
+    experiment: Experiment
+    point: Point
+    scenario: Scenario
+    key: str
+    replications: int
+
+
+def plan(study: Study, level: Level, seed: int) -> list[Planned]:
+    """Every point of every experiment, its scenario validated.
+
+    Raises:
+        ScenarioError: a scenario of the study is not valid; the text says at which point.
+    """
+    planned = []
+    for experiment in study.experiments:
+        path = study.scenario_path(experiment)
+        text, name, is_json = source(path)
+        for point in points(study, experiment, level):
+            try:
+                scenario = Scenario.parse(
+                    text, name=name, format="json" if is_json else "toml", overrides=overrides(point.settings)
+                )
+            except ScenarioError as error:
+                where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
+                raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None
+            key = part_key(":".join([version(), scenario.canonical, *experiment.trace]), seed)
+            planned.append(Planned(experiment, point, scenario, key, replications(experiment, level)))
+    return planned
+
+
+class Runs:
+    """The finished runs of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "runs"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._parts: dict[str, list[polars.DataFrame]] = {}
+        self._done: set[tuple[str, str, int]] = set()
+        self._number = 0
+        for file in sorted(self.folder.glob("[!.]*.parquet")):
+            table, _, number = file.stem.rpartition("-")
+            self._number = max(self._number, int(number) + 1)
+            self._know(table, polars.read_parquet(file))
+
+    def _know(self, table: str, frame: polars.DataFrame) -> None:
+        self._parts.setdefault(table, []).append(frame)
+        self._done.update((table, key, r) for key, r in frame.select("key", "replication").unique().iter_rows())
+
+    def has(self, table: str, key: str, replication: int) -> bool:
+        """Whether a run is there already."""
+        return (table, key, replication) in self._done
+
+    def add(self, table: str, rows: Sequence[polars.DataFrame]) -> None:
+        """Writes the rows of finished runs as one part."""
+        if rows:
+            frame = polars.concat(rows, how="diagonal_relaxed", rechunk=True)
+            write_aside(self.folder / f"{table}-{self._number:04}.parquet", frame.write_parquet)
+            self._number += 1
+            self._know(table, frame)
+
+    def rows(self, table: str) -> polars.DataFrame:
+        """Every row of a result table, with `key` and `replication`."""
+        parts = self._parts.get(table, [])
+        return polars.concat(parts, how="diagonal_relaxed", rechunk=True) if parts else polars.DataFrame()
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What it took: runs that were there before, runs made now, their events and seconds of computing."""
+
+    kept: int
+    made: int
+    events: int
+    computing_s: float
+
+
+def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, progress: Progress) -> Effort:
+    """Runs what is missing.
+
+    Raises:
+        RunFailed: a run broke one of the simulator's own rules.
+        Interrupted: the user stopped it; what was finished is kept.
+    """
+    wanted: dict[tuple[tuple[str, ...], str], dict[tuple[str, int], Planned]] = {}
+    total = 0
+    for one in planned:
+        group = wanted.setdefault((tuple(one.experiment.trace), one.experiment.table), {})
+        for replication in range(one.replications):
+            group.setdefault((one.key, replication), one)
+    missing = {
+        group: {run: one for run, one in members.items() if not runs.has(group[1], *run)}
+        for group, members in wanted.items()
+    }
+    total = sum(map(len, wanted.values()))
+    kept = total - sum(map(len, missing.values()))
+    progress.plan(total, kept)
+    events, computing_s = 0, 0.0
+    for (trace, table), members in missing.items():
+        order = [(one, replication) for (_, replication), one in members.items()]
+        if not order:
+            continue
+        batch = _roamsim.Batch([(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace))
+        waiting: list[polars.DataFrame] = []
+        written = time.monotonic()
+        try:
+            for index, result in batch:
+                one, replication = order[index]
+                if isinstance(result, Exception):
+                    labels = json.dumps(dict(one.point.labels))
+                    where = f"experiment {one.experiment.id} at {labels}, replication {replication}, seed {seed}"
+                    raise RunFailed(f"{where}: {result}") from result
+                events += result.events
+                computing_s += result.wall_s
+                tables = frames(result, scenario=one.scenario.name, replication=replication, seed=seed)
+                waiting.append(tables[table].with_columns(polars.lit(one.key).alias("key")))
+                progress.done(1)
+                if time.monotonic() - written > WRITE_EVERY_S:
+                    runs.add(table, waiting)
+                    waiting, written = [], time.monotonic()
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        finally:
+            batch.cancel()
+            runs.add(table, waiting)
+    return Effort(kept, sum(map(len, missing.values())), events, computing_s)

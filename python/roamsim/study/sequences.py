@@ -1,0 +1,31 @@
+"""The message-sequence charts of a study: one run each, drawn from its packets."""
+
+from __future__ import annotations
+
+from roamsim import _roamsim
+from roamsim._roamsim import ScenarioError
+from roamsim.scenarios import overrides, source
+from roamsim.sequence import draw, packets_of
+from roamsim.study.definition import Sequencechart, Study
+
+
+def picture(study: Study, chart: Sequencechart, seed: int) -> str:
+    """Runs the chart's scenario and draws it as SVG.
+
+    Raises:
+        ScenarioError: the scenario is not valid.
+    """
+    text, name, is_json = source(study.scenario_path(chart))
+    settings = dict(chart.set)
+    if chart.function:
+        settings |= study.function(chart.function)(chart.values)
+    try:
+        scenario = _roamsim.Scenario.parse(
+            text, name=name, format="json" if is_json else "toml", overrides=overrides(settings)
+        )
+    except ScenarioError as error:
+        raise ScenarioError(f"sequence chart {chart.id}:\n{error}") from None
+    result = _roamsim.run(scenario, seed=seed, trace=["packets"])
+    describe = study.function(study.describe_packet) if study.describe_packet else None
+    packets = packets_of(result.tables["packets"], since_s=chart.since_s, until_s=chart.until_s, describe=describe)
+    return draw(packets, nodes=chart.nodes, title=chart.title, remark=chart.remark)

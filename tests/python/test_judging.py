@@ -1,0 +1,84 @@
+"""The rules of verdicts."""
+
+import math
+
+import pytest
+from roamsim.statistics import Estimate
+from roamsim.study.checks import Check, failed, limit
+from roamsim.study.judging import Finding, either, every, follows, positive, rises, within
+
+
+def estimate(mean: float, half: float) -> Estimate:
+    return Estimate(mean, mean - half, mean + half, 10)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "verdict"),
+    [
+        (1.05, 0.5, "agrees"),  # inside, however wide the interval is
+        (1.3, 0.1, "differs"),  # the interval 1.2..1.4 is outside of 0.9..1.1
+        (1.3, 0.3, "not decidable"),  # the interval 1.0..1.6 straddles the limit
+    ],
+)
+def test_within(mean: float, half: float, verdict: str) -> None:
+    finding = within(estimate(mean, half), 0.9, 1.1, "ratio")
+    assert finding.verdict == verdict
+    assert finding.interval == (pytest.approx(mean - half), pytest.approx(mean + half))
+
+
+def test_one_sample_cannot_differ() -> None:
+    assert within(Estimate(5.0, math.nan, math.nan, 1), 0.9, 1.1, "ratio").verdict == "not decidable"
+    assert within(Estimate(math.nan, math.nan, math.nan, 0), 0.9, 1.1, "ratio").verdict == "not decidable"
+
+
+def test_follows_names_the_worst_point() -> None:
+    curve = {0.1: estimate(0.9, 0.01), 0.2: estimate(0.85, 0.01)}
+    finding = follows(curve, lambda p: 1 - p, 0.01, "success")
+    assert finding.verdict == "differs"  # 0.8 is 0.04 below the interval 0.84..0.86
+    assert "at 0.2" in finding.measured
+    assert follows(curve, lambda p: 1 - p, 0.05, "success").verdict == "agrees"
+
+
+def test_follows_needs_narrow_intervals() -> None:
+    assert follows({0.1: estimate(0.9, 0.06)}, lambda p: 1 - p, 0.01, "success").verdict == "not decidable"
+
+
+def test_positive() -> None:
+    assert positive(estimate(1.0, 0.5), "d").verdict == "agrees"
+    assert positive(estimate(0.3, 0.5), "d").verdict == "not decidable"
+    assert positive(estimate(-1.0, 0.5), "d").verdict == "differs"
+
+
+def test_rises_allows_noise_but_no_fall() -> None:
+    noisy = {0.0: estimate(1.0, 0.1), 0.1: estimate(0.95, 0.1), 0.2: estimate(2.0, 0.1)}
+    assert rises(noisy, "delay").verdict == "agrees"
+    falling = noisy | {0.3: estimate(1.5, 0.1)}
+    assert rises(falling, "delay").verdict == "differs"
+    flat = {0.0: estimate(1.0, 0.1), 0.1: estimate(1.05, 0.1)}
+    assert rises(flat, "delay").verdict == "not decidable"
+
+
+def test_every_and_either() -> None:
+    good, bad, open_ = Finding("agrees", "a"), Finding("differs", "b"), Finding("not decidable", "c")
+    assert every([good, good]).verdict == "agrees"
+    assert every([good, open_]).verdict == "not decidable"
+    assert every([open_, bad]).verdict == "differs"
+    assert every([]).verdict == "not decidable"
+    assert either({"one": bad, "two": good}).verdict == "agrees"
+    assert either({"one": bad, "two": open_}).verdict == "not decidable"
+    assert "two: agrees" in either({"one": bad, "two": good}).measured
+
+
+def test_checks_fail_beyond_chance_only() -> None:
+    # With 50 checks and 1e-3 in all, each may have 2e-5, 1e-5 a side: 4.265 standard errors.
+    checks = [Check(f"c{i}", 1.0 + 0.04 * (i % 3 - 1), 1.0, 0.01) for i in range(50)]
+    assert limit(checks) == pytest.approx(4.265, abs=1e-3)
+    assert failed(checks) == []
+    wrong = Check("wrong", 1.05, 1.0, 0.01)
+    assert failed([*checks, wrong]) == [wrong]
+
+
+def test_checks_without_variance_must_be_equal() -> None:
+    assert failed([Check("same", 2.0 + 1e-12, 2.0, 0.0)]) == []
+    assert len(failed([Check("other", 2.001, 2.0, 0.0)])) == 1
+    assert len(failed([Check("missing", math.nan, 2.0, 0.1)])) == 1

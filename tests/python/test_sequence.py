@@ -1,0 +1,75 @@
+"""Message-sequence charts from the rows of a packet trace."""
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+from roamsim.sequence import Packet, draw, packets_of
+
+ROWS = [
+    # packet, time, event, node, place, description
+    (1, 5.000, "sent", "mn", "", "MIH indication 1"),
+    (1, 5.001, "transmitted", "mn", "cell", "MIH indication 1"),
+    (1, 5.020, "delivered", "pos", "", "MIH indication 1"),
+    (2, 5.020, "sent", "pos", "", "MIH ACK of indication 1"),
+    (2, 5.040, "delivered", "mn", "", "MIH ACK of indication 1"),
+    (3, 6.000, "sent", "mn", "", "MIH indication 2"),
+    (3, 6.010, "dropped", "router", "core: loss", "MIH indication 2"),
+    (4, 6.100, "sent", "mn", "", "MIH indication 2"),
+    (4, 6.120, "delivered", "pos", "", "MIH indication 2"),
+    (5, 7.000, "sent", "mn", "", "MIH indication 3"),  # still on its way when the run ended
+]
+
+
+def table() -> dict[str, list[object]]:
+    names = ("packet_id", "time_s", "event", "node", "place", "description")
+    return {name: [row[i] for row in ROWS] for i, name in enumerate(names)}
+
+
+def test_packets_of_a_trace() -> None:
+    packets = packets_of(table())
+    assert [p.label for p in packets] == [
+        "MIH indication 1",
+        "MIH ACK of indication 1",
+        "MIH indication 2",
+        "MIH indication 2 (copy 2)",
+    ]
+    assert packets[0] == Packet("mn", "pos", "MIH indication 1", "message", 5.0, 5.02)
+    assert packets[1].kind == "acknowledgement"
+    assert (packets[2].received_s, packets[2].lost_s, packets[2].destination) == (None, 6.01, "pos")
+
+
+def test_span_of_time_and_descriptions() -> None:
+    packets = packets_of(table(), since_s=6.0, until_s=6.05, describe=lambda text: (text.upper(), "transport"))
+    assert [(p.label, p.kind) for p in packets] == [("MIH INDICATION 2", "transport")]
+    assert packets_of(table(), describe=lambda _: None) == []
+
+
+def test_a_chart_is_well_formed_and_cuts_idle_time() -> None:
+    svg = draw(packets_of(table()), nodes={"mn": "MN", "pos": "PoS"}, title="Indication <1>")
+    root = ET.fromstring(svg)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "Indication <1>" in texts
+    # Nothing is on its way from 5.040 until 6.000, and from the time the lost packet would have arrived until 6.100.
+    assert "960.0 ms without a packet" in texts
+    assert "80.0 ms without a packet" in texts
+    # A cross for the lost packet and one in the legend.
+    assert len(re.findall(r"stroke='#c4292e'", svg)) == 2
+    # Time stamps count from the first packet.
+    assert {"0.0", "20.0", "40.0", "1100", "1120"} <= set(texts)
+
+
+def test_packets_of_one_instant_are_drawn_apart() -> None:
+    same = [Packet("mn", "pos", f"p{i}", "message", 1.0, 1.02) for i in range(3)]
+    root = ET.fromstring(draw(same, nodes={"mn": "MN", "pos": "PoS"}, title="t"))
+    starts = [float(line.get("y1", "0")) for line in root.iter("{http://www.w3.org/2000/svg}line")]
+    assert len(starts) == 3
+    assert all(later - earlier >= 15 for earlier, later in pairwise(starts))
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(ValueError, match="no packets"):
+        draw([], nodes={"mn": "MN"}, title="t")
+    with pytest.raises(ValueError, match="no lifeline for the node 'pos'"):
+        draw(packets_of(table()), nodes={"mn": "MN"}, title="t")

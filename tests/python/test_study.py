@@ -1,0 +1,264 @@
+"""The study framework end to end, with a study of a few short runs."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from roamsim import study
+from roamsim.errors import CheckFailed, UsageError
+from roamsim.results_report import report
+
+SCENARIO = """
+[scenario]
+name = "Two nodes"
+duration = "120s"
+[[node]]
+name = "mn"
+[[node]]
+name = "pos"
+[[link]]
+name = "path"
+between = ["mn", "pos"]
+rate = "100Mb/s"
+delay = "20ms"
+loss = { model = "bernoulli", probability = 0.0, start = "5s" }
+[[signalling]]
+name = "mih"
+kind = "indication"
+from = "mn"
+to = "pos"
+transport = { protocol = "udp" }
+message_size = "200B"
+interval = "500ms"
+start = "5s"
+stop = "105s"
+"""
+
+STUDY = """
+[study]
+title = "A small study"
+published_as = "Nobody, 2009"
+question = "Does loss lose messages?"
+checks = "checks"
+parts = { all = "Everything" }
+
+[dimension.kind.choice]
+indication = {}
+request = { "signalling.mih.kind" = "request" }
+
+[dimension]
+loss = { path = "link.path.loss.probability", quick = "0,0.5", full = "0:0.5:0.1" }
+size_bytes = { function = "size", quick = "100", full = "100,200" }
+
+[[experiment]]
+id = "lossy"
+title = "Messages over a lossy wire"
+scenario = "two-nodes.toml"
+dimensions = ["kind", "size_bytes", "loss"]
+quick = { replications = 2, set = { "signalling.mih.stop" = "55s" } }
+full = { replications = 3 }
+
+[[sequence]]
+each = { kind = ["indication", "request"] }
+id = "flow-{kind}"
+title = "One {kind}"
+part = "all"
+scenario = "two-nodes.toml"
+function = "flow"
+nodes = { mn = "MN", pos = "PoS" }
+since_s = 5.0
+until_s = 5.4
+
+[[parameter]]
+name = "Delay"
+value = "20 ms"
+source = "chosen"
+"""
+
+FIGURES = """
+[[figure]]
+each = { kind = ["indication", "request"] }
+id = "success-{kind}"
+title = "Success of {kind}s"
+part = "all"
+experiments = ["lossy"]
+where = { kind = "{kind}" }
+x = "loss"
+x_scale = 100
+x_title = "Loss (%)"
+y = [{ column = "success_rate", scale = 100 }]
+y_title = "Success (%)"
+closed_form = "success"
+"""
+
+STATEMENTS = """
+[[statement]]
+id = "1"
+published = "Without loss everything arrives."
+rule = "Success is 1."
+function = "all_arrive"
+
+[[statement]]
+id = "2"
+published = "With loss everything arrives."
+rule = "Success is 1."
+function = "all_arrive_all_the_same"
+if_differs = "what is lost is lost"
+"""
+
+CODE = """
+from roamsim.study import Check
+
+def size(value, labels):
+    assert set(labels) == {"kind"}
+    return {"signalling.mih.message_size": f"{value}B"}
+
+def flow(values):
+    return {"signalling.mih.kind": values["kind"]}
+
+def success(row, column, data):
+    return (1 - row["loss"]) ** (2 if row["kind"] == "request" else 1)
+
+def checks(data):
+    estimate = data.estimate("lossy", "success_rate", kind="indication", loss=0.0)
+    return [Check("success without loss", estimate.mean, 1.0, 0.0)]
+"""
+
+MEASUREMENTS = """
+from roamsim.study.judging import within
+
+def all_arrive(data):
+    return within(data.estimate("lossy", "success_rate", loss=0.0), 1.0, 1.0, "success")
+
+def all_arrive_all_the_same(data):
+    return within(data.estimate("lossy", "success_rate", loss=0.5), 1.0, 1.0, "success")
+"""
+
+FILES = {
+    "two-nodes.toml": SCENARIO,
+    "study.toml": STUDY,
+    "figures.toml": FIGURES,
+    "statements.toml": STATEMENTS,
+    "study.py": CODE,
+    "statements.py": MEASUREMENTS,
+}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    folder = tmp_path / "studies" / "small"
+    folder.mkdir(parents=True)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def change(folder: Path, file: str, old: str, new: str) -> None:
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+
+
+def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
+    outcome = study.run(small, level="quick", out=tmp_path / "out", jobs=2)
+    assert outcome.effort.made == 8  # 2 kinds x 1 size x 2 losses x 2 replications
+    rows = outcome.figures["success-request"]
+    assert [row["x"] for row in rows] == [0.0, 50.0]
+    assert rows[0]["mean"] == 100.0
+    assert rows[1]["closed_form"] == 25.0
+    assert rows[1]["low"] <= rows[1]["mean"] <= rows[1]["high"]
+    assert 10 < rows[1]["mean"] < 40  # 200 requests, of which a quarter succeeds: 3.1 is a standard error
+    assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs: what is lost is lost"]
+    assert outcome.pictures["flow-request"].count("<polygon") == 2  # a request and its response
+    outcome.require_checks()
+    page = outcome.report.read_text()
+    assert "A small study" in page
+    assert "what is lost is lost" in page
+    assert not re.search(r'(src|href)="https?://', page)
+
+
+def test_a_report_can_be_written_again(small: Path, tmp_path: Path) -> None:
+    study.run(small, level="quick", out=tmp_path / "out")
+    written = report(tmp_path / "out", tmp_path / "again.html")
+    assert "A small study" in written.read_text()
+
+
+def test_json_has_figures_and_statements(small: Path, tmp_path: Path) -> None:
+    tree = json.loads(study.run(small, level="quick", out=tmp_path / "out").to_json())
+    assert set(tree["figures"]) == {"success-indication", "success-request"}
+    assert set(tree["statements"][0]) >= {"id", "published", "measured", "interval", "verdict"}
+    assert tree["failed_checks"] == []
+
+
+def test_finished_runs_are_not_repeated(small: Path, tmp_path: Path) -> None:
+    first = study.run(small, level="quick", out=tmp_path / "out")
+    again = study.run(small, level="quick", out=tmp_path / "out", jobs=1)
+    assert (again.effort.made, again.effort.kept) == (0, 8)
+    assert again.figures == first.figures
+    # What a lost part held is made again, and nothing else.
+    parts = sorted((tmp_path / "out" / "runs").glob("*.parquet"))
+    assert parts
+    parts[0].unlink()
+    repaired = study.run(small, level="quick", out=tmp_path / "out")
+    assert repaired.effort.made > 0
+    assert repaired.figures == first.figures
+
+
+def test_other_levels_and_seeds_are_other_runs(small: Path, tmp_path: Path) -> None:
+    quick = study.run(small, level="quick", out=tmp_path / "out")
+    full = study.run(small, out=tmp_path / "out")
+    assert (full.effort.made, full.effort.kept) == (72, 0)  # 2 kinds x 2 sizes x 6 losses x 3 replications
+    other = study.run(small, level="quick", out=tmp_path / "out", seed=2)
+    assert other.effort.made == 8
+    assert other.figures != quick.figures
+
+
+def test_a_failed_check_is_an_error_and_stands_in_the_report(small: Path, tmp_path: Path) -> None:
+    change(small, "study.py", "estimate.mean, 1.0, 0.0", "estimate.mean, 0.9, 0.01")
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    with pytest.raises(CheckFailed, match=r"success without loss: measured 1, exact 0\.9"):
+        outcome.require_checks()
+    assert "Do not trust these results" in outcome.report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("study.toml", 'title = "Messages over', 'titel = "Messages over', "experiment lossy: unknown key 'titel'"),
+        ("study.toml", '"kind", "size_bytes", "loss"]', '"kind", "sise_bytes"]', r"no \[dimension.sise_bytes\]"),
+        ("study.toml", '"size", quick', '"sise", quick', "study.py has no function 'sise'"),
+        ("study.toml", "dimensions = [", "dimension = [", "unknown key 'dimension'"),
+        ("figures.toml", 'experiments = ["lossy"]', 'experiments = ["lousy"]', "no experiment 'lousy'"),
+        ("figures.toml", 'x = "loss"', 'x = "lost"', "no dimension 'lost'"),
+        ("figures.toml", "success-{kind}", "success", "'success' is there twice"),
+        ("statements.toml", '"all_arrive"', '"none_arrive"', "statements.py has no function 'none_arrive'"),
+        (
+            "statements.toml",
+            'rule = "Success is 1."\nfunction = "all_arrive"',
+            'function = "all_arrive"',
+            "'rule' is missing",
+        ),
+        ("study.toml", "[study]", "[study", "study.toml"),
+    ],
+)
+def test_a_malformed_definition_says_where(small: Path, file: str, old: str, new: str, message: str) -> None:
+    change(small, file, old, new)
+    with pytest.raises(UsageError, match=message):
+        study.load(small)
+
+
+def test_studies_are_found_by_name(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(small.parent.parent)
+    assert study.available()["small"] == small
+    assert study.load("small").title == "A small study"
+    assert "72 runs" in study.show(study.load("small"))
+    with pytest.raises(UsageError, match=r"no study 'smal'; there are: .*small"):
+        study.load("smal")
+
+
+def test_the_published_studies_are_well_formed() -> None:
+    found = study.available()
+    assert "mih-transport" in found
+    for folder in found.values():
+        study.load(folder)
