@@ -96,14 +96,11 @@ proptest! {
         }
         let established = |pair: &Pair, i: usize| pair.ends[i].events.contains(&Event::Established);
         while !(established(&pair, 0) && established(&pair, 1)) && pair.step() {}
-        let mut steps = 0;
         let first = usize::from(passive_closes);
         pair.ends[first].tcp.close();
         pair.drain(first);
         let mut second_closed = false;
         while pair.step() {
-            steps += 1;
-            prop_assert!(steps < 200_000, "no end in sight: {:?} {:?}", pair.ends[0].tcp, pair.ends[1].tcp);
             if !second_closed && pair.ends[1 - first].events.contains(&Event::RemoteClosed) {
                 second_closed = true;
                 pair.ends[1 - first].tcp.close();
@@ -143,11 +140,7 @@ proptest! {
         }
         pair.ends[1].tcp.set_reading(true);
         pair.drain(1);
-        let mut steps = 0;
-        while pair.ends[0].acknowledged < total && pair.step() {
-            steps += 1;
-            prop_assert!(steps < 500_000, "no end in sight: {:?}", pair.ends[0].tcp);
-        }
+        while pair.ends[0].acknowledged < total && pair.step() {}
         prop_assert_eq!(pair.ends[1].received, total);
     }
 }

@@ -37,7 +37,7 @@ pub struct Pair {
     pub now: Time,
     pub ends: [End; 2],
     pub sent: Vec<(Time, usize, Segment)>,
-    pub steps: u64,
+    steps: u64,
     path: Path,
     random: Stream,
     flights: BinaryHeap<Flight>,
@@ -112,6 +112,7 @@ impl Pair {
     /// Lets the next thing happen; false when nothing is left to happen.
     pub fn step(&mut self) -> bool {
         self.steps += 1;
+        assert!(self.steps < 2_000_000, "no end in sight: {:?} {:?}", self.ends[0].tcp, self.ends[1].tcp);
         let arrival = self.flights.peek().map(|&Reverse((at, ..))| at);
         let deadline = |i: usize| self.ends[i].tcp.poll_timeout();
         let next = [arrival, deadline(0), deadline(1)].into_iter().flatten().min();
