@@ -1,11 +1,7 @@
 """The study `mih-transport` in its quick form: its checks hold, and what must agree agrees."""
 
-from pathlib import Path
-
 import pytest
 from roamsim import study
-
-STUDY = Path(__file__).parents[2] / "studies" / "mih-transport"
 
 #: Clauses that follow from closed forms or from the protocol itself, so that few runs decide them.
 CERTAIN = ("1a", "1b", "1c", "2a", "2b", "2d", "2e", "3a", "3b", "3d", "4a", "5a", "5b", "6a", "8i")
@@ -13,7 +9,7 @@ CERTAIN = ("1a", "1b", "1c", "2a", "2b", "2d", "2e", "3a", "3b", "3d", "4a", "5a
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> study.Outcome:
-    return study.run(STUDY, level="quick", out=tmp_path_factory.mktemp("mih-transport"))
+    return study.run("mih-transport", level="quick", out=tmp_path_factory.mktemp("mih-transport"))
 
 
 def test_the_simulator_is_exact_for_isolated_transactions(outcome: study.Outcome) -> None:
