@@ -75,6 +75,9 @@ class Result:
     def wall_s(self) -> float:
         """Seconds that the run took, start-up and building of the network excluded."""
     @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time of the same part."""
+    @property
     def fingerprints(self) -> dict[str, str]:
         """Digests of the run at several grains, when they were asked for."""
     @property
