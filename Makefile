@@ -58,8 +58,10 @@ lint: setup
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
 
 bench: setup
-	$(SAY) 'Measuring: benchmarks of the crates'
-	cargo bench --workspace --locked
+	$(SAY) 'Measuring: the event queue alone'
+	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
+	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
+	$(BIN)/python benches/compare.py --json results/bench.json
 
 lock:
 	$(PYTHON) -m venv .venv-lock

@@ -176,7 +176,7 @@ impl Network {
 
     /// Puts a packet on the link that leads to its destination.
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
-        let destination = self.topology.interface(packet.destination).node;
+        let destination = self.topology.owner(packet.destination);
         let Some(address) = self.topology.route(node, destination) else {
             self.no_route.packets += 1;
             self.no_route.bytes += u64::from(packet.size_bytes);
@@ -189,9 +189,7 @@ impl Network {
             }
             return;
         };
-        let interface = self.topology.interface(address);
-        let LinkId(number) = interface.link;
-        let attachment = interface.attachment;
+        let (LinkId(number), attachment) = self.topology.attachment(address);
         let slot = &mut self.links[number as usize];
         let copy = self.recorder.is_some().then(|| packet.clone());
         let bytes = u64::from(packet.size_bytes);
@@ -214,40 +212,42 @@ impl Network {
         }
     }
 
-    /// Handles a link's wake-up. The packets that have arrived for a node's own sockets are appended to `arrived`.
+    /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
+    /// [`Network::poll_arrival`].
     #[inline]
-    pub fn handle_link(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Event>,
-        arrived: &mut Vec<Packet>,
-    ) -> bool {
+    pub fn handle_link(&mut self, now: Time, number: u32) -> bool {
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
             return false;
         }
-        let mut cx = Context { now, random: &mut slot.random };
-        slot.link.handle_timeout(&mut cx);
-        while let Some((attachment, packet)) = self.links[number as usize].link.poll_delivery(now) {
-            let address = self.links[number as usize].addresses[attachment.0 as usize];
-            let node = self.topology.interface(address).node;
+        slot.link.handle_timeout(&mut Context { now, random: &mut slot.random });
+        true
+    }
+
+    /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
+    /// forwarded on the way. At the end the link's next wake-up is armed.
+    #[inline]
+    pub fn poll_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> Option<Packet> {
+        loop {
+            let slot = &mut self.links[number as usize];
+            let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
+                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+                return None;
+            };
+            let address = slot.addresses[attachment.0 as usize];
+            let node = self.topology.owner(address);
             if let Some(recorder) = &mut self.recorder {
                 recorder.received(now, address, &packet);
             }
-            if self.topology.interface(packet.destination).node == node {
+            if self.topology.owner(packet.destination) == node {
                 self.delivered += 1;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.delivered(now, node, &packet);
                 }
-                arrived.push(packet);
-            } else {
-                self.forward(now, node, packet, queue);
+                return Some(packet);
             }
+            self.forward(now, node, packet, queue);
         }
-        let slot = &mut self.links[number as usize];
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
-        true
     }
 
     /// Checks that every packet was delivered, dropped, or is on a link.

@@ -10,11 +10,17 @@ use roamsim_protocols::tcp::{
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
 
+fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    // PROPTEST_CASES asks for more, never for fewer.
+    ProptestConfig { cases: default.cases.max(cases), failure_persistence: None, ..default }
+}
+
 prop_compose! {
     fn any_config()(
         variant in prop::sample::select(&Variant::ALL[..]),
         mss_bytes in prop_oneof![Just(1000u32), 20u32..2000],
-        window in prop_oneof![Just(0u32), 1u32..3000, 3000u32..1_000_000],
+        window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
         switches in any::<[bool; 6]>(),
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
         dup_ack_threshold in 1u32..5,
@@ -38,7 +44,8 @@ prop_compose! {
             timestamps,
             initial_ssthresh_bytes: ssthresh.then_some(4000),
             restart_after_idle,
-            msl: Span::from_secs(1),
+            // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
+            msl: Span::from_secs(300),
             ..Config::default()
         }
     }
@@ -49,12 +56,14 @@ prop_compose! {
         delay in 0u64..300,
         jitter in 0u64..100,
         loss in prop_oneof![Just(0.0), 0.0..0.6],
+        loss_back in prop_oneof![Just(0.0), 0.0..0.6],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
     ) -> Path {
         Path {
             delay: Span::from_ms(delay),
             jitter: Span::from_ms(jitter),
             loss,
+            loss_back,
             duplication,
             calm_from: Time::from_ns(20_000_000_000),
         }
@@ -62,7 +71,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
 
     /// Both directions, written in pieces at arbitrary times, closed when all is written.
     #[test]
@@ -87,23 +96,20 @@ proptest! {
         }
         let established = |pair: &Pair, i: usize| pair.ends[i].events.contains(&Event::Established);
         while !(established(&pair, 0) && established(&pair, 1)) && pair.step() {}
-        let mut steps = 0;
         let first = usize::from(passive_closes);
         pair.ends[first].tcp.close();
         pair.drain(first);
         let mut second_closed = false;
         while pair.step() {
-            steps += 1;
-            prop_assert!(steps < 200_000, "no end in sight: {:?} {:?}", pair.ends[0].tcp, pair.ends[1].tcp);
             if !second_closed && pair.ends[1 - first].events.contains(&Event::RemoteClosed) {
                 second_closed = true;
                 pair.ends[1 - first].tcp.close();
                 pair.drain(1 - first);
             }
         }
-        for i in 0..2 {
-            prop_assert_eq!(pair.ends[1 - i].received, total[i]);
-            prop_assert_eq!(pair.ends[i].acknowledged, total[i]);
+        for (i, &total) in total.iter().enumerate() {
+            prop_assert_eq!(pair.ends[1 - i].received, total);
+            prop_assert_eq!(pair.ends[i].acknowledged, total);
             prop_assert_eq!(pair.ends[i].tcp.state(), State::Closed);
             let mut events = pair.ends[i].events.clone();
             events.sort_by_key(|event| format!("{event:?}"));
@@ -134,11 +140,158 @@ proptest! {
         }
         pair.ends[1].tcp.set_reading(true);
         pair.drain(1);
-        let mut steps = 0;
-        while pair.ends[0].acknowledged < total && pair.step() {
-            steps += 1;
-            prop_assert!(steps < 500_000, "no end in sight: {:?}", pair.ends[0].tcp);
-        }
+        while pair.ends[0].acknowledged < total && pair.step() {}
         prop_assert_eq!(pair.ends[1].received, total);
+    }
+}
+
+/// One thing that may happen to a connection from outside.
+#[derive(Clone, Debug)]
+enum Act {
+    Arrive { seq: i32, ack: i32, flags: u8, window: u16, payload_bytes: u32, options: Options },
+    Wait { ms: u64 },
+    Write { bytes: u64 },
+    Read { bytes: u64 },
+    SetReading { reading: bool },
+    Close,
+    Abort,
+    Open,
+}
+
+/// Numbers mostly near what the connection expects, so that they get past the first check.
+fn near() -> impl Strategy<Value = i32> {
+    prop_oneof![6 => -3i32..6, 3 => -5000i32..5000, 1 => any::<i32>()]
+}
+
+prop_compose! {
+    fn any_options()(
+        mss in prop::option::weighted(0.3, any::<u16>()),
+        window_scale in prop::option::weighted(0.3, any::<u8>()),
+        timestamps in prop::option::weighted(0.5, any::<(u32, u32)>()),
+    ) -> Options {
+        let timestamps = timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply });
+        Options { mss, window_scale, timestamps }
+    }
+}
+
+fn any_act() -> impl Strategy<Value = Act> {
+    let flags = prop_oneof![
+        8 => Just(Flags::ACK.0),
+        2 => Just(Flags::ACK.0 | Flags::FIN.0),
+        2 => Just(Flags::SYN.0),
+        2 => Just(Flags::SYN.0 | Flags::ACK.0),
+        1 => Just(Flags::RST.0),
+        2 => any::<u8>(),
+    ];
+    let window = prop_oneof![Just(0u16), Just(1u16), any::<u16>()];
+    let payload = prop_oneof![3 => Just(0u32), 3 => 0u32..3000, 1 => any::<u32>()];
+    let arrive = (near(), near(), flags, window, payload, any_options()).prop_map(
+        |(seq, ack, flags, window, payload_bytes, options)| Act::Arrive {
+            seq,
+            ack,
+            flags,
+            window,
+            payload_bytes,
+            options,
+        },
+    );
+    prop_oneof![
+        30 => arrive,
+        6 => prop_oneof![0u64..3000, any::<u64>()].prop_map(|ms| Act::Wait { ms }),
+        4 => prop_oneof![1u64..5000, any::<u64>()].prop_map(|bytes| Act::Write { bytes }),
+        2 => any::<u64>().prop_map(|bytes| Act::Read { bytes }),
+        1 => any::<bool>().prop_map(|reading| Act::SetReading { reading }),
+        1 => Just(Act::Close),
+        1 => Just(Act::Abort),
+        1 => Just(Act::Open),
+    ]
+}
+
+/// Sends everything there is to send; true when the machine falls silent.
+fn falls_silent(tcp: &mut Connection, now: Time, random: &mut Stream) -> bool {
+    for _ in 0..2_000_000 {
+        if tcp.poll_transmit(&mut Context { now, random }).is_none() {
+            return true;
+        }
+    }
+    false
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    /// Whatever arrives, in whatever order: no panic (overflow checks are on), no endless work, no broken bound.
+    #[test]
+    fn no_sequence_of_segments_harms(
+        config in any_config(),
+        passive in any::<bool>(),
+        iss in prop_oneof![Just(u32::MAX - 2), any::<u32>()],
+        irs in any::<u32>(),
+        acts in prop::collection::vec(any_act(), 1..60),
+    ) {
+        let mut random = Stream::new(0, 0, "");
+        let mut tcp = Connection::new(&config, 1, 2, iss);
+        let mut now = Time::ZERO;
+        if passive {
+            tcp.listen();
+        } else {
+            tcp.open();
+        }
+        prop_assert!(falls_silent(&mut tcp, now, &mut random));
+        for act in acts {
+            match act {
+                Act::Arrive { seq, ack, flags, window, payload_bytes, options } => {
+                    let synchronized = !matches!(tcp.state(), State::Listen | State::SynSent | State::Closed);
+                    let expected = if synchronized {
+                        irs.wrapping_add(1).wrapping_add(tcp.received_offset() as u32)
+                    } else {
+                        irs
+                    };
+                    let una = iss.wrapping_add(1).wrapping_add(tcp.snd_una_offset() as u32);
+                    let segment = Segment {
+                        source_port: 2,
+                        destination_port: 1,
+                        seq: expected.wrapping_add_signed(seq),
+                        ack: una.wrapping_add_signed(ack),
+                        flags: Flags(flags),
+                        window,
+                        payload_bytes,
+                        options,
+                    };
+                    tcp.handle_segment(&mut Context { now, random: &mut random }, &segment);
+                }
+                Act::Wait { ms } => {
+                    now += Span::from_ns(ms.saturating_mul(1_000_000));
+                    tcp.handle_timeout(&mut Context { now, random: &mut random });
+                }
+                Act::Write { bytes } => tcp.write(bytes),
+                Act::Read { bytes } => tcp.read(bytes),
+                Act::SetReading { reading } => tcp.set_reading(reading),
+                Act::Close => tcp.close(),
+                Act::Abort => tcp.abort(),
+                Act::Open => tcp.open(),
+            }
+            prop_assert!(falls_silent(&mut tcp, now, &mut random), "endless sending: {tcp:?}");
+            for _ in 0..10 {
+                if tcp.poll_event().is_none() {
+                    break;
+                }
+            }
+            prop_assert_eq!(tcp.poll_event(), None);
+            if now < Time::MAX {
+                let due = tcp.poll_timeout();
+                if let Some(at) = due.filter(|&at| at <= now) {
+                    tcp.handle_timeout(&mut Context { now: at, random: &mut random });
+                    prop_assert!(falls_silent(&mut tcp, now, &mut random));
+                    prop_assert!(tcp.poll_timeout().is_none_or(|at| at > now), "a deadline stays: {tcp:?}");
+                }
+            }
+            let synchronized = !matches!(
+                tcp.state(), State::Closed | State::Listen | State::SynSent | State::SynReceived
+            );
+            if synchronized {
+                prop_assert!(tcp.cwnd_bytes() >= tcp.smss_bytes());
+            }
+        }
     }
 }

@@ -112,10 +112,15 @@ impl Problems {
 
     pub fn add(&mut self, problem: Problem) {
         if self.full() {
-            self.left_out += 1;
+            self.leave_out();
         } else {
             self.problems.push(problem);
         }
+    }
+
+    /// Counts a problem that there is no room for.
+    pub fn leave_out(&mut self) {
+        self.left_out += 1;
     }
 
     pub fn count(&self) -> usize {

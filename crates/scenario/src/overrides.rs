@@ -16,7 +16,7 @@ pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Pro
     let source = problems.source("--set", &text);
     let steps = match split(path, source) {
         Ok(steps) => steps,
-        Err(problem) => return problems.add(problem),
+        Err(problem) => return problems.add(*problem),
     };
     let shift = path.len() + 1;
     let before = problems.count();
@@ -30,7 +30,7 @@ pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Pro
         node.value = Value::Text(text);
     }
     if let Err(problem) = set(root, &steps, node) {
-        problems.add(problem);
+        problems.add(*problem);
     }
 }
 
@@ -39,7 +39,7 @@ struct Step<'a> {
     place: Option<Place>,
 }
 
-fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Problem> {
+fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Box<Problem>> {
     let place = |start, end| Some(Place::new(source, start..end));
     let example = "a path is keys with dots between them, such as `link.path.loss.probability`";
     let mut steps = Vec::new();
@@ -52,21 +52,22 @@ fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Problem> {
                 None => {
                     let problem =
                         Problem::new("this quotation mark is never closed").at(place(start, start + 1));
-                    return Err(problem.help(example));
+                    return Err(problem.help(example).into());
                 }
             },
             None => {
                 let end = rest.find('.').unwrap_or(rest.len());
                 if end == 0 {
                     let problem = Problem::new("a key is missing here").at(place(start, start + 1));
-                    return Err(problem.help(example));
+                    return Err(problem.help(example).into());
                 }
                 (&rest[..end], end)
             }
         };
         steps.push(Step { name, place: place(start, start + length) });
         if steps.len() > MAX_DEPTH {
-            return Err(Problem::new("this path is too long").at(place(0, path.len())).help(example));
+            let problem = Problem::new("this path is too long").at(place(0, path.len()));
+            return Err(problem.help(example).into());
         }
         start += length;
         match path.as_bytes().get(start) {
@@ -74,13 +75,13 @@ fn split(path: &str, source: u32) -> Result<Vec<Step<'_>>, Problem> {
             Some(b'.') => start += 1,
             Some(_) => {
                 let problem = Problem::new("a dot is missing here").at(place(start, start + 1));
-                return Err(problem.help(example));
+                return Err(problem.help(example).into());
             }
         }
     }
 }
 
-fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Problem> {
+fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Box<Problem>> {
     let mut at = root;
     let mut value = Some(value);
     for (depth, step) in steps.iter().enumerate() {
@@ -109,12 +110,10 @@ fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Problem> 
                 &mut list[index]
             }
             _ => {
-                return Err(Problem::new(format!(
-                    "`{}` is {noun}, so nothing can be set inside it",
-                    join(taken)
-                ))
-                .at(step.place)
-                .help(format!("set `{}` as a whole, for example to a table {{ ... }}", join(taken))));
+                let taken = join(taken);
+                let problem = Problem::new(format!("`{taken}` is {noun}, so nothing can be set inside it"));
+                let help = format!("set `{taken}` as a whole, for example to a table {{ ... }}");
+                return Err(problem.at(step.place).help(help).into());
             }
         };
         if last && let Some(value) = value.take() {
@@ -126,7 +125,7 @@ fn set(root: &mut Node, steps: &[Step<'_>], value: Node) -> Result<(), Problem> 
 }
 
 /// The index of the element that a step names: by `name`, else by number.
-fn element(list: &[Node], step: &Step<'_>, taken: &[Step<'_>]) -> Result<usize, Problem> {
+fn element(list: &[Node], step: &Step<'_>, taken: &[Step<'_>]) -> Result<usize, Box<Problem>> {
     if let Some(index) = list.iter().position(|node| node.name() == Some(step.name)) {
         return Ok(index);
     }
@@ -146,7 +145,7 @@ fn element(list: &[Node], step: &Step<'_>, taken: &[Step<'_>]) -> Result<usize, 
     } else {
         help += &format!("Its elements have numbers from 0 to {}", list.len() - 1);
     }
-    Err(problem.help(help))
+    Err(problem.help(help).into())
 }
 
 fn join(steps: &[Step<'_>]) -> String {

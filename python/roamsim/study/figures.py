@@ -82,7 +82,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
         labels = [curve.label for curve in figure.y]
         dashes = [[1, 0], [5, 4], [2, 2]][: len(labels)]
         dash = alt.StrokeDash("curve:N", title=None, sort=labels, scale=alt.Scale(domain=labels, range=dashes))
-        base = base.encode(strokeDash=dash.legend(orient="bottom", symbolStrokeColor="#808080", symbolType="stroke"))
+        base = base.encode(strokeDash=dash.legend(_dash_legend()))
     if figure.logarithmic:
         # An interval that reaches zero has no lower end on this axis; it is drawn from the mean.
         base = base.transform_calculate(bottom="datum.low > 0 ? datum.low : datum.mean")
@@ -100,6 +100,20 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     points = base.mark_point(filled=True, size=26, opacity=1).encode(y=mean, tooltip=_tooltip(figure, rows))
     layers.append(points.encode(strokeDash=alt.Undefined, detail="curve:N"))
     return alt.layer(*layers)
+
+
+def _dash_legend() -> altair.Legend:
+    import altair as alt
+
+    return alt.Legend(
+        orient="bottom",
+        symbolType="stroke",
+        symbolSize=300,
+        symbolStrokeWidth=2,
+        symbolStrokeColor="#808080",
+        symbolFillColor="transparent",
+        symbolOpacity=1,
+    )
 
 
 def _colour(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.Color:

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Time};
 
 use super::event::Event;
-use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TransactionNumber};
+use super::number::{COPY_SPREAD, DATAGRAM_LIFETIME, REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Service, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlv};
 
 /// What is remembered of a message that was delivered, to know its copies.
 #[derive(Debug)]
@@ -123,40 +123,58 @@ impl Session {
         };
         let asks = pdu.ack_req && !pdu.destination.is_multicast();
         let lifetime = self.config.lifetime;
-        let seen = self
-            .destinations
-            .seen(number)
-            .filter(|seen| seen.mid == pdu.mid && lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
-        if let Some(seen) = seen {
+        let known = self.destinations.seen(number);
+        let known = known.filter(|seen| lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
+        if let Some(seen) = known
+            && seen.mid == pdu.mid
+        {
             // A copy: acknowledged again (RETURN_ACK, RETURN_DUPLICATE), and not delivered again.
-            self.stats.duplicates += 1;
-            match seen.duplicate.clone() {
+            let response = seen.duplicate.clone();
+            self.stats_of(pdu.mid).duplicates += 1;
+            match response {
                 Some(response) if asks => {
                     self.send(now, outbox, response, number, Purpose::Retransmission);
                 }
-                _ if asks => self.acknowledge(now, outbox, pdu, number),
+                None if asks => self.acknowledge(now, outbox, pdu, number),
                 _ => {}
             }
             return;
         }
+        // Another message with the ID of a live transaction takes its place.
+        let reused = known.is_some();
+        self.stats_of(pdu.mid).id_reuses += u64::from(reused);
         self.destinations
             .remember(number, Seen { at: now, mid: pdu.mid, duplicate: None, response_given_up: false });
         let is_request = pdu.mid.opcode() == Opcode::Request;
         if is_request {
             let user = Answering::User { mid: pdu.mid, since: now, ack_req: asks };
             self.destinations.answering.insert(number, user);
+            self.close_unanswered();
         }
         if asks && is_request && self.mode() == AcknowledgementMode::Piggyback {
             outbox.unreturned_acks.push((self.id, number, pdu.clone()));
         } else if asks {
             self.acknowledge(now, outbox, pdu, number);
         }
-        if pdu.mid.service() == Some(Service::Management) {
+        if pdu.mid.is_management() {
             self.handle_management_request(now, outbox, number, pdu);
         } else if is_request {
             outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
         } else {
             outbox.events.push_back(Event::IndicationReceived { session: self.id, number, pdu: pdu.clone() });
+        }
+    }
+
+    /// Over datagrams the reuse of its ID closes a request that is still to be answered. (Over a reliable transport
+    /// answers find their way in order, however many requests came since.)
+    fn close_unanswered(&mut self) {
+        let highest = self.destinations.highest;
+        while !self.config.reliable
+            && let Some(oldest) = self.destinations.answering.first_entry()
+            && oldest.key().0 + TRANSACTION_IDS <= highest
+        {
+            oldest.remove();
+            self.stats.id_reuses += 1;
         }
     }
 
@@ -190,7 +208,7 @@ impl Session {
         self.destinations.answering.remove(&number);
         let ends = self.config.lifetime.map(|lifetime| since + lifetime);
         if ends.is_some_and(|ends| now >= ends) {
-            self.stats.lifetimes_over += 1;
+            self.stats_of(mid).lifetimes_over += 1;
             return false;
         }
         let piggyback = request_asked && self.mode() == AcknowledgementMode::Piggyback;
@@ -245,25 +263,29 @@ impl Session {
         else {
             return;
         };
+        let mid = pdu.mid;
         let over = ends.is_some_and(|ends| now >= ends);
         if over || *timeouts >= acknowledgement.retransmissions {
             self.destinations.answering.remove(&number);
             if let Some(seen) = self.destinations.seen_mut(number) {
                 seen.response_given_up = true;
             }
+            let stats = self.stats_of(mid);
             if over {
-                self.stats.lifetimes_over += 1;
+                stats.lifetimes_over += 1;
             } else {
-                self.stats.responses_given_up += 1;
+                stats.responses_given_up += 1;
             }
-            outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
+            if !mid.is_management() {
+                outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
+            }
             return;
         }
         *timeouts += 1;
         let pdu = pdu.clone();
         if highest.saturating_sub(number.0) > REACH {
             // Half of the IDs were used since: the requester could take the copy for another's response.
-            self.stats.id_reuses += 1;
+            self.stats_of(mid).id_reuses += 1;
         } else {
             self.send(now, outbox, pdu, number, Purpose::Retransmission);
         }
@@ -279,13 +301,15 @@ impl Session {
         };
         if let Some(Answering::AckRequestor { .. }) = self.destinations.answering.get(&number) {
             self.destinations.answering.remove(&number);
-            outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
+            if !pdu.mid.is_management() {
+                outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
+            }
             return;
         }
         match self.destinations.seen(number) {
             Some(seen) if seen.mid != pdu.mid.request() => self.stats.reject(Rejection::Unsolicited),
-            Some(seen) if !seen.response_given_up => self.stats.duplicate_acks += 1,
-            _ => self.stats.late_acks += 1,
+            Some(seen) if !seen.response_given_up => self.stats_of(pdu.mid).duplicate_acks += 1,
+            _ => self.stats_of(pdu.mid).late_acks += 1,
         }
     }
 

@@ -15,8 +15,8 @@ use super::session::Session;
 use super::wire::link::{CommandList, EventList, LinkId, LinkTupleId, Status, TransportList};
 use super::wire::{Message, MessageId, Tlv};
 
-/// How long a service management request over an unreliable transport waits for its answer before it is made
-/// again, as a new transaction: the initial retransmission timeout of RFC 5677 section 6.2, which is also its
+/// How long a service management request waits for its answer before it is made again, as a new transaction (over a
+/// reliable transport without MIH acknowledgements it is made once): the initial retransmission timeout of RFC 5677 section 6.2, which is also its
 /// pace for messages while no RTT is known.
 pub const MANAGEMENT_RETRY_INTERVAL: Span = Span::from_secs(3);
 
@@ -152,12 +152,12 @@ impl Session {
     }
 
     fn management_retry_interval(&self) -> Span {
-        if self.config.reliable {
-            return Span::MAX;
+        match self.config.acknowledgement {
+            // MIH's own retransmissions have their time first.
+            Some(acknowledgement) => MANAGEMENT_RETRY_INTERVAL.max(acknowledgement.give_up_after()),
+            None if self.config.reliable => Span::MAX,
+            None => MANAGEMENT_RETRY_INTERVAL,
         }
-        // MIH's own retransmissions have their time first.
-        let own = self.config.acknowledgement.map_or(Span::ZERO, |ack| ack.give_up_after());
-        MANAGEMENT_RETRY_INTERVAL.max(own)
     }
 
     pub(super) fn ask_capabilities(&mut self, now: Time, outbox: &mut Outbox) {

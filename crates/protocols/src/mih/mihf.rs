@@ -16,7 +16,6 @@ use super::outbox::{Outbox, TpDataRequest};
 use super::session::{Session, SessionConfig};
 use super::stats::{Rejection, Stats};
 use super::wire::link::{EventList, LinkId, LinkTupleId};
-use super::wire::message::padded;
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
 use crate::{Context, Machine, PeerAddress};
 
@@ -59,6 +58,11 @@ impl Mihf {
     /// A session's counters.
     pub fn stats(&self, session: SessionId) -> &Stats {
         &self.session(session).stats
+    }
+
+    /// A session's counters of service management.
+    pub fn management_stats(&self, session: SessionId) -> &Stats {
+        &self.session(session).management_stats
     }
 
     /// How many packets wait at a session's rate limiter.
@@ -136,7 +140,7 @@ impl Mihf {
         debug_assert_eq!(mid.opcode(), Opcode::Indication, "{mid} is no indication");
         let (session, outbox) = self.at_work(cx, session);
         session.stats.indications += 1;
-        let tlvs = padded(tlvs.into(), &session.own_id, &session.config.peer, size_bytes);
+        let tlvs = session.padded(tlvs.into(), size_bytes);
         let number = session.start(cx.now, outbox, mid, tlvs, false);
         self.prune();
         number
@@ -157,7 +161,7 @@ impl Mihf {
         session.stats.requests += 1;
         // UIR mirrors the request's TLV 61.
         let uir = tlvs.contains(&Tlv::UnauthenticatedInformationRequest(true));
-        let tlvs = padded(tlvs, &session.own_id, &session.config.peer, size_bytes);
+        let tlvs = session.padded(tlvs, size_bytes);
         let number = session.start(cx.now, outbox, mid, tlvs, uir);
         self.prune();
         number
@@ -174,7 +178,7 @@ impl Mihf {
         size_bytes: Option<u32>,
     ) -> bool {
         let (session, outbox) = self.at_work(cx, session);
-        let tlvs = padded(tlvs.into(), &session.own_id, &session.config.peer, size_bytes);
+        let tlvs = session.padded(tlvs.into(), size_bytes);
         let sent = session.respond(cx.now, outbox, request, tlvs);
         session.stats.responses += u64::from(sent);
         self.prune();
@@ -280,7 +284,7 @@ impl Mihf {
     pub fn tp_data_octets(&mut self, cx: &mut Context<'_>, session: SessionId, octets: &[u8]) {
         match Message::decode(octets) {
             Ok(message) => self.tp_data_indication(cx, session, &Arc::new(message)),
-            Err(error) => self.session_mut(session).stats.reject(Rejection::from(&error)),
+            Err(error) => self.at_work(cx, session).0.stats.reject(Rejection::from(&error)),
         }
     }
 

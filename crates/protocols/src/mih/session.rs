@@ -11,8 +11,9 @@ use super::mihf::SessionId;
 use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
 use super::source::Sources;
-use super::stats::{Packets, Stats};
-use super::wire::{Message, MihfId, Service, Tlv};
+use super::stats::Stats;
+use super::wire::message::padded;
+use super::wire::{Message, MessageId, MihfId, Tlv};
 use crate::PeerAddress;
 
 /// How a message that asks for it is acknowledged.
@@ -84,12 +85,22 @@ struct Outgoing {
     purpose: Purpose,
 }
 
+/// The content that was padded last: a user that sends the same again and again shares it.
+#[derive(Debug)]
+struct Padded {
+    content: Arc<[Tlv]>,
+    size_bytes: u32,
+    tlvs: Arc<[Tlv]>,
+}
+
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) config: SessionConfig,
     pub(super) own_id: MihfId,
     pub(super) stats: Stats,
+    /// Those of service management.
+    pub(super) management_stats: Stats,
     pub(super) sources: Sources,
     pub(super) destinations: Destinations,
     pub(super) management: Management,
@@ -97,6 +108,7 @@ pub(super) struct Session {
     /// When the limiter's armed deadline is.
     token_at: Option<Time>,
     no_tlvs: Arc<[Tlv]>,
+    padded: Option<Padded>,
 }
 
 impl Session {
@@ -106,6 +118,8 @@ impl Session {
             own_id,
             limiter: config.rate_limit.as_ref().map(Limiter::new),
             stats: Stats::default(),
+            management_stats: Stats::default(),
+            padded: None,
             sources: Sources::default(),
             destinations: Destinations::default(),
             management: Management::default(),
@@ -113,6 +127,25 @@ impl Session {
             no_tlvs,
             config,
         }
+    }
+
+    /// The counters that a message of this kind belongs to.
+    pub(super) fn stats_of(&mut self, mid: MessageId) -> &mut Stats {
+        if mid.is_management() { &mut self.management_stats } else { &mut self.stats }
+    }
+
+    /// `content` with padding such that the message takes `size_bytes`.
+    pub(super) fn padded(&mut self, content: Arc<[Tlv]>, size_bytes: Option<u32>) -> Arc<[Tlv]> {
+        let Some(size_bytes) = size_bytes else { return content };
+        if let Some(last) = &self.padded
+            && last.size_bytes == size_bytes
+            && Arc::ptr_eq(&last.content, &content)
+        {
+            return last.tlvs.clone();
+        }
+        let tlvs = padded(content.clone(), &self.own_id, &self.config.peer, Some(size_bytes));
+        self.padded = Some(Padded { content, size_bytes, tlvs: tlvs.clone() });
+        tlvs
     }
 
     /// The mode of acknowledgement; a session that asks for none gives separate ones.
@@ -134,6 +167,7 @@ impl Session {
         number: TransactionNumber,
         purpose: Purpose,
     ) {
+        let mid = pdu.mid;
         let outgoing = Outgoing { pdu, number, purpose };
         let Some(limiter) = &mut self.limiter else {
             self.pass(outbox, outgoing);
@@ -142,16 +176,12 @@ impl Session {
         match limiter.offer(now, outgoing) {
             Offered::Sent(outgoing) => self.pass(outbox, outgoing),
             Offered::Queued => self.arm_token(outbox),
-            Offered::Dropped => self.stats.rate_limited += 1,
+            Offered::Dropped => self.stats_of(mid).rate_limited += 1,
         }
     }
 
     fn pass(&mut self, outbox: &mut Outbox, Outgoing { pdu, number, purpose }: Outgoing) {
-        let packets: &mut Packets = if pdu.mid.service() == Some(Service::Management) {
-            &mut self.stats.management
-        } else {
-            &mut self.stats.packets
-        };
+        let packets = &mut self.stats_of(pdu.mid).packets;
         match purpose {
             Purpose::First => packets.first_transmissions += 1,
             Purpose::Retransmission => packets.retransmissions += 1,

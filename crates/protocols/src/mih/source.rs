@@ -14,7 +14,7 @@ use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{Session, Validity};
 use super::stats::Rejection;
-use super::wire::{Message, MessageId, Opcode, Service, Tlv};
+use super::wire::{Message, MessageId, Opcode, Tlv};
 
 /// One transaction of this MIHF's.
 #[derive(Debug)]
@@ -157,15 +157,30 @@ impl Session {
 
     fn close_reused(&mut self, outbox: &mut Outbox) {
         while let Some((number, source)) = self.sources.take_obsolete(self.config.reliable) {
-            if source.is_some_and(|source| source.is_open()) {
-                self.stats.id_reuses += 1;
-                self.fail_source(outbox, number, FailureReason::IdReused);
+            if let Some(source) = source.filter(Source::is_open) {
+                self.stats_of(source.mid).id_reuses += 1;
+                self.fail_source(outbox, source.mid, number, FailureReason::IdReused);
             }
         }
     }
 
-    fn fail_source(&mut self, outbox: &mut Outbox, number: TransactionNumber, reason: FailureReason) {
-        outbox.events.push_back(Event::TransactionFailed { session: self.id, number, reason });
+    /// Tells the user; service management has events of its own.
+    fn fail_source(
+        &mut self,
+        outbox: &mut Outbox,
+        mid: MessageId,
+        number: TransactionNumber,
+        reason: FailureReason,
+    ) {
+        if !mid.is_management() {
+            outbox.events.push_back(Event::TransactionFailed { session: self.id, number, reason });
+        }
+    }
+
+    fn acknowledged_source(&mut self, outbox: &mut Outbox, mid: MessageId, number: TransactionNumber) {
+        if !mid.is_management() {
+            outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+        }
     }
 
     /// Works out the transaction's next deadline, and sets it.
@@ -196,13 +211,14 @@ impl Session {
             (self.config.acknowledgement, self.config.validity, self.config.lifetime);
         let newest = self.sources.newest();
         let Some(source) = self.sources.get_mut(number) else { return };
+        let mid = source.mid;
         source.timer = None;
         if lifetime.is_some_and(|lifetime| now >= source.first_sent + lifetime) {
             source.pdu = None;
             source.closed = true;
             if !source.answered {
-                self.stats.lifetimes_over += 1;
-                self.fail_source(outbox, number, FailureReason::Lifetime);
+                self.stats_of(mid).lifetimes_over += 1;
+                self.fail_source(outbox, mid, number, FailureReason::Lifetime);
             }
             return;
         }
@@ -215,7 +231,6 @@ impl Session {
                 // An indication is over; a request goes on only under `open`.
                 source.unacknowledged = unacknowledged;
                 source.closed = source.mid.opcode() != Opcode::Request || validity != Validity::Open;
-                self.stats.given_up += 1;
                 failure = Some(if unacknowledged {
                     FailureReason::NotAcknowledged
                 } else {
@@ -226,13 +241,14 @@ impl Session {
             source.timeouts += 1;
             if newest.0 - number.0 > REACH {
                 // Half of the IDs were used since: the copy could be taken for a new message.
-                self.stats.id_reuses += 1;
+                self.stats_of(mid).id_reuses += 1;
             } else {
                 self.send(now, outbox, pdu, number, Purpose::Retransmission);
             }
         }
         if let Some(reason) = failure {
-            self.fail_source(outbox, number, reason);
+            self.stats_of(mid).given_up += 1;
+            self.fail_source(outbox, mid, number, reason);
         }
         self.rearm_source(outbox, number);
     }
@@ -242,13 +258,13 @@ impl Session {
         let Some(number) = self.find_echo(now, pdu, pdu.mid) else { return };
         let Some(source) = self.sources.get_mut(number) else { return };
         if source.closed || source.unacknowledged {
-            self.stats.late_acks += 1;
+            self.stats_of(pdu.mid).late_acks += 1;
         } else if source.acked {
-            self.stats.duplicate_acks += 1;
+            self.stats_of(pdu.mid).duplicate_acks += 1;
         } else {
             source.acked = true;
             source.pdu = None;
-            outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+            self.acknowledged_source(outbox, pdu.mid, number);
             self.rearm_source(outbox, number);
         }
         self.close_reused(outbox);
@@ -260,7 +276,7 @@ impl Session {
         let Some(number) = self.find_echo(now, pdu, request) else { return };
         let Some(source) = self.sources.get_mut(number) else { return };
         if source.closed {
-            self.stats.late_responses += 1;
+            self.stats_of(pdu.mid).late_responses += 1;
             self.close_reused(outbox);
             return;
         }
@@ -270,15 +286,15 @@ impl Session {
         if pdu.ack_rsp && !source.acked && !source.unacknowledged {
             source.acked = true;
             source.pdu = None;
-            outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+            self.acknowledged_source(outbox, pdu.mid, number);
         }
         self.rearm_source(outbox, number);
         if pdu.ack_req {
             self.acknowledge(now, outbox, pdu, number);
         }
         if !first {
-            self.stats.duplicates += 1;
-        } else if pdu.mid.service() == Some(Service::Management) {
+            self.stats_of(pdu.mid).duplicates += 1;
+        } else if pdu.mid.is_management() {
             self.handle_management_response(now, outbox, number, pdu);
         } else {
             outbox.events.push_back(Event::ResponseReceived { session: self.id, number, pdu: pdu.clone() });
@@ -308,9 +324,9 @@ impl Session {
             None => {
                 // It was known once, or asked for nothing.
                 if number.0 < self.sources.first_known() && pdu.is_acknowledgement() {
-                    self.stats.late_acks += 1;
+                    self.stats_of(pdu.mid).late_acks += 1;
                 } else if number.0 < self.sources.first_known() {
-                    self.stats.late_responses += 1;
+                    self.stats_of(pdu.mid).late_responses += 1;
                 } else {
                     self.stats.reject(Rejection::Unsolicited);
                 }

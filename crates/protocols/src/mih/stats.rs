@@ -105,8 +105,8 @@ impl Packets {
     }
 }
 
-/// The counters of one MIHF in one session. Service management (registration, subscription, discovery) is counted
-/// apart, so that it is part of no overhead.
+/// Counters of one MIHF in one session. Service management (registration, subscription, discovery) has a set of its
+/// own, so that it is part of no overhead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Indications of this MIHF's user, each once.
@@ -115,10 +115,8 @@ pub struct Stats {
     pub requests: u64,
     /// Responses of this MIHF's user, each once.
     pub responses: u64,
-    /// Packets passed to the transport for them, and for the peer's.
+    /// Packets passed to the transport for them, and the ACKs of the peer's.
     pub packets: Packets,
-    /// Packets passed to the transport for service management, its acknowledgements included.
-    pub management: Packets,
     /// Transactions given up: no ACK in time (under `strict`: no response in time), and no response accepted.
     pub given_up: u64,
     /// Responses of this MIHF for which no ACK came in time.

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::segment::{Flags, Options, Segment, Timestamps};
+use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
 const KIND_NO_OPERATION: u8 = 1;
@@ -168,20 +169,8 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
     Ok(options)
 }
 
-/// The Internet checksum (RFC 1071) of `octets` on top of `pseudo_header_sum`.
 fn checksum(octets: &[u8], pseudo_header_sum: u32) -> u16 {
-    let mut sum = u64::from(pseudo_header_sum);
-    let mut words = octets.chunks_exact(2);
-    for word in &mut words {
-        sum += u64::from(u16_at(word, 0));
-    }
-    if let &[last] = words.remainder() {
-        sum += u64::from(last) << 8;
-    }
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    !(sum as u16)
+    Sum::from(pseudo_header_sum).with(octets).finish()
 }
 
 fn u16_at(octets: &[u8], at: usize) -> u16 {

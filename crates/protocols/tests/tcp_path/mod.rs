@@ -13,7 +13,10 @@ pub struct Path {
     pub delay: Span,
     /// Up to so much more delay, drawn for each segment, which reorders.
     pub jitter: Span,
+    /// Of what end 0 sends.
     pub loss: f64,
+    /// Of what end 1 sends.
+    pub loss_back: f64,
     pub duplication: f64,
     /// From here on nothing is lost, so that every run ends.
     pub calm_from: Time,
@@ -34,7 +37,7 @@ pub struct Pair {
     pub now: Time,
     pub ends: [End; 2],
     pub sent: Vec<(Time, usize, Segment)>,
-    pub steps: u64,
+    steps: u64,
     path: Path,
     random: Stream,
     flights: BinaryHeap<Flight>,
@@ -77,7 +80,7 @@ impl Pair {
             let calm = self.now >= self.path.calm_from;
             let copies = match () {
                 () if calm => 1,
-                () if self.random.bernoulli(self.path.loss) => 0,
+                () if self.random.bernoulli(if i == 0 { self.path.loss } else { self.path.loss_back }) => 0,
                 () if self.random.bernoulli(self.path.duplication) => 2,
                 () => 1,
             };
@@ -109,6 +112,7 @@ impl Pair {
     /// Lets the next thing happen; false when nothing is left to happen.
     pub fn step(&mut self) -> bool {
         self.steps += 1;
+        assert!(self.steps < 2_000_000, "no end in sight: {:?} {:?}", self.ends[0].tcp, self.ends[1].tcp);
         let arrival = self.flights.peek().map(|&Reverse((at, ..))| at);
         let deadline = |i: usize| self.ends[i].tcp.poll_timeout();
         let next = [arrival, deadline(0), deadline(1)].into_iter().flatten().min();

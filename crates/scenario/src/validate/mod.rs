@@ -55,6 +55,9 @@ struct Report<'a> {
 impl Report<'_> {
     /// Reports a problem with the value that the steps lead to.
     fn add(&mut self, steps: &[Step], message: impl Into<String>, help: impl Into<String>) {
+        if self.problems.full() {
+            return self.problems.leave_out();
+        }
         let (node, path) = locate(self.root, steps);
         self.problems.add(Problem::new(message).at(node.place).path(path).help(help));
     }

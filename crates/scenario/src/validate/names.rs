@@ -46,7 +46,10 @@ impl<'a> Names<'a> {
     /// The index of the node that the value at `steps` names; reports a name that no node has.
     pub fn resolve(&self, name: &str, steps: &[Step], report: &mut Report<'_>) -> Option<usize> {
         let index = self.node(name);
-        if index.is_none() {
+        if index.is_none() && report.problems.full() {
+            // Looking for a similar name costs more than everything else.
+            report.problems.leave_out();
+        } else if index.is_none() {
             let all = match self.in_order.len() {
                 0 => "there are no nodes; add one with [[node]] and a `name`".to_owned(),
                 _ => format!("the nodes: {}", alternatives(self.in_order.iter().copied())),

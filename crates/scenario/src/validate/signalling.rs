@@ -58,7 +58,7 @@ fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     }
     let least_bytes = HEADER_BYTES + id_tlv_bytes(&source.from) + id_tlv_bytes(&source.to);
     if source.message_size.min_bytes() < least_bytes {
-        let message = format!("an MIH message between these two has {least_bytes} B or more");
+        let message = format!("an MIH message between these two has at least {least_bytes} B");
         let help = format!(
             "the header takes 8 B, and the MIHF IDs \"{}\" and \"{}\" the rest; write \"{least_bytes}B\" or more",
             source.from, source.to

@@ -23,7 +23,7 @@ impl fmt::Display for MihfIdTooLong {
 impl std::error::Error for MihfIdTooLong {}
 
 impl MihfId {
-    /// The longest name: an MIHF_ID is an OCTET_STRING of at most 253 octets (IEEE 802.21 annex F.3.11).
+    /// The longest name: an MIHF_ID is an OCTET_STRING of at most 253 octets (IEEE 802.21 annex F).
     pub const MAX_BYTES: usize = 253;
 
     /// The MIHF named `name`; the empty name stands for all of them.

@@ -304,4 +304,172 @@ mod tests {
         assert_eq!(padding(387).len(), 2);
         assert_eq!(padding(60_000).iter().map(Tlv::encoded_bytes).sum::<usize>(), 60_000);
     }
+
+    use super::super::link::{
+        LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, RegisterRequestCode,
+        TargetNetworkInfo,
+    };
+
+    /// 15 and 16 characters.
+    const MN: &str = "mn1.example.org";
+    const POS: &str = "pos1.example.org";
+    const MN_MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+    const AP_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
+
+    fn message(mid: MessageId, tlvs: Vec<Tlv>) -> Message {
+        Message {
+            mid,
+            tid: 0x123,
+            ack_req: true,
+            ack_rsp: false,
+            uir: false,
+            source: MihfId::new(MN).unwrap(),
+            destination: MihfId::new(POS).unwrap(),
+            tlvs: Arc::from(tlvs),
+        }
+    }
+
+    fn link() -> LinkId {
+        LinkId { link_type: LinkType::IEEE_802_11, address: LinkAddress::Mac(MN_MAC) }
+    }
+
+    /// Source 2 + 1 + 15 and destination 2 + 1 + 16 octets.
+    fn names() -> Vec<u8> {
+        [&[1, 16, 15], MN.as_bytes(), &[2, 17, 16], POS.as_bytes()].concat()
+    }
+
+    #[test]
+    fn a_link_going_down_indication_has_its_76_octets() {
+        let indication = message(
+            MessageId::LINK_GOING_DOWN_INDICATION,
+            vec![
+                Tlv::LinkIdentifier(LinkTupleId::of_macs(LinkType::IEEE_802_11, MN_MAC, AP_MAC)),
+                Tlv::TimeInterval(9000),
+                Tlv::LinkGoingDownReason(LinkGoingDownReason::LINK_PARAMETER_DEGRADING),
+            ],
+        );
+        let octets = [
+            // Version 1, ACK-Req; FN 0; MID; transaction ID; 76 - 8 = 68 octets follow.
+            &[0x18, 0x00, 0x2c, 0x06, 0x01, 0x23, 0x00, 68][..],
+            &names(),
+            // TLV 13, 22 octets: 802.11; a MAC (selector 0, family 6, 6 octets); a PoA is there; its MAC.
+            &[13, 22, 19, 0, 0, 6, 6, 2, 0, 0, 0, 0, 1, 1, 0, 0, 6, 6, 2, 0, 0, 0, 0, 9],
+            // 9000 ms = 0x2328; reason 1.
+            &[21, 2, 0x23, 0x28, 22, 1, 1],
+        ]
+        .concat();
+        assert_eq!(octets.len(), 76);
+        assert_eq!(indication.encode(), octets);
+        assert_eq!(indication.encoded_bytes(), 76);
+        assert_eq!(Message::decode(&octets), Ok(indication));
+    }
+
+    #[test]
+    fn a_register_request_has_its_62_octets() {
+        let request = message(
+            MessageId::REGISTER_REQUEST,
+            vec![
+                Tlv::LinkIdentifierList(vec![link()]),
+                Tlv::RegisterRequestCode(RegisterRequestCode::REGISTRATION),
+            ],
+        );
+        let octets = [
+            &[0x18, 0x00, 0x14, 0x02, 0x01, 0x23, 0x00, 54][..],
+            &names(),
+            // A list of one LINK_ID of 11 octets: 12; code 0.
+            &[25, 12, 1, 19, 0, 0, 6, 6, 2, 0, 0, 0, 0, 1, 11, 1, 0],
+        ]
+        .concat();
+        assert_eq!(octets.len(), 62);
+        assert_eq!(request.encode(), octets);
+        assert_eq!(Message::decode(&octets), Ok(request));
+    }
+
+    #[test]
+    fn a_handover_commit_has_its_61_octets_and_its_ack_45() {
+        let commit = message(
+            MessageId::MN_HO_COMMIT_REQUEST,
+            vec![
+                Tlv::LinkType(LinkType::IEEE_802_16),
+                Tlv::TargetNetworkInfo(TargetNetworkInfo::PointOfAttachment(LinkAddress::Mac(AP_MAC))),
+            ],
+        );
+        let octets = commit.encode();
+        assert_eq!(octets.len(), 61);
+        assert_eq!(octets[45..], [4, 1, 27, 55, 11, 1, 0, 0, 6, 6, 2, 0, 0, 0, 0, 9]);
+        let ack = Message {
+            ack_req: false,
+            ack_rsp: true,
+            source: commit.destination.clone(),
+            destination: commit.source.clone(),
+            tlvs: Arc::from([]),
+            ..commit
+        };
+        let octets = ack.encode();
+        assert_eq!(octets.len(), 45);
+        // ACK-Rsp alone; the same MID and transaction ID.
+        assert_eq!(octets[..8], [0x14, 0x00, 0x34, 0x07, 0x01, 0x23, 0x00, 37]);
+        assert_eq!(Message::decode(&octets), Ok(ack));
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_apart() {
+        let good = message(
+            MessageId::EVENT_SUBSCRIBE_REQUEST,
+            vec![
+                Tlv::LinkIdentifier(LinkTupleId { link: link(), point_of_attachment: None }),
+                Tlv::EventList(super::super::link::EventList::LINK_UP),
+            ],
+        )
+        .encode();
+        assert!(Message::decode(&good).is_ok());
+        let changed = |at: usize, value: u8| {
+            let mut octets = good.clone();
+            octets[at] = value;
+            Message::decode(&octets)
+        };
+        assert_eq!(Message::decode(&good[..7]), Err(DecodeError::Truncated { available: 7 }));
+        assert_eq!(Message::decode(&[]), Err(DecodeError::Truncated { available: 0 }));
+        assert_eq!(changed(0, 0x28), Err(DecodeError::UnknownVersion(2)));
+        let announced = good.len();
+        assert_eq!(
+            Message::decode(&good[..announced - 1]),
+            Err(DecodeError::LengthBeyondPacket { announced, available: announced - 1 })
+        );
+        assert_eq!(
+            Message::decode(&[good.as_slice(), &[0]].concat()),
+            Err(DecodeError::TrailingOctets { octets: 1 })
+        );
+        assert_eq!(changed(3, 0x99), Err(DecodeError::UnknownMessage(MessageId(0x1499))));
+        // M, and FN 3 in the upper 7 bits.
+        assert_eq!(changed(0, 0x19), Err(DecodeError::Fragment { number: 0 }));
+        assert_eq!(changed(1, 0x06), Err(DecodeError::Fragment { number: 3 }));
+        // The event list's TLV takes the last 6 octets: its type, its length 4.
+        assert_eq!(changed(announced - 6, 77), Err(DecodeError::MissingTlv { tlv_type: 5 }));
+        assert_eq!(changed(announced - 5, 5), Err(DecodeError::BadTlvLength { tlv_type: 5 }));
+        // The LINK_TUPLE_ID's last octet, the CHOICE of a PoA, in front of that.
+        assert_eq!(changed(announced - 7, 9), Err(DecodeError::BadValue { tlv_type: 13 }));
+        // Source and destination must come first: type octets at 8 and 8 + 18.
+        assert_eq!(changed(8, 2), Err(DecodeError::MissingTlv { tlv_type: 1 }));
+        assert_eq!(changed(26, 1), Err(DecodeError::MissingTlv { tlv_type: 2 }));
+    }
+
+    #[test]
+    fn a_message_gets_the_size_asked_for() {
+        let (mn, pos) = (MihfId::new(MN).unwrap(), MihfId::new(POS).unwrap());
+        // 45 octets of header and names, 3 of the status: 48.
+        let status: Arc<[Tlv]> = Arc::from([Tlv::Status(super::super::link::Status::SUCCESS)]);
+        let size = |asked| {
+            let tlvs = padded(status.clone(), &mn, &pos, asked);
+            Message { tlvs, ..message(MessageId::LINK_ACTIONS_RESPONSE, Vec::new()) }.encoded_bytes()
+        };
+        assert_eq!(size(None), 48);
+        assert_eq!(size(Some(20)), 48);
+        assert_eq!(size(Some(48)), 48);
+        assert_eq!(size(Some(50)), 53);
+        assert_eq!(size(Some(53)), 53);
+        assert_eq!(size(Some(200)), 200);
+        assert_eq!(size(Some(48 + 131)), 48 + 131);
+        assert_eq!(size(Some(u32::MAX)), MAX_MESSAGE_BYTES);
+    }
 }

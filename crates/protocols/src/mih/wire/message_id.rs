@@ -1,4 +1,4 @@
-//! Message identifiers, and the catalogue of all messages with the TLVs they carry (IEEE 802.21 section 8.6).
+//! Message identifiers, and the catalogue of all messages with the TLVs they carry (IEEE 802.21 clause 8).
 
 use std::fmt;
 
@@ -49,6 +49,11 @@ impl MessageId {
             4 => Some(Service::Information),
             _ => None,
         }
+    }
+
+    /// Whether it belongs to service management.
+    pub const fn is_management(self) -> bool {
+        matches!(self.service(), Some(Service::Management))
     }
 
     /// The action identifier.

@@ -1,7 +1,7 @@
 //! Octet-level coding: the sink that values are written to, the reader they are read from, and 802.21's length
 //! encoding, which TLVs, LISTs and OCTET_STRINGs share.
 //!
-//! Lengths (IEEE 802.21 section 6.5.6.2 and annex F.2): n < 128 is one octet; 128 is the octet 0x80; above, one
+//! Lengths: n < 128 is one octet; 128 is the octet 0x80; above, one
 //! octet 0x80 | k, then k octets, big-endian, holding n - 128. It looks like BER, but is not.
 
 use super::error::DecodeError;

@@ -3,6 +3,10 @@
 use std::net::IpAddr;
 
 use super::error::DecodeError;
+use super::handover::{
+    AssignedResourceSet, HandoverResult, HandoverStatus, IpConfigurationMethods, LinkActionRequest,
+    LinkActionResponse, LinkConfigurationParameter, QosList, QueryResult, RequestedResourceSet,
+};
 use super::identity::MihfId;
 use super::link::{
     CommandList, EventList, LinkAddress, LinkDownReason, LinkGoingDownReason, LinkId, LinkPoaList,
@@ -141,6 +145,8 @@ tlvs! {
     NewAccessRouter(LinkAddress) = 16,
     /// 17.
     IpRenewalFlag(bool) = 17,
+    /// 19.
+    IpConfigurationMethods(IpConfigurationMethods) = 19,
     /// 20.
     LinkDownReason(LinkDownReason) = 20,
     /// 21, in milliseconds.
@@ -149,14 +155,28 @@ tlvs! {
     LinkGoingDownReason(LinkGoingDownReason) = 22,
     /// 25.
     LinkIdentifierList(Vec<LinkId>) = 25,
+    /// 29.
+    ConfigureRequestList(Vec<LinkConfigurationParameter>) = 29,
     /// 31.
     LinkPoaList(Vec<LinkPoaList>) = 31,
+    /// 32.
+    PreferredLinkList(Vec<QueryResult>) = 32,
+    /// 33.
+    HandoverResourceQuery(QosList) = 33,
+    /// 34.
+    HandoverStatus(HandoverStatus) = 34,
     /// 35.
     AccessRouterAddress(IpAddr) = 35,
     /// 36.
     DhcpServerAddress(IpAddr) = 36,
     /// 37.
     FaAddress(IpAddr) = 37,
+    /// 38.
+    LinkActionsList(Vec<LinkActionRequest>) = 38,
+    /// 39.
+    LinkActionsResultList(Vec<LinkActionResponse>) = 39,
+    /// 40.
+    HandoverResult(HandoverResult) = 40,
     /// 41: whether the resources asked for are there.
     ResourceStatus(bool) = 41,
     /// 42: whether the resources are kept.
@@ -171,12 +191,16 @@ tlvs! {
     TargetNetworkInfo(TargetNetworkInfo) = 55,
     /// 56.
     TargetNetworkInfoList(Vec<TargetNetworkInfo>) = 56,
+    /// 57.
+    AssignedResourceSet(AssignedResourceSet) = 57,
     /// 59.
     MnLinkId(LinkId) = 59,
     /// 60.
     PointOfAttachment(LinkAddress) = 60,
     /// 61.
     UnauthenticatedInformationRequest(bool) = 61,
+    /// 63.
+    RequestedResourceSet(RequestedResourceSet) = 63,
     /// 100.
     VendorSpecific(VendorSpecific) = 100,
 }

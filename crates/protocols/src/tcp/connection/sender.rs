@@ -39,6 +39,11 @@ pub(super) struct Sender {
     timed_end: u64,
     timed_at: Time,
     last_sent_at: Time,
+    /// The round trip under way ends when this offset is acknowledged.
+    round_end: u64,
+    /// The largest flight in this round trip, and in the one before.
+    flight_peak: u64,
+    flight_peak_before: u64,
     /// Octets of the flight that limited transmit has let go.
     limited_transmit_bytes: u64,
     /// Timeouts since an ACK last moved SND.UNA, or probes since any ACK.
@@ -74,6 +79,9 @@ impl Sender {
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent_at: Time::ZERO,
+            round_end: 0,
+            flight_peak: 0,
+            flight_peak_before: 0,
             limited_transmit_bytes: 0,
             retries: 0,
             probes: 0,
@@ -154,7 +162,12 @@ impl Sender {
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self) {
         let at = self.outstanding();
-        let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        if self.recovery.is_recovering() {
+            // RFC 5681 equation 4 is an upper bound. What was sent for duplicate ACKs took the place of octets
+            // that had left the network: the threshold that the repair began with is not raised by it.
+            flight_bytes = flight_bytes.min(self.window.ssthresh_bytes().saturating_mul(2));
+        }
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
         self.recovery.on_timeout(&at);
         self.detection.on_timeout();
@@ -207,11 +220,10 @@ impl Connection {
 
     #[inline]
     fn new_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
-        let flight_before_bytes = self.sender.flight();
+        let flight_before = self.sender.flight();
         if let Some(elapsed) = self.timed_round_trip(now, segment, ack) {
             // RFC 7323 4.2: with timestamps every second segment measures; without, one a round trip.
-            let samples =
-                if self.timestamps { flight_before_bytes.div_ceil(2 * self.sender.smss) } else { 1 };
+            let samples = if self.timestamps { flight_before.div_ceil(2 * self.sender.smss) } else { 1 };
             self.stats.rtt_samples += 1;
             self.sender.rtt.sample(elapsed, samples);
         }
@@ -228,7 +240,8 @@ impl Connection {
         let at = sender.outstanding();
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal => {
-                sender.window.on_ack(&Acked { bytes: acked, flight_before_bytes });
+                let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -237,6 +250,11 @@ impl Connection {
                 true
             }
         };
+        if ack >= sender.round_end {
+            sender.round_end = sender.snd_max;
+            sender.flight_peak_before = sender.flight_peak;
+            sender.flight_peak = sender.flight();
+        }
         // RFC 6298 5.2 and 5.3.
         if sender.snd_una == sender.snd_max {
             self.timers.stop();
@@ -398,6 +416,7 @@ impl Connection {
         sender.snd_nxt = sender.snd_nxt.max(end);
         sender.snd_max = sender.snd_max.max(end);
         sender.last_sent_at = now;
+        sender.flight_peak = sender.flight_peak.max(sender.flight());
         let mut flags = Flags::NONE;
         if length > 0 {
             self.stats.data_segments_sent += 1;

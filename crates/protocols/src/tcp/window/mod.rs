@@ -35,8 +35,8 @@ pub enum Cause {
 pub struct Acked {
     /// Octets it acknowledges for the first time.
     pub bytes: u64,
-    /// Octets in flight before it arrived.
-    pub flight_before_bytes: u64,
+    /// The largest flight in this and the last round trip: how much of the window is in use.
+    pub in_use_bytes: u64,
 }
 
 /// The window law of a connection.

@@ -5,8 +5,9 @@
 //!   does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
-//! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the flight size before
-//!   the ACK for pipeACK. A window that the application or the receiver does not fill says nothing of the path.
+//! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight of
+//!   this and the last round trip for pipeACK. A window that application or receiver do not fill says nothing of
+//!   the path.
 
 use super::{Acked, Cause};
 
@@ -48,7 +49,7 @@ impl Reno {
 
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
-        if acked.flight_before_bytes.saturating_mul(2) < self.cwnd_bytes {
+        if acked.in_use_bytes.saturating_mul(2) < self.cwnd_bytes {
             return;
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
@@ -101,8 +102,8 @@ mod tests {
     }
 
     fn ack(law: &mut Reno, bytes: u64) {
-        let flight_before_bytes = law.cwnd_bytes();
-        law.on_ack(&Acked { bytes, flight_before_bytes });
+        let in_use_bytes = law.cwnd_bytes();
+        law.on_ack(&Acked { bytes, in_use_bytes });
     }
 
     #[test]
@@ -150,9 +151,9 @@ mod tests {
     #[test]
     fn a_window_not_in_use_does_not_grow() {
         let mut law = law(10_000, None);
-        law.on_ack(&Acked { bytes: 1000, flight_before_bytes: 4999 });
+        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 4999 });
         assert_eq!(law.cwnd_bytes(), 10_000);
-        law.on_ack(&Acked { bytes: 1000, flight_before_bytes: 5000 });
+        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 5000 });
         assert_eq!(law.cwnd_bytes(), 11_000);
     }
 }

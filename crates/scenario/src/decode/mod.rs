@@ -11,26 +11,25 @@
 //! All unknown keys are reported in one pass. A wrong value ends serde's walk, so the walk is repeated with that value
 //! taken as left out, until nothing new is wrong: users see all their mistakes at once.
 
-use std::borrow::Cow;
+mod error;
+mod one_or_many;
+
 use std::cell::RefCell;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ptr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
+use self::error::{At, Error, Kind};
+pub(crate) use self::one_or_many::OneOrMany;
 use crate::diagnostics::{Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
 use crate::tree::{Entry, Node, Table, Value};
-
-/// The newtype's name that asks for one table as a list of one.
-const ONE_OR_MANY: &str = "one or many";
 
 /// The serde name of an enum that is a table with exactly one key.
 const ONE_KEY: &str = "one key";
@@ -59,7 +58,8 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(root: &'de Node, problems: &mut P
                         Problem::new(fault.message).at(at.node.place).path(at.path).help_if(fault.help);
                     state.found.borrow_mut().push(problem);
                 }
-                if ptr::eq(at.node, root) {
+                // An error that comes back although its value counts as left out would come back forever.
+                if ptr::eq(at.node, root) || state.is_broken(at.node) {
                     break;
                 }
                 state.broken.borrow_mut().push(at.node);
@@ -125,120 +125,6 @@ pub(crate) fn write_step(f: &mut impl fmt::Write, step: &str) -> fmt::Result {
         write!(f, "\"{step}\"")
     } else {
         f.write_str(step)
-    }
-}
-
-/// What serde's derived code or a visitor refused, before or after it is known where.
-pub(crate) struct Error<'de>(Box<Fault<'de>>);
-
-struct Fault<'de> {
-    message: String,
-    help: Option<String>,
-    kind: Kind,
-    at: Option<At<'de>>,
-}
-
-struct At<'de> {
-    node: &'de Node,
-    path: String,
-}
-
-enum Kind {
-    Plain,
-    /// A required key is not there.
-    Missing(&'static str),
-    /// Follows from a problem already reported.
-    Consequence,
-}
-
-impl<'de> Error<'de> {
-    fn new(message: impl Into<String>) -> Error<'de> {
-        Error(Box::new(Fault { message: message.into(), help: None, kind: Kind::Plain, at: None }))
-    }
-
-    fn help(mut self, help: impl Into<String>) -> Error<'de> {
-        self.0.help = Some(help.into());
-        self
-    }
-
-    fn consequence() -> Error<'de> {
-        let mut error = Error::new("follows from another problem");
-        error.0.kind = Kind::Consequence;
-        error
-    }
-}
-
-impl fmt::Debug for Error<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
-    }
-}
-
-impl fmt::Display for Error<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
-    }
-}
-
-impl std::error::Error for Error<'_> {}
-
-impl de::Error for Error<'_> {
-    /// What follows the first line of the message is help.
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        let text = message.to_string();
-        match text.split_once('\n') {
-            Some((message, help)) => Error::new(message).help(help),
-            None => Error::new(text),
-        }
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
-    }
-
-    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
-    }
-
-    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
-        let wanted = expected.to_string();
-        let wanted = wanted.rsplit(' ').next().unwrap_or(&wanted).to_owned();
-        Error::new(format!("a list of {wanted} is needed here, not of {found}"))
-    }
-
-    fn missing_field(key: &'static str) -> Self {
-        let mut error = Error::new(format!("the key `{key}` is missing"));
-        error.0.kind = Kind::Missing(key);
-        error
-    }
-}
-
-/// serde's words for what is expected, in ours.
-fn wanted(expected: &dyn Expected) -> String {
-    let wanted = expected.to_string();
-    match wanted.as_str() {
-        "u32" => format!("a whole number from 0 to {}", u32::MAX),
-        "u64" => "a whole number, 0 or more".into(),
-        "f64" => "a number".into(),
-        "a boolean" => "`true` or `false`".into(),
-        "a sequence" => "a list".into(),
-        other if other.starts_with("struct ") => "a table".into(),
-        other if other.starts_with("an array") => "a list".into(),
-        other => other.into(),
-    }
-}
-
-fn described(found: Unexpected<'_>) -> String {
-    match found {
-        Unexpected::Bool(yes) => format!("`{yes}`"),
-        Unexpected::Signed(number) => format!("the number {number}"),
-        Unexpected::Unsigned(number) => format!("the number {number}"),
-        Unexpected::Float(number) => format!("the number {number}"),
-        Unexpected::Str(text) if text.chars().count() <= 40 => format!("the string \"{text}\""),
-        Unexpected::Str(_) => "a string".into(),
-        Unexpected::Seq => "a list".into(),
-        Unexpected::Map => "a table".into(),
-        other => other.to_string(),
     }
 }
 
@@ -353,28 +239,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             };
         }
         if name == ONE_KEY {
-            let example =
-                || format!("write a table with one of the keys {}", alternatives(variants.iter().copied()));
-            let Some(table) = self.node.table() else {
-                return Err(
-                    Error::new(format!("a table is needed here, not {}", self.node.noun())).help(example())
-                );
-            };
-            self.report_unknown_keys(table, variants);
-            let known: Vec<&Entry> =
-                table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
-            return match known[..] {
-                [entry] => {
-                    let variant = choose(&entry.key, "key", variants)?;
-                    Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
-                }
-                [] if !table.entries.is_empty() => Err(Error::consequence()),
-                [] => Err(Error::new("this table is empty").help(example())),
-                _ => Err(Error::new(format!(
-                    "only one of the keys {} may stand here",
-                    alternatives(variants.iter().copied())
-                ))),
-            };
+            return self.one_key(variants);
         }
         match self.node.text() {
             Some(text) => {
@@ -387,6 +252,28 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             }
             None => Err(Error::new(format!("a string is needed here, not {}", self.node.noun()))
                 .help(format!("it may be {}", quoted(variants)))),
+        }
+    }
+
+    /// The variant of a table with exactly one key.
+    fn one_key(&self, variants: &'static [&'static str]) -> Result<Choice<'de, '_>, Error<'de>> {
+        let list = alternatives(variants.iter().copied());
+        let help = format!("write {{ {} = ... }}; the key may be {list}", variants[0]);
+        let Some(table) = self.node.table() else {
+            return Err(Error::new(format!("a table is needed here, not {}", self.node.noun())).help(help));
+        };
+        self.report_unknown_keys(table, variants);
+        let known: Vec<&Entry> =
+            table.entries.iter().filter(|e| variants.contains(&e.key.as_str())).collect();
+        match known[..] {
+            [entry] if self.state.is_broken(&entry.node) => Err(Error::consequence()),
+            [entry] => {
+                let variant = choose(&entry.key, "key", variants)?;
+                Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
+            }
+            [] if !table.entries.is_empty() => Err(Error::consequence()),
+            [] => Err(Error::new("this table is empty").help(help)),
+            _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
         }
     }
 
@@ -439,7 +326,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error<'de>> {
-        if name == ONE_OR_MANY {
+        if name == one_or_many::NAME {
             return match &self.node.value {
                 Value::Table(_) => visitor.visit_seq(ListAccess {
                     rest: std::slice::from_ref(self.node).iter(),
@@ -660,47 +547,5 @@ impl<'de> MapAccess<'de> for ShorthandAccess<'de, '_> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error<'de>> {
         let NodeDeserializer { node, path, state, .. } = *self.of;
         seed.deserialize(NodeDeserializer { node, path, tags: Vec::new(), state })
-    }
-}
-
-/// One table, or a list of tables.
-pub(crate) struct OneOrMany<T>(pub Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOrMany<T>, D::Error> {
-        struct ListVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table, or a list of tables,")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-                let mut all = Vec::new();
-                while let Some(one) = list.next_element()? {
-                    all.push(one);
-                }
-                Ok(all)
-            }
-        }
-
-        deserializer.deserialize_newtype_struct(ONE_OR_MANY, ListVisitor(PhantomData)).map(OneOrMany)
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}OrList", T::schema_name()).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
     }
 }

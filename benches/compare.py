@@ -1,0 +1,251 @@
+"""Measures the bench scenarios in Roamsim, ns-3 and ns-2, side by side, and prints the comparison as Markdown.
+
+    python benches/compare.py [--rounds N] [--only NAME]... [--json FILE] [--update docs/performance.md]
+
+Each round runs each simulator once, each run in a process of its own, so that a disturbance of the machine meets all
+of them. Ratios are taken within a round; medians of rounds are printed, with the smallest and the largest. A
+simulator that is missing is left out, and said so. These are benchmarks, not tests: a missed goal is no error.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import programs
+from programs import MissingError, Program
+
+BEGIN, END = "<!-- bench:start -->", "<!-- bench:end -->"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A scenario: its words on the command line, its unit of work, and how much less CPU we want than a peer."""
+
+    name: str
+    words: list[str]
+    unit: str
+    pending: int  # the size of the bare hold model to set beside it: flows, or 10
+    goals: dict[str, int]
+
+
+BENCHES = [
+    Bench("bulk", ["bulk"], "segment", 10, {"ns-3": 40, "ns-2": 3}),
+    Bench("signalling", ["signalling"], "message", 10, {"ns-3": 20}),
+    Bench("dumbbell-10", ["dumbbell", "10"], "segment", 10, {"ns-3": 40, "ns-2": 3}),
+    Bench("dumbbell-100", ["dumbbell", "100"], "segment", 100, {"ns-3": 40, "ns-2": 3}),
+    Bench("dumbbell-1000", ["dumbbell", "1000"], "segment", 1000, {"ns-3": 40, "ns-2": 3}),
+]
+
+Run = dict[str, float]
+Runs = dict[str, dict[str, list[Run]]]  # by bench, by program
+
+
+def available() -> list[Program]:
+    """The simulators that can be run here; says loudly which cannot."""
+    found = []
+    makers: list[Callable[[], Program]] = [
+        programs.ours,
+        programs.ns3,
+        lambda: programs.ns2("Calendar"),
+        lambda: programs.ns2("Splay"),
+    ]
+    for make in makers:
+        try:
+            found.append(make())
+        except MissingError as missing:
+            sys.stderr.write(f"LEFT OUT: {missing}\n")
+    return found
+
+
+def measure(benches: list[Bench], found: list[Program], rounds: int) -> Runs:
+    """All runs, in rounds."""
+    runs: Runs = {bench.name: {program.name: [] for program in found} for bench in benches}
+    for round_number in range(1, rounds + 1):
+        for bench in benches:
+            for program in found:
+                done = subprocess.run([*program.command, *bench.words], capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    raise SystemExit(f"{program.name} failed on {bench.name}:\n{done.stderr}")
+                run = json.loads(done.stdout.splitlines()[-1])
+                runs[bench.name][program.name].append(run)
+                sys.stderr.write(f"round {round_number}: {bench.name}, {program.name}: {run['cpu_s']:.3f} s\n")
+    return runs
+
+
+def hold_ns() -> dict[int, float]:
+    """Nanoseconds of one step of the bare hold model by number of pending events, as criterion left them."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", programs.ROOT / "target"))
+    estimates = target.glob("criterion/hold/*/new/estimates.json")
+    held = {
+        int(e.parent.parent.name): float(json.loads(e.read_text())["median"]["point_estimate"]) for e in estimates
+    }
+    if not held:
+        sys.stderr.write("LEFT OUT: the bare hold model; run `cargo bench -p roamsim-engine --bench queue` first\n")
+    return held
+
+
+def spread(values: list[float], digits: int = 3) -> str:
+    """Median (smallest to largest)."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}g}"
+    return f"{statistics.median(values):.{digits}g} ({min(values):.{digits}g} to {max(values):.{digits}g})"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]])
+
+
+def work_table(benches: list[Bench], runs: Runs) -> str:
+    """What each simulator did and what it cost."""
+    rows = []
+    for bench in benches:
+        for name, measured in runs[bench.name].items():
+            cpu_s = [run["cpu_s"] for run in measured]
+            first = measured[0]
+            per_unit_ns = 1e9 * statistics.median(cpu_s) / max(1, first["delivered_units"])
+            events_per_s = first["events"] / statistics.median(cpu_s) if "events" in first else None
+            rows.append(
+                [
+                    bench.name,
+                    name,
+                    spread(cpu_s),
+                    f"{first['delivered_units']:,.0f} {bench.unit}s",
+                    f"{first['goodput_bps'] / 1e6:.4g}",
+                    f"{per_unit_ns:,.0f}",
+                    f"{events_per_s / 1e6:.3g}" if events_per_s else "",
+                    f"{first['max_rss_bytes'] / 1e6:.0f}",
+                ]
+            )
+    head = ["scenario", "simulator", "CPU, s", "delivered", "goodput, Mb/s", "ns a unit", "million events/s"]
+    return table([*head, "peak memory, MB"], rows)
+
+
+def ratio_table(benches: list[Bench], runs: Runs) -> str:
+    """How many times the CPU of Roamsim each peer needs."""
+    rows = []
+    for bench in benches:
+        mine = runs[bench.name]["roamsim"]
+        for name, theirs in runs[bench.name].items():
+            if name == "roamsim":
+                continue
+            ratios = [b["cpu_s"] / a["cpu_s"] for a, b in zip(mine, theirs, strict=True)]
+            work = mine[0]["delivered_units"] / max(1, theirs[0]["delivered_units"])
+            goal = bench.goals.get(name)
+            median = statistics.median(ratios)
+            verdict = "" if goal is None else f"{goal}: {'met' if median >= goal else 'missed'}"
+            rows.append([bench.name, name, spread(ratios), spread([r * work for r in ratios]), verdict])
+    return table(["scenario", "peer", "CPU, ratio", "CPU a delivered unit, ratio", "goal"], rows)
+
+
+def event_table(benches: list[Bench], runs: Runs, held: dict[int, float]) -> str:
+    """Cost of an event in Roamsim beside the bare event queue."""
+    rows = []
+    for bench in benches:
+        mine = runs[bench.name]["roamsim"]
+        event_ns = statistics.median([1e9 * run["cpu_s"] / run["events"] for run in mine])
+        bare_ns = held.get(bench.pending)
+        rows.append(
+            [
+                bench.name,
+                f"{mine[0]['events']:,.0f}",
+                f"{1e3 / event_ns:.3g}",
+                f"{event_ns:.1f}",
+                f"{bare_ns:.1f} at {bench.pending} pending" if bare_ns else "",
+                f"{statistics.median([run['run_rss_bytes'] for run in mine]) / 1e6:.1f}",
+            ]
+        )
+    head = [
+        "scenario",
+        "events",
+        "million events/s",
+        "ns an event",
+        "bare hold model, ns",
+        "memory of world and run, MB",
+    ]
+    text = table(head, rows)
+    per_flow = memory_per_flow(runs)
+    return text if per_flow is None else f"{text}\n\nMemory: {per_flow:,.0f} bytes a flow, packets included."
+
+
+def memory_per_flow(runs: Runs) -> float | None:
+    """The difference between the largest and the smallest dumbbell, by flow: what is there once falls out."""
+    sizes = {flows: runs.get(f"dumbbell-{flows}", {}).get("roamsim") for flows in (10, 1000)}
+    small, large = sizes[10], sizes[1000]
+    if not small or not large:
+        return None
+    at_large, at_small = (statistics.median([run["run_rss_bytes"] for run in part]) for part in (large, small))
+    return (at_large - at_small) / 990
+
+
+def machine() -> str:
+    """What it was measured on."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
+
+
+def report(benches: list[Bench], found: list[Program], runs: Runs, rounds: int, held: dict[int, float]) -> str:
+    """The whole comparison as Markdown."""
+    parts = [f"Measured on: {machine()}; {rounds} rounds; medians (smallest to largest)."]
+    parts.append("\n".join(f"- {program.name}: {program.build}" for program in found))
+    parts.append(work_table(benches, runs))
+    if any(program.name == "roamsim" for program in found):
+        if len(found) > 1:
+            parts.append(ratio_table(benches, runs))
+        parts.append(event_table(benches, runs, held))
+    return "\n\n".join(parts) + "\n"
+
+
+def update(path: Path, text: str) -> None:
+    """Replaces what stands between the markers of a file."""
+    old = path.read_text()
+    if old.count(BEGIN) != 1 or old.count(END) != 1:
+        raise SystemExit(f"{path} must hold {BEGIN} and {END} once each")
+    before, rest = old.split(BEGIN)
+    path.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each simulator a scenario (3)")
+    parser.add_argument("--only", action="append", choices=[bench.name for bench in BENCHES], help="this scenario")
+    parser.add_argument("--json", type=Path, help="also write all runs to this file")
+    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    benches = [bench for bench in BENCHES if not arguments.only or bench.name in arguments.only]
+    found = available()
+    if not found:
+        raise SystemExit("no simulator can be run here")
+    runs = measure(benches, found, arguments.rounds)
+    held = hold_ns()
+    text = report(benches, found, runs, arguments.rounds, held)
+    sys.stdout.write(text)
+    if arguments.json:
+        document = {
+            "machine": machine(),
+            "builds": {program.name: program.build for program in found},
+            "runs": runs,
+            "hold_ns": held,
+        }
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(document, indent=1) + "\n")
+    if arguments.update:
+        update(arguments.update, text)
+
+
+if __name__ == "__main__":
+    main()

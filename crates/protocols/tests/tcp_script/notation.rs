@@ -1,0 +1,331 @@
+//! The notation of scripts: reading and printing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use roamsim_engine::Span;
+use roamsim_protocols::tcp::{Config, Event, Flags, InitialWindow, Options, Segment, Timestamps};
+
+pub struct Script {
+    pub config: Config,
+    pub iss: u32,
+    pub irs: u32,
+    pub lines: Vec<Line>,
+}
+
+pub struct Line {
+    pub number: usize,
+    pub source: String,
+    pub relative: bool,
+    pub offset: Span,
+    pub action: Action,
+}
+
+pub enum Action {
+    Connect,
+    Listen,
+    Write(u64),
+    Close,
+    Abort,
+    Read(u64),
+    SetReading(bool),
+    Arrives(Segment),
+    Sent(Expected),
+    Event(Event),
+    Assert(Vec<Assertion>),
+}
+
+/// A segment that a line expects; what is `None` is not looked at.
+pub struct Expected {
+    pub text: String,
+    segment: Segment,
+    window: Option<u16>,
+    options: Option<Options>,
+}
+
+impl Expected {
+    pub fn matches(&self, sent: &Segment) -> bool {
+        let want = &self.segment;
+        (want.seq, want.ack, want.flags, want.payload_bytes)
+            == (sent.seq, sent.ack, sent.flags, sent.payload_bytes)
+            && self.window.is_none_or(|window| window == sent.window)
+            && self.options.is_none_or(|options| options == sent.options)
+    }
+}
+
+pub struct Assertion {
+    pub name: String,
+    operator: String,
+    value: String,
+}
+
+impl fmt::Display for Assertion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.name, self.operator, self.value)
+    }
+}
+
+impl Assertion {
+    pub fn holds(&self, got: &str) -> bool {
+        let order = match (number(got), number(&self.value)) {
+            (Some(got), Some(want)) => got.partial_cmp(&want),
+            _ => (got == self.value).then_some(std::cmp::Ordering::Equal),
+        };
+        match self.operator.as_str() {
+            "==" => order.is_some_and(|o| o.is_eq()),
+            "!=" => order.is_none_or(|o| o.is_ne()),
+            "<" => order.is_some_and(|o| o.is_lt()),
+            "<=" => order.is_some_and(|o| o.is_le()),
+            ">" => order.is_some_and(|o| o.is_gt()),
+            _ => order.is_some_and(|o| o.is_ge()),
+        }
+    }
+}
+
+/// A plain number, or one with `s` or `ms`, in seconds then.
+fn number(text: &str) -> Option<f64> {
+    if let Some(ms) = text.strip_suffix("ms") {
+        return ms.parse::<f64>().ok().map(|ms| ms / 1000.0);
+    }
+    text.strip_suffix('s').unwrap_or(text).parse().ok()
+}
+
+/// Reads a script; the error comes with its line.
+pub fn parse(text: &str) -> Result<Script, (usize, String)> {
+    let head = text.lines().take_while(|line| line.starts_with("//")).count();
+    if head < 3 {
+        return Err((1, "a script starts with three lines of comment that say what is tested".to_owned()));
+    }
+    let mut script = Script { config: Config::default(), iss: 100_000, irs: 200_000, lines: Vec::new() };
+    for (index, source) in text.lines().enumerate() {
+        let number = index + 1;
+        let line = source.split("//").next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        if line.starts_with("--") {
+            for setting in line.split_whitespace() {
+                set(&mut script, setting).map_err(|error| (number, error))?;
+            }
+            continue;
+        }
+        let (time, action) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let relative = time.starts_with('+');
+        let offset = seconds(time.trim_start_matches('+')).ok_or((number, format!("`{time}` is no time")))?;
+        let action = parse_action(action.trim()).map_err(|error| (number, error))?;
+        script.lines.push(Line { number, source: source.trim().to_owned(), relative, offset, action });
+    }
+    Ok(script)
+}
+
+fn seconds(text: &str) -> Option<Span> {
+    let seconds: f64 = text.parse().ok()?;
+    (seconds >= 0.0).then(|| Span::from_secs_f64(seconds))
+}
+
+fn value<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    let has_unit = text.ends_with('s');
+    number(text)
+        .filter(|&s| has_unit && s >= 0.0)
+        .map(Span::from_secs_f64)
+        .ok_or(format!("`{text}` is no time with a unit"))
+}
+
+fn on_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither on nor off")),
+    }
+}
+
+fn set(script: &mut Script, setting: &str) -> Result<(), String> {
+    let (key, text) =
+        setting.trim_start_matches('-').split_once('=').ok_or(format!("`{setting}` has no value"))?;
+    let config = &mut script.config;
+    match key {
+        "variant" => config.variant = text.parse().map_err(|error| format!("{error}"))?,
+        "mss" => config.mss_bytes = value(text)?,
+        "initial_window" => config.initial_window = InitialWindow::Segments(value(text)?),
+        "receive_window" => config.receive_window_bytes = value(text)?,
+        "window_scaling" => config.window_scaling = on_off(text)?,
+        "min_rto" => config.min_rto = span(text)?,
+        "max_rto" => config.max_rto = span(text)?,
+        "initial_rto" => config.initial_rto = span(text)?,
+        "clock_granularity" => config.clock_granularity = span(text)?,
+        "delayed_ack" => config.delayed_ack = if text == "off" { None } else { Some(span(text)?) },
+        "nagle" => config.nagle = on_off(text)?,
+        "dup_ack_threshold" => config.dup_ack_threshold = value(text)?,
+        "limited_transmit" => config.limited_transmit = on_off(text)?,
+        "timestamps" => config.timestamps = on_off(text)?,
+        "max_retransmissions" => config.max_retransmissions = Some(value(text)?),
+        "initial_ssthresh" => config.initial_ssthresh_bytes = Some(value(text)?),
+        "restart_after_idle" => config.restart_after_idle = on_off(text)?,
+        "msl" => config.msl = span(text)?,
+        "iss" => script.iss = value(text)?,
+        "irs" => script.irs = value(text)?,
+        _ => return Err(format!("unknown setting `{key}`")),
+    }
+    Ok(())
+}
+
+fn parse_action(text: &str) -> Result<Action, String> {
+    if let Some(segment) = text.strip_prefix('<') {
+        let expected = parse_segment(segment.trim())?;
+        let window = expected.window.unwrap_or(u16::MAX);
+        let options = expected.options.ok_or("<any> cannot arrive".to_owned())?;
+        return Ok(Action::Arrives(Segment { window, options, ..expected.segment }));
+    }
+    if let Some(segment) = text.strip_prefix('>') {
+        return Ok(Action::Sent(parse_segment(segment.trim())?));
+    }
+    if let Some(rest) = text.strip_prefix("%{") {
+        let body = rest.trim().strip_suffix("}%").ok_or("`%{` without `}%`".to_owned())?;
+        let assertions = body.split(';').map(str::trim).filter(|part| !part.is_empty());
+        return Ok(Action::Assert(assertions.map(parse_assertion).collect::<Result<_, _>>()?));
+    }
+    if let Some(event) = text.strip_prefix("event ") {
+        return parse_event(event).map(Action::Event);
+    }
+    let unknown = || format!("unknown action `{text}`");
+    let (name, rest) = text.split_once('(').ok_or_else(unknown)?;
+    let argument = rest.strip_suffix(')').ok_or_else(unknown)?;
+    Ok(match name {
+        "connect" => Action::Connect,
+        "listen" => Action::Listen,
+        "close" => Action::Close,
+        "abort" => Action::Abort,
+        "write" => Action::Write(value(argument)?),
+        "read" => Action::Read(value(argument)?),
+        "set_reading" => Action::SetReading(on_off(argument)?),
+        _ => return Err(unknown()),
+    })
+}
+
+fn parse_event(text: &str) -> Result<Event, String> {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let mut offset = || value(words.next().unwrap_or_default());
+    Ok(match name {
+        "established" => Event::Established,
+        "received" => Event::Received { up_to: offset()? },
+        "acknowledged" => Event::Acknowledged { up_to: offset()? },
+        "remote_closed" => Event::RemoteClosed,
+        "closed" => Event::Closed,
+        "reset" => Event::Reset,
+        "timed_out" => Event::TimedOut,
+        _ => return Err(format!("unknown event `{name}`")),
+    })
+}
+
+fn parse_assertion(text: &str) -> Result<Assertion, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        ["assert", name, operator @ ("==" | "!=" | "<" | "<=" | ">" | ">="), value] => {
+            Ok(Assertion { name: name.into(), operator: operator.into(), value: value.into() })
+        }
+        _ => Err(format!("`{text}` is not `assert NAME OPERATOR VALUE`")),
+    }
+}
+
+fn parse_segment(text: &str) -> Result<Expected, String> {
+    let (before, options) = match text.split_once('<') {
+        None => (text, Some(Options::default())),
+        Some((before, options)) => {
+            let options = options.strip_suffix('>').ok_or("options without `>`".to_owned())?;
+            (before, if options == "any" { None } else { Some(parse_options(options)?) })
+        }
+    };
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let [flags, range, rest @ ..] = &words[..] else {
+        return Err("a segment is FLAGS SEQ:END(LENGTH) ...".to_owned());
+    };
+    let (seq, payload_bytes) = parse_range(range)?;
+    let mut segment = Segment {
+        source_port: 2000,
+        destination_port: 1000,
+        seq,
+        ack: 0,
+        flags: parse_flags(flags)?,
+        window: 0,
+        payload_bytes,
+        options: Options::default(),
+    };
+    let mut window = None;
+    for pair in rest.chunks(2) {
+        match pair {
+            ["ack", ack] => segment.ack = value(ack)?,
+            ["win", field] => window = Some(value(field)?),
+            _ => return Err(format!("`{}` is neither `ack N` nor `win N`", pair.join(" "))),
+        }
+    }
+    Ok(Expected { text: text.to_owned(), segment, window, options })
+}
+
+fn parse_range(text: &str) -> Result<(u32, u32), String> {
+    let error = || format!("`{text}` is not SEQ:END(LENGTH) with END = SEQ + LENGTH");
+    let (seq, rest) = text.split_once(':').ok_or_else(error)?;
+    let (end, length) = rest.split_once('(').ok_or_else(error)?;
+    let (seq, end): (u32, u32) = (value(seq)?, value(end)?);
+    let length: u32 = value(length.strip_suffix(')').ok_or_else(error)?)?;
+    if seq.wrapping_add(length) == end { Ok((seq, length)) } else { Err(error()) }
+}
+
+fn parse_flags(text: &str) -> Result<Flags, String> {
+    let mut flags = Flags::NONE;
+    for letter in text.chars() {
+        flags |= match letter {
+            'S' => Flags::SYN,
+            'F' => Flags::FIN,
+            'R' => Flags::RST,
+            'P' => Flags::PSH,
+            '.' => Flags::ACK,
+            '-' => Flags::NONE,
+            _ => return Err(format!("unknown flag `{letter}`")),
+        };
+    }
+    Ok(flags)
+}
+
+fn parse_options(text: &str) -> Result<Options, String> {
+    let mut options = Options::default();
+    for option in text.split(',') {
+        let words: Vec<&str> = option.split_whitespace().collect();
+        match words[..] {
+            ["mss", mss] => options.mss = Some(value(mss)?),
+            ["wscale", shift] => options.window_scale = Some(value(shift)?),
+            ["TS", "val", val, "ecr", ecr] => {
+                options.timestamps = Some(Timestamps { value: value(val)?, echo_reply: value(ecr)? });
+            }
+            _ => return Err(format!("unknown option `{option}`")),
+        }
+    }
+    Ok(options)
+}
+
+/// A segment with relative numbers in the notation of scripts.
+pub fn print_segment(segment: &Segment) -> String {
+    let letters =
+        [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::PSH, 'P'), (Flags::ACK, '.')];
+    let flags: String =
+        letters.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, letter)| letter).collect();
+    let end = segment.seq.wrapping_add(segment.payload_bytes);
+    let mut text = format!("{flags} {}:{end}({})", segment.seq, segment.payload_bytes);
+    if segment.flags.contains(Flags::ACK) {
+        text += &format!(" ack {}", segment.ack);
+    }
+    text += &format!(" win {}", segment.window);
+    let options = &segment.options;
+    let mut parts = Vec::new();
+    parts.extend(options.mss.map(|mss| format!("mss {mss}")));
+    parts.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
+    parts.extend(options.timestamps.map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo_reply)));
+    if !parts.is_empty() {
+        text += &format!(" <{}>", parts.join(","));
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! Scripts in packetdrill's notation, run straight on the machine: one behaviour a file in `tcp_scripts/`.
+//!
+//! A script starts with three or more lines of comment that say what is tested, then `--key=value` settings (the
+//! names of [`Config`], spans as `200ms` or `1s`, `off` for none), then lines of a time and an action. A time is
+//! absolute (`1.5`) or follows the line before (`+.2`). The actions:
+//! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `abort()`, `read(BYTES)`, `set_reading(on|off)`
+//! - `< FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment arrives (window 65535 if left out)
+//! - `> FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment is sent, at this very nanosecond, and is
+//!   the next one sent; a window left out is not looked at, options left out are none, `<any>` any
+//! - `event NAME [OFFSET]`: the application has been told so since the last such line
+//! - `%{ assert NAME OPERATOR VALUE; ... }%`: the machine's state and counters
+//!
+//! Sequence numbers are relative, the SYN is 0. A segment sent that no line expects is an error, also after the
+//! last line until its time. `TCP_SCRIPT=name` in the environment runs one script and prints what is sent.
+
+mod tcp_script;
+
+use std::fs;
+use std::path::Path;
+
+use tcp_script::run;
+
+#[test]
+fn every_script_holds() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tcp_scripts");
+    let only = std::env::var("TCP_SCRIPT").ok();
+    let mut paths: Vec<_> = fs::read_dir(&directory)
+        .expect("the directory of scripts is there")
+        .map(|entry| entry.expect("the directory can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "pkt"))
+        .filter(|path| only.as_deref().is_none_or(|name| path.file_stem().is_some_and(|stem| stem == name)))
+        .collect();
+    paths.sort();
+    assert!(only.is_some() || paths.len() >= 25, "only {} scripts in {}", paths.len(), directory.display());
+    assert!(!paths.is_empty(), "no script of that name");
+    let mut failures = Vec::new();
+    for path in &paths {
+        let text = fs::read_to_string(path).expect("a script can be read");
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Err(error) = run(&name, &text) {
+            failures.push(error);
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} failed\n{}", failures.len(), paths.len(), failures.join("\n"));
+}
+
+const HEAD: &str = "// a\n// b\n// c\n--mss=1000\n";
+
+fn error_of(body: &str) -> String {
+    run("t.pkt", &format!("{HEAD}{body}")).expect_err("the script must fail")
+}
+
+#[test]
+fn a_wrong_segment_is_told_with_line_expected_and_got() {
+    let error = error_of("0 connect()\n+0 > S 1:1(0) <mss 1000,wscale 7>\n");
+    assert_eq!(
+        error,
+        "t.pkt:6: +0 > S 1:1(0) <mss 1000,wscale 7>\n  expected  0.000000000s > S 1:1(0) <mss 1000,wscale 7>\n  \
+         got       0.000000000s > S 0:0(0) win 65535 <mss 1000,wscale 7>"
+    );
+}
+
+#[test]
+fn a_segment_at_the_wrong_time_is_told() {
+    let error = error_of("0 connect()\n+0 > S 0:0(0) <any>\n+0.9 > S 0:0(0) <any>\n");
+    assert!(error.contains("got       nothing until then"), "{error}");
+    let error = error_of("0 connect()\n+0 > S 0:0(0) <any>\n+1.1 > S 0:0(0) <any>\n");
+    assert!(error.contains("got       1.000000000s > S 0:0(0)"), "{error}");
+}
+
+#[test]
+fn a_segment_that_no_line_expects_is_told() {
+    let error = error_of("0 connect()\n+0 write(10)\n");
+    assert!(error.starts_with("t.pkt:6:") && error.contains("expected  nothing"), "{error}");
+    let error = error_of("0 connect()\n");
+    assert!(error.starts_with("t.pkt:6: end of script"), "{error}");
+}
+
+#[test]
+fn a_wrong_assertion_is_told() {
+    let error = error_of("0 connect()\n+0 > S 0:0(0) <any>\n+0 %{ assert rto == 2s; assert cwnd == 7 }%\n");
+    assert!(error.contains("expected  rto == 2s") && error.contains("got       rto == 1s"), "{error}");
+    let error = error_of("0 connect()\n+0 > S 0:0(0) <any>\n+0 %{ assert state == LISTEN }%\n");
+    assert!(error.contains("got       state == SYN_SENT"), "{error}");
+}
+
+#[test]
+fn what_is_no_script_is_told() {
+    for (body, part) in [
+        ("0 conect()\n", "unknown action"),
+        ("x connect()\n", "no time"),
+        ("0 < Q 0:0(0)\n", "flag `Q`"),
+        ("0 < S 0:5(0)\n", "0:5(0)"),
+        ("0 write(x)\n", "no number"),
+        ("0 %{ assert cwmd == 1 }%\n", "unknown name `cwmd`"),
+        ("--nagel=off\n0 connect()\n", "unknown setting `nagel`"),
+    ] {
+        let error = error_of(body);
+        assert!(error.contains(part), "{body}: {error}");
+    }
+    assert!(run("t.pkt", "// a\n0 connect()\n").unwrap_err().contains("three lines"));
+}

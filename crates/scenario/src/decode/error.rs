@@ -1,0 +1,121 @@
+//! What decoding refuses, in words for users.
+
+use std::fmt;
+
+use serde::de::{self, Expected, Unexpected};
+
+use crate::tree::Node;
+
+/// What serde's derived code or a visitor refused, before or after it is known where.
+pub(crate) struct Error<'de>(pub(super) Box<Fault<'de>>);
+
+pub(super) struct Fault<'de> {
+    pub message: String,
+    pub help: Option<String>,
+    pub kind: Kind,
+    pub at: Option<At<'de>>,
+}
+
+pub(super) struct At<'de> {
+    pub node: &'de Node,
+    pub path: String,
+}
+
+pub(super) enum Kind {
+    Plain,
+    /// A required key is not there.
+    Missing(&'static str),
+    /// Follows from a problem already reported.
+    Consequence,
+}
+
+impl<'de> Error<'de> {
+    pub fn new(message: impl Into<String>) -> Error<'de> {
+        Error(Box::new(Fault { message: message.into(), help: None, kind: Kind::Plain, at: None }))
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Error<'de> {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    pub fn consequence() -> Error<'de> {
+        let mut error = Error::new("follows from another problem");
+        error.0.kind = Kind::Consequence;
+        error
+    }
+}
+
+impl fmt::Debug for Error<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Display for Error<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error<'_> {}
+
+impl de::Error for Error<'_> {
+    /// What follows the first line of the message is help.
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        let text = message.to_string();
+        match text.split_once('\n') {
+            Some((message, help)) => Error::new(message).help(help),
+            None => Error::new(text),
+        }
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+    }
+
+    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
+        let wanted = expected.to_string();
+        let wanted = wanted.rsplit(' ').next().unwrap_or(&wanted).to_owned();
+        Error::new(format!("a list of {wanted} is needed here, not of {found}"))
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        let mut error = Error::new(format!("the key `{key}` is missing"));
+        error.0.kind = Kind::Missing(key);
+        error
+    }
+}
+
+/// serde's words for what is expected, in ours.
+fn wanted(expected: &dyn Expected) -> String {
+    let wanted = expected.to_string();
+    match wanted.as_str() {
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => "a whole number, 0 or more".into(),
+        "f64" => "a number".into(),
+        "a boolean" => "`true` or `false`".into(),
+        "a sequence" => "a list".into(),
+        other if other.starts_with("struct ") => "a table".into(),
+        other if other.starts_with("an array") => "a list".into(),
+        other => other.into(),
+    }
+}
+
+fn described(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(yes) => format!("`{yes}`"),
+        Unexpected::Signed(number) => format!("the number {number}"),
+        Unexpected::Unsigned(number) => format!("the number {number}"),
+        Unexpected::Float(number) => format!("the number {number}"),
+        Unexpected::Str(text) if text.chars().count() <= 40 => format!("the string \"{text}\""),
+        Unexpected::Str(_) => "a string".into(),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map => "a table".into(),
+        other => other.to_string(),
+    }
+}
