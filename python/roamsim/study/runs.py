@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -19,11 +20,13 @@ from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError, version
 from roamsim.errors import Interrupted
 from roamsim.files import write_aside
-from roamsim.result import frames
 from roamsim.scenarios import overrides, source
 from roamsim.store import part_key
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
 from roamsim.sweeps import Progress
+
+if TYPE_CHECKING:
+    from roamsim._roamsim import Column
 
 #: Seconds between writes: what a kill costs at most (chosen).
 WRITE_EVERY_S = 5.0
@@ -63,6 +66,10 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
     return planned
 
 
+#: Key, replication, and the columns of a run's table.
+Finished = tuple[str, int, "Mapping[str, Column]"]
+
+
 class Runs:
     """The finished runs of a folder."""
 
@@ -85,10 +92,10 @@ class Runs:
         """Whether a run is there already."""
         return (table, key, replication) in self._done
 
-    def add(self, table: str, rows: Sequence[polars.DataFrame]) -> None:
+    def add(self, table: str, finished: Sequence[Finished]) -> None:
         """Writes the rows of finished runs as one part."""
-        if rows:
-            frame = polars.concat(rows, how="diagonal_relaxed", rechunk=True)
+        if finished:
+            frame = _frame(finished)
             write_aside(self.folder / f"{table}-{self._number:04}.parquet", frame.write_parquet)
             self._number += 1
             self._know(table, frame)
@@ -97,6 +104,18 @@ class Runs:
         """Every row of a result table, with `key` and `replication`."""
         parts = self._parts.get(table, [])
         return polars.concat(parts, how="diagonal_relaxed", rechunk=True) if parts else polars.DataFrame()
+
+
+def _frame(finished: Sequence[Finished]) -> polars.DataFrame:
+    """The rows of many runs; missing values are null. (A frame for each run would cost more than the run itself.)"""
+    columns: dict[str, list[Any]] = {"key": [], "replication": []}
+    for key, replication, table in finished:
+        rows = len(next(iter(table.values())))
+        columns["key"] += [key] * rows
+        columns["replication"] += [replication] * rows
+        for name, values in table.items():
+            columns.setdefault(name, []).extend(values if isinstance(values, list) else values.tolist())
+    return polars.DataFrame(columns, infer_schema_length=None).with_columns(polars.selectors.float().fill_nan(None))
 
 
 @dataclass(frozen=True)
@@ -135,7 +154,7 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
         if not order:
             continue
         batch = _roamsim.Batch([(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace))
-        waiting: list[polars.DataFrame] = []
+        waiting: list[Finished] = []
         written = time.monotonic()
         try:
             for index, result in batch:
@@ -146,8 +165,7 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
                     raise RunFailed(f"{where}: {result}") from result
                 events += result.events
                 computing_s += result.wall_s
-                tables = frames(result, scenario=one.scenario.name, replication=replication, seed=seed)
-                waiting.append(tables[table].with_columns(polars.lit(one.key).alias("key")))
+                waiting.append((one.key, replication, result.tables[table]))
                 progress.done(1)
                 if time.monotonic() - written > WRITE_EVERY_S:
                     runs.add(table, waiting)
