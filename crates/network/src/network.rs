@@ -47,16 +47,30 @@ impl Alarm {
     }
 }
 
-/// A link in the network, with what the loop keeps about it.
-pub struct LinkSlot {
+/// A link in the network: what every packet touches.
+struct LinkSlot {
     link: AnyLink,
     alarm: Alarm,
+    /// Where the addresses of its attachments begin in `Network::attachments`.
+    first_attachment: u32,
+}
+
+/// The rest about a link, apart so that it stays out of the cache.
+struct LinkRecord {
+    name: String,
     random: Stream,
-    /// Its name in results: "path".
-    pub name: String,
-    /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
-    pub addresses: Vec<Address>,
     drops: BTreeMap<(DropReason, u32), DropCount>,
+}
+
+/// A link as results see it.
+#[derive(Clone, Copy)]
+pub struct LinkView<'a> {
+    /// Its name in the scenario. The two directions of a wire share theirs.
+    pub name: &'a str,
+    /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
+    pub addresses: &'a [Address],
+    /// The machine.
+    pub link: &'a AnyLink,
 }
 
 /// Packets and octets dropped at a place for a reason.
@@ -102,6 +116,9 @@ pub struct Network {
     /// The version of IP.
     pub ip: IpVersion,
     links: Vec<LinkSlot>,
+    records: Vec<LinkRecord>,
+    /// The addresses of all attachments, link by link.
+    attachments: Vec<Address>,
     created: u64,
     delivered: u64,
     dropped: u64,
@@ -119,6 +136,8 @@ impl Network {
             topology,
             ip,
             links: Vec::new(),
+            records: Vec::new(),
+            attachments: Vec::new(),
             created: 0,
             delivered: 0,
             dropped: 0,
@@ -128,16 +147,12 @@ impl Network {
         }
     }
 
-    /// Adds a link whose attachments have the given addresses.
-    pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: Vec<Address>, random: Stream) -> LinkId {
-        self.links.push(LinkSlot {
-            link,
-            alarm: Alarm::default(),
-            random,
-            name: name.to_owned(),
-            addresses,
-            drops: BTreeMap::new(),
-        });
+    /// Adds a link whose attachments have the given addresses, in order.
+    pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: &[Address], random: Stream) -> LinkId {
+        let first_attachment = self.attachments.len() as u32;
+        self.attachments.extend(addresses);
+        self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment });
+        self.records.push(LinkRecord { name: name.to_owned(), random, drops: BTreeMap::new() });
         LinkId((self.links.len() - 1) as u32)
     }
 
@@ -146,9 +161,17 @@ impl Network {
         self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
     }
 
-    /// All links: name, addresses of the attachments, and the link.
-    pub fn links(&self) -> impl Iterator<Item = (&LinkSlot, &AnyLink)> {
-        self.links.iter().map(|slot| (slot, &slot.link))
+    /// All links, in order.
+    pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
+        (0..self.links.len()).map(|number| {
+            let first = self.links[number].first_attachment as usize;
+            let next = self.links.get(number + 1).map(|slot| slot.first_attachment as usize);
+            LinkView {
+                name: &self.records[number].name,
+                addresses: &self.attachments[first..next.unwrap_or(self.attachments.len())],
+                link: &self.links[number].link,
+            }
+        })
     }
 
     /// A new packet's number.
@@ -194,11 +217,12 @@ impl Network {
         let copy = self.recorder.is_some().then(|| packet.clone());
         let bytes = u64::from(packet.size_bytes);
         let (socket, datagram) = (packet.socket, matches!(packet.pdu, Pdu::Udp(..)));
-        let mut cx = Context { now, random: &mut slot.random };
+        let mut cx = Context { now, random: &mut self.records[number as usize].random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         if let Err(dropped) = outcome {
-            let count = slot.drops.entry((dropped.reason, attachment.0)).or_default();
+            let count =
+                self.records[number as usize].drops.entry((dropped.reason, attachment.0)).or_default();
             count.packets += 1;
             count.bytes += bytes;
             self.dropped += 1;
@@ -220,7 +244,8 @@ impl Network {
         if !slot.alarm.fires(now) {
             return false;
         }
-        slot.link.handle_timeout(&mut Context { now, random: &mut slot.random });
+        let random = &mut self.records[number as usize].random;
+        slot.link.handle_timeout(&mut Context { now, random });
         true
     }
 
@@ -234,7 +259,7 @@ impl Network {
                 slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
                 return None;
             };
-            let address = slot.addresses[attachment.0 as usize];
+            let address = self.attachments[(slot.first_attachment + attachment.0) as usize];
             let node = self.topology.owner(address);
             if let Some(recorder) = &mut self.recorder {
                 recorder.received(now, address, &packet);
@@ -267,9 +292,9 @@ impl Network {
     }
 
     /// Drops by place and reason, in the order of the links: link, sending attachment, reason, count.
-    pub fn drops(&self) -> impl Iterator<Item = (&LinkSlot, u32, DropReason, DropCount)> {
-        self.links.iter().flat_map(|slot| {
-            slot.drops.iter().map(move |(&(reason, attachment), &count)| (slot, attachment, reason, count))
+    pub fn drops(&self) -> impl Iterator<Item = (LinkView<'_>, u32, DropReason, DropCount)> {
+        self.links().zip(&self.records).flat_map(|(link, record)| {
+            record.drops.iter().map(move |(&(reason, attachment), &count)| (link, attachment, reason, count))
         })
     }
 

@@ -73,10 +73,7 @@ struct Hot {
 impl Topology {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node {
-            name: name.to_owned(),
-            interfaces: Vec::new(),
-        });
+        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new() });
         self.routes.push(Routes::Default(None));
         NodeId((self.nodes.len() - 1) as u32)
     }
@@ -85,11 +82,7 @@ impl Topology {
     pub fn add_interface(&mut self, interface: Interface) -> Address {
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
-        self.hot.push(Hot {
-            owner: interface.node,
-            link: interface.link,
-            attachment: interface.attachment,
-        });
+        self.hot.push(Hot { owner: interface.node, link: interface.link, attachment: interface.attachment });
         self.interfaces.push(interface);
         Address(number)
     }

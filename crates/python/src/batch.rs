@@ -153,9 +153,7 @@ impl Batch {
                 Ok((index, finished)) => {
                     self.remaining.fetch_sub(1, Ordering::Relaxed);
                     let value = match finished {
-                        Ok((outcome, cost)) => {
-                            Py::new(py, RunResult::new(py, outcome, cost)?)?.into_any()
-                        }
+                        Ok((outcome, cost)) => Py::new(py, RunResult::new(py, outcome, cost)?)?.into_any(),
                         Err(text) => RunFailed::new_err(text).into_value(py).into_any(),
                     };
                     return Ok(Some((index, value)));
