@@ -169,7 +169,8 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert rows[1]["closed_form"] == 25.0
     assert rows[1]["low"] <= rows[1]["mean"] <= rows[1]["high"]
     assert 10 < rows[1]["mean"] < 40  # 200 requests, of which a quarter succeeds: 3.1 is a standard error
-    assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs: what is lost is lost"]
+    assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs"]
+    assert [s["why"] for s in outcome.statements] == [None, "what is lost is lost"]
     assert outcome.pictures["flow-request"].count("<polygon") == 2  # a request and its response
     outcome.require_checks()
     page = outcome.report.read_text()

@@ -114,16 +114,14 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
     statements = []
     for statement in study.statements:
         finding: Finding = study.measurement(statement.function)(data)
-        verdict = finding.verdict
-        if verdict == "differs" and statement.if_differs:
-            verdict = f"{verdict}: {statement.if_differs}"  # type: ignore[assignment]
         entry: Mapping[str, Any] = {
             "id": statement.id,
             "published": statement.published,
             "measured": finding.measured,
             "interval": list(finding.interval) if finding.interval else None,
-            "verdict": verdict,
+            "verdict": finding.verdict,
             "rule": statement.rule,
+            "why": statement.if_differs if finding.verdict == "differs" else None,
         }
         statements.append(entry)
     return Outcome(

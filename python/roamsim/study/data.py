@@ -74,14 +74,23 @@ class Data:
             samples.setdefault(float(row[x]), []).append(value_of(row, metric))
         return {at: statistics.mean(values) for at, values in sorted(samples.items())}
 
+    def by_replication(self, experiment: str, metric: Metric, **where: Selection) -> dict[int, float]:
+        """The value of one point in each replication."""
+        return {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **where)}
+
     def difference(
         self, experiment: str, metric: Metric, first: Mapping[str, Selection], second: Mapping[str, Selection]
     ) -> Estimate:
         """Mean of second - first, paired by replication: both met the same losses."""
-        a = {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **first)}
-        b = {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **second)}
-        both = sorted(a.keys() & b.keys())
-        return statistics.paired_difference([a[r] for r in both], [b[r] for r in both])
+        a = self.by_replication(experiment, metric, **first)
+        b = self.by_replication(experiment, metric, **second)
+        return paired(lambda x, y: y - x, a, b)
+
+
+def paired(function: Callable[..., float], *columns: Mapping[int, float]) -> Estimate:
+    """Mean over replications of a function of values that belong together, with its 95 % interval."""
+    common = sorted(set.intersection(*(set(column) for column in columns)))
+    return statistics.mean([function(*(column[replication] for column in columns)) for replication in common])
 
 
 def value_of(row: Row, metric: Metric) -> float:

@@ -25,7 +25,7 @@ class Outcome:
         level: how much of it was run.
         seed: of every run.
         figures: rows of each figure by its id.
-        statements: one mapping a statement: id, published, measured, interval, verdict, rule.
+        statements: one mapping a statement: id, published, measured, interval, verdict, rule, and why it differs.
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
@@ -86,14 +86,12 @@ class Outcome:
     def summary(self) -> str:
         """A few lines for a terminal."""
         counts = {
-            verdict: sum(str(s["verdict"]).startswith(verdict) for s in self.statements)
+            verdict: sum(str(s["verdict"]) == verdict for s in self.statements)
             for verdict in ("agrees", "differs", "not decidable")
         }
         bad = failed(self.checks)
         lines = [f"{self.study.title} ({self.level})", ""]
-        for statement in self.statements:
-            word = str(statement["verdict"]).partition(":")[0]
-            lines.append(f"  {statement['id']:<4} {word:<14} {statement['published']}")
+        lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
         lines += [
             "",
             f"statements: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}",
@@ -178,7 +176,7 @@ def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counts(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    words = [str(statement["verdict"]).partition(":")[0] for statement in statements]
+    words = [statement["verdict"] for statement in statements]
     return [{"verdict": word, "clauses": words.count(word)} for word in ("agrees", "differs", "not decidable")]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
-from roamsim.study.data import Data
+from roamsim.study.data import Data, Metric, Row, paired
 from roamsim.study.judging import (
     Finding,
     either,
@@ -24,7 +25,7 @@ from roamsim.study.judging import (
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
-LIMIT_200, LIMIT_50 = "UDP, 200 tokens/s", "UDP, 50 tokens/s"
+FREE, LIMIT_200, LIMIT_50 = "UDP with MIH ACK", "UDP, 200 tokens/s", "UDP, 50 tokens/s"
 KINDS = ("indication", "request")
 SIZES = (100, 500)
 
@@ -34,12 +35,10 @@ SIZES = (100, 500)
 
 def _flat_delay(data: Data, kind: str, about_s: float) -> Finding:
     curve = data.curve("first-udp", "mean_delay_s", "loss", kind=kind, mih_ack=UDP)
-    parts = [
-        within(curve[at], 0.9 * about_s, 1.1 * about_s, f"delay (s) at {at:g} loss")
-        for at in (min(curve), max(curve))
-    ]
-    low, high = curve[min(curve)].mean, curve[max(curve)].mean
-    parts.append(yes(abs(high - low) <= 0.01 * low, f"change over loss {number((high - low) / low * 100)} %"))
+    ends = (min(curve), max(curve))
+    parts = [within(curve[at], 0.9 * about_s, 1.1 * about_s, f"delay (s) at {at:g} loss") for at in ends]
+    low, high = (data.by_replication("first-udp", "mean_delay_s", kind=kind, mih_ack=UDP, loss=at) for at in ends)
+    parts.append(within(paired(lambda a, b: b / a, low, high), 0.99, 1.01, "one over the other"))
     return every(parts)
 
 
@@ -138,17 +137,13 @@ def delay_steps(data: Data) -> Finding:
     for ack in (FAST, SLOW):
         curve = data.curve("first-udp", "mean_delay_s", "loss", kind="indication", mih_ack=ack)
         parts.append(rises(curve, f"delay (s) with timeout {ack.split()[-2]} s"))
-    grown = {
-        ack: data.difference(
-            "first-udp",
-            "mean_delay_s",
-            {"kind": "indication", "mih_ack": ack, "loss": 0.0},
-            {"kind": "indication", "mih_ack": ack, "loss": 0.5},
-        )
+    at = [
+        data.by_replication("first-udp", "mean_delay_s", kind="indication", mih_ack=ack, loss=loss)
         for ack in (FAST, SLOW)
-    }
-    ratio = grown[SLOW].mean / grown[FAST].mean
-    parts.append(yes(2.7 <= ratio <= 3.3, f"growth to 50 % loss, timeout 0.3 s over 0.1 s: {number(ratio)}"))
+        for loss in (0.0, 0.5)
+    ]
+    ratio = paired(lambda fast0, fast, slow0, slow: (slow - slow0) / (fast - fast0), *at)
+    parts.append(within(ratio, 2.7, 3.3, "growth to 50 % loss, timeout 0.3 s over 0.1 s"))
     return every(parts)
 
 
@@ -270,12 +265,10 @@ def throughput_lost_at_high_loss(data: Data) -> Finding:
 
 def _ratio(data: Data, metric: str, loss: float, low: float, high: float, what: str) -> Finding:
     """A metric of indications with MIH ACK at a loss, beside its value without loss, replication by replication."""
-
-    def of(at: float) -> list[float]:
-        return data.samples("first-udp", metric, kind="indication", mih_ack=FAST, loss=at)
-
-    ratios = [a / b for a, b in zip(of(loss), of(0.0), strict=True)]
-    return within(statistics.mean(ratios), low, high, what)
+    without, lossy = (
+        data.by_replication("first-udp", metric, kind="indication", mih_ack=FAST, loss=at) for at in (0.0, loss)
+    )
+    return within(paired(lambda a, b: b / a, without, lossy), low, high, what)
 
 
 # 5. TCP
@@ -299,11 +292,11 @@ def tcp_delay_steep(data: Data) -> Finding:
     for max_rto in data.labels("first-tcp", "max_rto"):
         curve = data.curve("first-tcp", "mean_delay_s", "loss", kind="indication", max_rto=max_rto)
         parts.append(rises(curve, f"{max_rto}, delay (s)"))
-    at = {
-        name: data.estimate("first-tcp", "mean_delay_s", kind="indication", max_rto="MaxRTO 1 s", loss=loss).mean
-        for name, loss in (("0.1", 0.1), ("0.5", 0.5))
-    }
-    parts.append(yes(at["0.5"] >= 5 * at["0.1"], f"MaxRTO 1 s, 50 % over 10 % loss: {number(at['0.5'] / at['0.1'])}"))
+    low, high = (
+        data.by_replication("first-tcp", "mean_delay_s", kind="indication", max_rto="MaxRTO 1 s", loss=loss)
+        for loss in (0.1, 0.5)
+    )
+    parts.append(within(paired(lambda a, b: b / a, low, high), 5, math.inf, "MaxRTO 1 s, 50 % over 10 % loss"))
     parts.append(
         positive(
             data.difference(
@@ -332,17 +325,12 @@ def duplicates_add_delay(data: Data) -> Finding:
     """5d."""
     parts = []
     for max_rto in data.labels("first-tcp", "max_rto"):
-        plain = {
-            row["replication"]: row["mean_delay_s"]
-            for row in data.rows("first-tcp", kind="indication", max_rto=max_rto, loss=0.5)
-        }
-        acked = {
-            row["replication"]: row["mean_delay_s"]
-            for row in data.rows("first-tcp-ack", kind="indication", max_rto=max_rto, loss=0.5)
-        }
-        both = sorted(plain.keys() & acked.keys())
-        added = statistics.paired_difference([plain[r] for r in both], [acked[r] for r in both])
-        parts.append(positive(added, f"{max_rto}, with less without MIH ACK at 50 % loss, delay (s)"))
+        plain, acked = (
+            data.by_replication(experiment, "mean_delay_s", kind="indication", max_rto=max_rto, loss=0.5)
+            for experiment in ("first-tcp", "first-tcp-ack")
+        )
+        added = paired(lambda a, b: b - a, plain, acked)
+        parts.append(positive(added, f"{max_rto}, delay (s) with less without MIH ACK at 50 % loss"))
     return every(parts)
 
 
@@ -415,46 +403,54 @@ def segments_fall_sooner(data: Data) -> Finding:
 
 def load_slows(data: Data) -> Finding:
     """7."""
-    curve = data.curve("first-tcp", "load_bps", "loss", kind="indication", max_rto="MaxRTO 1 s")
-    early = (curve[0.2].mean - curve[0.0].mean) / 0.2
-    late = (curve[0.5].mean - curve[0.3].mean) / 0.2
-    risen = positive(
-        data.difference(
-            "first-tcp",
-            "load_bps",
-            {"kind": "indication", "max_rto": "MaxRTO 1 s", "loss": 0.0},
-            {"kind": "indication", "max_rto": "MaxRTO 1 s", "loss": 0.2},
-        ),
-        "load at 20 % less that at 0 (b/s)",
+    at = {
+        loss: data.by_replication(
+            "first-tcp", lambda row: row["load_bps"] / 1e3, kind="indication", max_rto="MaxRTO 1 s", loss=loss
+        )
+        for loss in (0.0, 0.2, 0.3, 0.5)
+    }
+    early = paired(lambda a, b: b - a, at[0.0], at[0.2])
+    slowing = paired(lambda a, b, c, d: (b - a) - (d - c), at[0.0], at[0.2], at[0.3], at[0.5])
+    return every(
+        [
+            positive(early, "growth of the load from 0 to 20 % loss (kb/s)"),
+            positive(slowing, "this less the growth from 30 to 50 % (kb/s)"),
+        ]
     )
-    slower = yes(late < early, f"slope {number(early)} b/s per unit of loss up to 20 %, {number(late)} beyond 30 %")
-    return every([risen, slower])
 
 
 # 8. Congestion
 
 
-def _congested(data: Data, metric: Any, kind: str, size: int, transport: str) -> dict[float, Estimate]:
+def _congested(data: Data, metric: Metric, kind: str, size: int, transport: str) -> dict[float, Estimate]:
     return data.curve("congestion", metric, "offered_kbps", kind=kind, size_bytes=size, transport=transport)
 
 
-def _onset_kbps(data: Data, kind: str, size: int, transport: str) -> float | None:
-    """The lowest offered load at which the delay is twice that of 50 kb/s, or success is below 99 %."""
-    delays = _congested(data, "mean_delay_s", kind, size, transport)
-    success = _congested(data, "success_rate", kind, size, transport)
-    start = delays[min(delays)].mean
-    return next((load for load in delays if delays[load].mean > 2 * start or success[load].mean < 0.99), None)
+def _onset(data: Data, kind: str, size: int, transport: str) -> dict[int, float]:
+    """In each replication the lowest load (kb/s) at which the delay is twice that of 50 kb/s, or success below 99 %.
+
+    Where that happens at no load, twice the highest load stands for it.
+    """
+    onset: dict[int, float] = {}
+    start_s: dict[int, float] = {}
+    rows = data.rows("congestion", kind=kind, size_bytes=size, transport=transport)
+    for row in sorted(rows, key=lambda row: row["offered_kbps"]):
+        first_s = start_s.setdefault(row["replication"], row["mean_delay_s"])
+        if row["mean_delay_s"] > 2 * first_s or row["success_rate"] < 0.99:
+            onset.setdefault(row["replication"], row["offered_kbps"])
+    most = 2 * max(row["offered_kbps"] for row in rows)
+    return {replication: onset.get(replication, most) for replication in start_s}
 
 
 def onset_without_limiter(data: Data) -> Finding:
     """8a."""
-    readings = []
-    for kind in KINDS:
-        for size in SIZES:
-            onset = _onset_kbps(data, kind, size, "UDP with MIH ACK")
-            shown = "never" if onset is None else f"{onset:g} kb/s"
-            readings.append(yes(onset is not None and 500 <= onset <= 700, f"{kind}s of {size} B: {shown}"))
-    return every(readings)
+    return every(
+        [
+            within(paired(float, _onset(data, kind, size, FREE)), 500, 700, f"{kind}s of {size} B, onset (kb/s)")
+            for kind in KINDS
+            for size in SIZES
+        ]
+    )
 
 
 def tcp_saturates(data: Data) -> Finding:
@@ -462,13 +458,11 @@ def tcp_saturates(data: Data) -> Finding:
     parts = []
     for kind in KINDS:
         for size in SIZES:
-            where = f"{kind}s of {size} B at 1500 kb/s"
-            peak = _congested(data, "peer_throughput_bps", kind, size, "TCP")[1500.0]
-            parts.append(within(peak, 0.9e6, 1.0e6, f"{where}, throughput (b/s)"))
-            success = _congested(data, "success_rate", kind, size, "TCP")[1500.0]
-            parts.append(within(success, 0.9995, 1.0, f"{where}, success"))
-            delay = _congested(data, "mean_delay_s", kind, size, "TCP")[1500.0]
-            parts.append(within(delay, 1.0, 1e9, f"{where}, delay (s)"))
+            at = {"kind": kind, "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
+            peak = data.estimate("congestion", lambda row: row["peer_throughput_bps"] / 1e3, **at)
+            parts.append(within(peak, 900, 1000, f"{kind}s of {size} B: throughput (kb/s)"))
+            parts.append(within(data.estimate("congestion", "success_rate", **at), 0.9995, 1.0, "success"))
+            parts.append(within(data.estimate("congestion", "mean_delay_s", **at), 1.0, math.inf, "delay (s)"))
     return every(parts)
 
 
@@ -476,16 +470,17 @@ def limiter_like_tcp(data: Data) -> Finding:
     """8c."""
     parts = []
     for kind in KINDS:
-        tcp = _congested(data, "peer_throughput_bps", kind, 500, "TCP")
-        limited = _congested(data, "peer_throughput_bps", kind, 500, LIMIT_200)
-        ratios = {load: limited[load].mean / tcp[load].mean for load in tcp}
-        at = min(ratios, key=lambda load: ratios[load])
-        parts.append(
-            yes(
-                ratios[at] >= 0.8,
-                f"{kind}s of 500 B, least throughput beside TCP's: {number(ratios[at])} at {at:g} kb/s",
+        ratios = {}
+        for load in data.labels("congestion", "offered_kbps"):
+            at = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
+            tcp, limited = (
+                data.by_replication("congestion", "peer_throughput_bps", transport=transport, **at)
+                for transport in ("TCP", LIMIT_200)
             )
-        )
+            ratios[load] = paired(lambda a, b: b / a, tcp, limited)
+        least = min(ratios, key=lambda load: ratios[load].mean)
+        what = f"{kind}s of 500 B, least throughput over that of TCP, at {least:g} kb/s"
+        parts.append(within(ratios[least], 0.8, math.inf, what))
     return every(parts)
 
 
@@ -513,23 +508,12 @@ def limiter_adds_delay_early(data: Data) -> Finding:
     """8e."""
     parts = []
     for kind in KINDS:
-        onsets = {}
+        limited = {size: _onset(data, kind, size, LIMIT_50) for size in SIZES}
         for size in SIZES:
-            limited = _onset_kbps(data, kind, size, LIMIT_50)
-            free = _onset_kbps(data, kind, size, "UDP with MIH ACK")
-            onsets[size] = limited or 1e9
-            parts.append(
-                yes(
-                    (limited or 1e9) < (free or 1e9),
-                    f"{kind}s of {size} B: from {limited or 'never'} kb/s, without limiter {free or 'never'}",
-                )
-            )
-        parts.append(
-            yes(
-                onsets[100] <= onsets[500],
-                f"{kind}s: later for 500 B" if onsets[100] <= onsets[500] else f"{kind}s: sooner for 500 B",
-            )
-        )
+            sooner = paired(lambda a, b: b - a, limited[size], _onset(data, kind, size, FREE))
+            parts.append(positive(sooner, f"{kind}s of {size} B, onset without limiter less that with it (kb/s)"))
+        later = paired(lambda a, b: b - a, limited[100], limited[500])
+        parts.append(positive(later, f"{kind}s, onset for 500 less that for 100 B (kb/s)"))
     return every(parts)
 
 
@@ -569,36 +553,36 @@ def overhead_peaks_near_token_rate(data: Data) -> Finding:
     return every(parts)
 
 
+def _load_over_throughput(row: Row) -> float:
+    return row["origin_load_bps"] / row["peer_throughput_bps"]
+
+
 def load_equals_throughput(data: Data) -> Finding:
     """8h."""
     parts = []
     for transport in ("TCP", LIMIT_200, LIMIT_50):
-        worst, where = 1.0, ""
-        for kind in KINDS:
-            for size in SIZES:
-                load = _congested(data, "origin_load_bps", kind, size, transport)
-                throughput = _congested(data, "peer_throughput_bps", kind, size, transport)
-                for at in load:
-                    ratio = load[at].mean / throughput[at].mean
-                    if abs(ratio - 1) > abs(worst - 1):
-                        worst, where = ratio, f" ({kind}s of {size} B at {at:g} kb/s)"
-        parts.append(
-            yes(abs(worst - 1) <= 0.05, f"{transport}: load over throughput at worst {number(worst)}{where}")
-        )
+        ratios = {
+            f"{kind}s of {size} B at {load:g} kb/s": estimate
+            for kind in KINDS
+            for size in SIZES
+            for load, estimate in _congested(data, _load_over_throughput, kind, size, transport).items()
+        }
+        worst = max(ratios, key=lambda where: abs(ratios[where].mean - 1))
+        parts.append(within(ratios[worst], 0.95, 1.05, f"{transport}: load over throughput at worst ({worst})"))
     return every(parts)
 
 
 def unlimited_load_grows(data: Data) -> Finding:
     """8i."""
-    parts = []
-    for kind in KINDS:
-        for size in SIZES:
-            load = _congested(data, "origin_load_bps", kind, size, "UDP with MIH ACK")[1500.0].mean
-            throughput = _congested(data, "peer_throughput_bps", kind, size, "UDP with MIH ACK")[1500.0].mean
-            parts.append(
-                yes(
-                    load >= 1.3 * throughput,
-                    f"{kind}s of {size} B at 1500 kb/s: load over throughput {number(load / throughput)}",
-                )
+    return every(
+        [
+            within(
+                _congested(data, _load_over_throughput, kind, size, FREE)[1500.0],
+                1.3,
+                math.inf,
+                f"{kind}s of {size} B at 1500 kb/s, load over throughput",
             )
-    return every(parts)
+            for kind in KINDS
+            for size in SIZES
+        ]
+    )
