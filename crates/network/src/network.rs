@@ -303,3 +303,44 @@ impl Network {
         self.no_route
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_that_moves_earlier_supersedes_and_one_that_moves_later_re_arms() {
+        let at = |ns| Time::from_ns(ns);
+        let mut queue = EventQueue::new();
+        let mut alarm = Alarm::default();
+        let event = Event::Link(0);
+        alarm.arm(Some(at(50)), event, &mut queue);
+        // Later: nothing is pushed, the pending wake-up will find nothing to do.
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.len(), 1);
+        // Earlier: a second wake-up, and the first is superseded.
+        alarm.arm(Some(at(20)), event, &mut queue);
+        assert_eq!(queue.len(), 2);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event)));
+        assert!(alarm.fires(at(20)));
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event)));
+        assert!(!alarm.fires(at(50)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event)));
+        assert!(alarm.fires(at(80)));
+        assert!(queue.is_empty());
+        alarm.arm(None, event, &mut queue);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn packets_that_do_not_add_up_are_a_violation() {
+        let mut network = Network::new(Topology::default(), IpVersion::V6);
+        assert_eq!(network.check_conservation(), Ok(()));
+        network.created = 3;
+        network.delivered = 1;
+        network.dropped = 1;
+        let violation = network.check_conservation().expect_err("one is missing");
+        assert!(violation.to_string().contains("3 packets were sent, but 1 delivered + 1 dropped"), "{violation}");
+    }
+}

@@ -64,6 +64,20 @@ fn every_example_gives_the_same_twice_and_with_every_probe_on() {
     }
 }
 
+/// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is
+/// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is meant is
+/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test determinism`, and named in CHANGELOG.md.
+#[test]
+fn examples_give_their_recorded_fingerprints() {
+    let mut lines = String::new();
+    for (name, text) in examples() {
+        let outcome = outcome(&parse(&text, &[]), 1, 0, Trace::default(), true);
+        let Fingerprints { events, packets, results } = outcome.fingerprints.expect("asked for");
+        lines += &format!("{name}: events {events:016x} packets {packets:016x} results {results:016x}\n");
+    }
+    insta::assert_snapshot!(lines);
+}
+
 #[test]
 fn seed_and_replication_change_what_is_random() {
     let (name, text) =
