@@ -33,7 +33,7 @@ setup: .venv/built
 
 .venv/built: .venv/dependencies $(RUST)
 	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
+	VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 demo: setup

@@ -1,13 +1,26 @@
 """The compiled part: reads scenarios and runs them. Use it through the functions of `roamsim`."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: One column of a result table: numbers (missing values are NaN) or text.
-Column = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | list[str] | list[str | None]
+__all__ = [
+    "Batch",
+    "Result",
+    "RunFailed",
+    "Scenario",
+    "ScenarioError",
+    "run",
+    "schema",
+    "template",
+    "trace_kinds",
+    "version",
+]
+
+# One column of a result table: numbers (missing values are NaN) or text.
+_Column = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | list[str] | list[str | None]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run; the text says where it is wrong and what to do about it."""
@@ -27,6 +40,7 @@ def template() -> str:
 def trace_kinds() -> list[str]:
     """What a run can record beside its tables."""
 
+@final
 class Scenario:
     """A scenario that has been read and found valid."""
 
@@ -65,6 +79,7 @@ class Scenario:
     def fingerprint(self) -> str:
         """Hex digest of `canonical` and the simulator's version."""
 
+@final
 class Result:
     """Everything one run produced."""
 
@@ -75,11 +90,14 @@ class Result:
     def wall_s(self) -> float:
         """Seconds that the run took, start-up and building of the network excluded."""
     @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time of the same part."""
+    @property
     def fingerprints(self) -> dict[str, str]:
         """Digests of the run at several grains, when they were asked for."""
     @property
-    def tables(self) -> dict[str, dict[str, Column]]:
-        """Columns by table and name."""
+    def tables(self) -> dict[str, dict[str, _Column]]:
+        """_Columns by table and name."""
     @property
     def units(self) -> dict[str, dict[str, str]]:
         """Unit of each column, by table and name; an empty text where there is none."""
@@ -108,10 +126,11 @@ def run(
         OSError: the capture cannot be written.
     """
 
+@final
 class Batch:
     """Many runs side by side; iterating yields (index, result or exception) in the order of completion."""
 
-    def __init__(self, runs: list[tuple[Scenario, int, int]], *, jobs: int, trace: list[str] = ...) -> None: ...
+    def __new__(cls, runs: list[tuple[Scenario, int, int]], *, jobs: int, trace: list[str] = ...) -> Batch: ...
     def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
     def __next__(self) -> tuple[int, Result | Exception]: ...
     def cancel(self) -> None:

@@ -19,6 +19,9 @@ SERIES = {
     "segments": ("sent", "acknowledged", "retransmitted"),
 }
 
+#: Kinds whose samples are points, with nothing in between that a line could mean.
+POINTS = ("segments",)
+
 #: Values from here on stand for "not set".
 UNSET = 2.0**63
 
@@ -122,7 +125,7 @@ def _rates(delivered: polars.DataFrame) -> polars.DataFrame:
         polars.col("value").forward_fill().fill_null(0.0).over("series")
     )
     return filled.select(
-        (polars.col("slot") * width).alias("time_s"),
+        ((polars.col("slot") - 1) * width).alias("time_s"),  # a value holds from here to the next
         "series",
         (8 * polars.col("value").diff().over("series") / width).alias("value"),
         polars.lit("bit/s").alias("unit"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.curves import Curves, curves, time_series
+from roamsim.curves import POINTS, Curves, curves, time_series
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.store import open_results
@@ -53,7 +53,7 @@ def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] 
         if dot:
             draw_curves(axes, curves(results, table, column))
         else:
-            draw_time_series(axes, time_series(results, what))
+            draw_time_series(axes, time_series(results, what), points=what in POINTS)
         axes.set_title(results.manifest.scenario)
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
         return write_aside(target, lambda aside: figure.savefig(aside, dpi=200, metadata=metadata[target.suffix]))
@@ -76,12 +76,19 @@ def draw_curves(axes: Axes, drawn: Curves) -> None:
         axes.legend(frameon=False)
 
 
-def draw_time_series(axes: Axes, samples: polars.DataFrame) -> None:
-    """Draws samples over time; a value holds until the next one."""
-    for (series,), points in samples.group_by("series", maintain_order=True):
-        axes.step(points["time_s"], points["value"], where="post", linewidth=0.8, label=str(series))
+def draw_time_series(axes: Axes, samples: polars.DataFrame, *, points: bool = False) -> None:
+    """Draws samples over time, as points or as lines; on a line a value holds until the next one."""
+    from matplotlib.ticker import EngFormatter
+
+    for (series,), mine in samples.group_by("series", maintain_order=True):
+        if points:
+            axes.plot(mine["time_s"], mine["value"], ".", markersize=2, label=str(series))
+        else:
+            axes.step(mine["time_s"], mine["value"], where="post", linewidth=0.8, label=str(series))
     units = samples["unit"].drop_nulls().unique(maintain_order=True).to_list()
     axes.set_xlabel("time [s]")
     axes.set_ylabel(", ".join(units))
+    if units in (["B"], ["bit/s"]):
+        axes.yaxis.set_major_formatter(EngFormatter(sep=" "))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)

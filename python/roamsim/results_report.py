@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.curves import SERIES, Curves, curves, time_series
+from roamsim.curves import POINTS, SERIES, Curves, curves, time_series
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.report import Report
@@ -163,14 +163,15 @@ def _time_series(page: Report, results: Results) -> None:
             polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
         )
         unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
-        drawn = (
-            altair.Chart(thinned)
-            .mark_line(interpolate="step-after", strokeWidth=1)
-            .encode(
-                x=altair.X("time_s", type="quantitative", title="time [s]"),
-                y=altair.Y("value", type="quantitative", title=f"{kind} [{unit}]"),
-                color=altair.Color("series", type="nominal", title=None, sort=None),
-            )
+        chart = altair.Chart(thinned)
+        marked = (
+            chart.mark_circle(size=6) if kind in POINTS else chart.mark_line(interpolate="step-after", strokeWidth=1)
+        )
+        axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
+        drawn = marked.encode(
+            x=altair.X("time_s", type="quantitative", title="time [s]"),
+            y=altair.Y("value", type="quantitative", title=f"{kind} [{unit}]", axis=axis),
+            color=altair.Color("series", type="nominal", title=None, sort=None),
         )
         left_out = found.height - thinned.height
         note = f"{thinned.height} of {found.height} samples are drawn, evenly chosen." if left_out else None

@@ -47,16 +47,30 @@ impl Alarm {
     }
 }
 
-/// A link in the network, with what the loop keeps about it.
-pub struct LinkSlot {
+/// A link in the network: what every packet touches.
+struct LinkSlot {
     link: AnyLink,
     alarm: Alarm,
+    /// Where the addresses of its attachments begin in `Network::attachments`.
+    first_attachment: u32,
+}
+
+/// The rest about a link, apart so that it stays out of the cache.
+struct LinkRecord {
+    name: String,
     random: Stream,
-    /// Its name in results: "path".
-    pub name: String,
-    /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
-    pub addresses: Vec<Address>,
     drops: BTreeMap<(DropReason, u32), DropCount>,
+}
+
+/// A link as results see it.
+#[derive(Clone, Copy)]
+pub struct LinkView<'a> {
+    /// Its name in the scenario. The two directions of a wire share theirs.
+    pub name: &'a str,
+    /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
+    pub addresses: &'a [Address],
+    /// The machine.
+    pub link: &'a AnyLink,
 }
 
 /// Packets and octets dropped at a place for a reason.
@@ -102,6 +116,9 @@ pub struct Network {
     /// The version of IP.
     pub ip: IpVersion,
     links: Vec<LinkSlot>,
+    records: Vec<LinkRecord>,
+    /// The addresses of all attachments, link by link.
+    attachments: Vec<Address>,
     created: u64,
     delivered: u64,
     dropped: u64,
@@ -119,6 +136,8 @@ impl Network {
             topology,
             ip,
             links: Vec::new(),
+            records: Vec::new(),
+            attachments: Vec::new(),
             created: 0,
             delivered: 0,
             dropped: 0,
@@ -128,16 +147,12 @@ impl Network {
         }
     }
 
-    /// Adds a link whose attachments have the given addresses.
-    pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: Vec<Address>, random: Stream) -> LinkId {
-        self.links.push(LinkSlot {
-            link,
-            alarm: Alarm::default(),
-            random,
-            name: name.to_owned(),
-            addresses,
-            drops: BTreeMap::new(),
-        });
+    /// Adds a link whose attachments have the given addresses, in order.
+    pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: &[Address], random: Stream) -> LinkId {
+        let first_attachment = self.attachments.len() as u32;
+        self.attachments.extend(addresses);
+        self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment });
+        self.records.push(LinkRecord { name: name.to_owned(), random, drops: BTreeMap::new() });
         LinkId((self.links.len() - 1) as u32)
     }
 
@@ -146,9 +161,17 @@ impl Network {
         self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
     }
 
-    /// All links: name, addresses of the attachments, and the link.
-    pub fn links(&self) -> impl Iterator<Item = (&LinkSlot, &AnyLink)> {
-        self.links.iter().map(|slot| (slot, &slot.link))
+    /// All links, in order.
+    pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
+        (0..self.links.len()).map(|number| {
+            let first = self.links[number].first_attachment as usize;
+            let next = self.links.get(number + 1).map(|slot| slot.first_attachment as usize);
+            LinkView {
+                name: &self.records[number].name,
+                addresses: &self.attachments[first..next.unwrap_or(self.attachments.len())],
+                link: &self.links[number].link,
+            }
+        })
     }
 
     /// A new packet's number.
@@ -176,7 +199,7 @@ impl Network {
 
     /// Puts a packet on the link that leads to its destination.
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
-        let destination = self.topology.interface(packet.destination).node;
+        let destination = self.topology.owner(packet.destination);
         let Some(address) = self.topology.route(node, destination) else {
             self.no_route.packets += 1;
             self.no_route.bytes += u64::from(packet.size_bytes);
@@ -189,18 +212,17 @@ impl Network {
             }
             return;
         };
-        let interface = self.topology.interface(address);
-        let LinkId(number) = interface.link;
-        let attachment = interface.attachment;
+        let (LinkId(number), attachment) = self.topology.attachment(address);
         let slot = &mut self.links[number as usize];
         let copy = self.recorder.is_some().then(|| packet.clone());
         let bytes = u64::from(packet.size_bytes);
         let (socket, datagram) = (packet.socket, matches!(packet.pdu, Pdu::Udp(..)));
-        let mut cx = Context { now, random: &mut slot.random };
+        let mut cx = Context { now, random: &mut self.records[number as usize].random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         if let Err(dropped) = outcome {
-            let count = slot.drops.entry((dropped.reason, attachment.0)).or_default();
+            let count =
+                self.records[number as usize].drops.entry((dropped.reason, attachment.0)).or_default();
             count.packets += 1;
             count.bytes += bytes;
             self.dropped += 1;
@@ -214,40 +236,43 @@ impl Network {
         }
     }
 
-    /// Handles a link's wake-up. The packets that have arrived for a node's own sockets are appended to `arrived`.
+    /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
+    /// [`Network::poll_arrival`].
     #[inline]
-    pub fn handle_link(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Event>,
-        arrived: &mut Vec<Packet>,
-    ) -> bool {
+    pub fn handle_link(&mut self, now: Time, number: u32) -> bool {
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
             return false;
         }
-        let mut cx = Context { now, random: &mut slot.random };
-        slot.link.handle_timeout(&mut cx);
-        while let Some((attachment, packet)) = self.links[number as usize].link.poll_delivery(now) {
-            let address = self.links[number as usize].addresses[attachment.0 as usize];
-            let node = self.topology.interface(address).node;
+        let random = &mut self.records[number as usize].random;
+        slot.link.handle_timeout(&mut Context { now, random });
+        true
+    }
+
+    /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
+    /// forwarded on the way. At the end the link's next wake-up is armed.
+    #[inline]
+    pub fn poll_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> Option<Packet> {
+        loop {
+            let slot = &mut self.links[number as usize];
+            let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
+                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+                return None;
+            };
+            let address = self.attachments[(slot.first_attachment + attachment.0) as usize];
+            let node = self.topology.owner(address);
             if let Some(recorder) = &mut self.recorder {
                 recorder.received(now, address, &packet);
             }
-            if self.topology.interface(packet.destination).node == node {
+            if self.topology.owner(packet.destination) == node {
                 self.delivered += 1;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.delivered(now, node, &packet);
                 }
-                arrived.push(packet);
-            } else {
-                self.forward(now, node, packet, queue);
+                return Some(packet);
             }
+            self.forward(now, node, packet, queue);
         }
-        let slot = &mut self.links[number as usize];
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
-        true
     }
 
     /// Checks that every packet was delivered, dropped, or is on a link.
@@ -267,14 +292,55 @@ impl Network {
     }
 
     /// Drops by place and reason, in the order of the links: link, sending attachment, reason, count.
-    pub fn drops(&self) -> impl Iterator<Item = (&LinkSlot, u32, DropReason, DropCount)> {
-        self.links.iter().flat_map(|slot| {
-            slot.drops.iter().map(move |(&(reason, attachment), &count)| (slot, attachment, reason, count))
+    pub fn drops(&self) -> impl Iterator<Item = (LinkView<'_>, u32, DropReason, DropCount)> {
+        self.links().zip(&self.records).flat_map(|(link, record)| {
+            record.drops.iter().map(move |(&(reason, attachment), &count)| (link, attachment, reason, count))
         })
     }
 
     /// Packets that no route led on.
     pub fn no_route_drops(&self) -> DropCount {
         self.no_route
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_that_moves_earlier_supersedes_and_one_that_moves_later_re_arms() {
+        let at = |ns| Time::from_ns(ns);
+        let mut queue = EventQueue::new();
+        let mut alarm = Alarm::default();
+        let event = Event::Link(0);
+        alarm.arm(Some(at(50)), event, &mut queue);
+        // Later: nothing is pushed, the pending wake-up will find nothing to do.
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.len(), 1);
+        // Earlier: a second wake-up, and the first is superseded.
+        alarm.arm(Some(at(20)), event, &mut queue);
+        assert_eq!(queue.len(), 2);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event)));
+        assert!(alarm.fires(at(20)));
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event)));
+        assert!(!alarm.fires(at(50)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event)));
+        assert!(alarm.fires(at(80)));
+        assert!(queue.is_empty());
+        alarm.arm(None, event, &mut queue);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn packets_that_do_not_add_up_are_a_violation() {
+        let mut network = Network::new(Topology::default(), IpVersion::V6);
+        assert_eq!(network.check_conservation(), Ok(()));
+        network.created = 3;
+        network.delivered = 1;
+        network.dropped = 1;
+        let violation = network.check_conservation().expect_err("one is missing");
+        assert!(violation.to_string().contains("3 packets were sent, but 1 delivered + 1 dropped"), "{violation}");
     }
 }

@@ -39,7 +39,6 @@ pub struct Node {
     pub name: String,
     /// Numbers of its interfaces. An interface's number is its address.
     pub interfaces: Vec<u32>,
-    routes: Routes,
 }
 
 #[derive(Clone, Debug)]
@@ -57,16 +56,25 @@ const UNREACHABLE: u32 = u32::MAX;
 pub struct Topology {
     nodes: Vec<Node>,
     interfaces: Vec<Interface>,
+    /// What every packet asks for, apart from the rest, so that it stays in the cache.
+    hot: Vec<Hot>,
+    /// By node.
+    routes: Vec<Routes>,
+}
+
+/// By address: the node, and its place on its link.
+#[derive(Clone, Copy, Debug)]
+struct Hot {
+    owner: NodeId,
+    link: LinkId,
+    attachment: Attachment,
 }
 
 impl Topology {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node {
-            name: name.to_owned(),
-            interfaces: Vec::new(),
-            routes: Routes::Default(None),
-        });
+        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new() });
+        self.routes.push(Routes::Default(None));
         NodeId((self.nodes.len() - 1) as u32)
     }
 
@@ -74,6 +82,7 @@ impl Topology {
     pub fn add_interface(&mut self, interface: Interface) -> Address {
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
+        self.hot.push(Hot { owner: interface.node, link: interface.link, attachment: interface.attachment });
         self.interfaces.push(interface);
         Address(number)
     }
@@ -99,10 +108,23 @@ impl Topology {
         &self.interfaces[address.0 as usize]
     }
 
+    /// The node that has this address.
+    #[inline]
+    pub fn owner(&self, address: Address) -> NodeId {
+        self.hot[address.0 as usize].owner
+    }
+
+    /// The link of the interface with this address, and its place there.
+    #[inline]
+    pub fn attachment(&self, address: Address) -> (LinkId, Attachment) {
+        let hot = self.hot[address.0 as usize];
+        (hot.link, hot.attachment)
+    }
+
     /// The interface by which `from` reaches the node of `destination`.
     #[inline]
     pub fn route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
-        match &self.nodes[from.0 as usize].routes {
+        match &self.routes[from.0 as usize] {
             Routes::Default(interface) => interface.map(Address),
             Routes::Table(table) => match table[destination.0 as usize] {
                 UNREACHABLE => None,
@@ -130,7 +152,7 @@ impl Topology {
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
         for number in 0..self.nodes.len() {
-            self.nodes[number].routes = match self.nodes[number].interfaces.as_slice() {
+            self.routes[number] = match self.nodes[number].interfaces.as_slice() {
                 [] => Routes::Default(None),
                 [only] => Routes::Default(Some(*only)),
                 _ => Routes::Table(self.first_interfaces(number)),

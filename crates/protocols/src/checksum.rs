@@ -11,8 +11,9 @@ impl From<u32> for Sum {
 }
 
 impl Sum {
-    /// Adds octets as big-endian words, a zero octet behind an odd last one. Each call starts at a word.
-    pub fn add(self, octets: &[u8]) -> Sum {
+    /// The sum with octets added as big-endian words, a zero octet behind an odd last one. Each call starts at a
+    /// word.
+    pub fn with(self, octets: &[u8]) -> Sum {
         let words = octets
             .chunks(2)
             .map(|pair| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0)));
@@ -41,7 +42,7 @@ mod tests {
     #[test]
     fn example_of_rfc_1071() {
         // Section 3: words 0001 f203 f4f5 f6f7 sum to 2ddf0, folded ddf2.
-        let sum = Sum::default().add(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        let sum = Sum::default().with(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(sum.finish(), !0xddf2);
     }
 }

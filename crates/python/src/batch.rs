@@ -1,8 +1,9 @@
 //! Runs, one or many side by side.
 
 use crate::RunFailed;
-use crate::result::RunResult;
+use crate::result::{Cost, RunResult};
 use crate::scenario::Scenario;
+use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use roamsim_scenario::run::{Options, Outcome, RunError, Trace, prepare};
@@ -18,8 +19,8 @@ use std::time::{Duration, Instant};
 /// How often a waiting batch looks for signals: soon enough for a person at the keyboard.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A finished run and the wall-clock seconds of its loop, or why it failed.
-type Finished = Result<(Outcome, f64), String>;
+/// A finished run and what its loop took, or why it failed.
+type Finished = Result<(Outcome, Cost), String>;
 
 fn trace(kinds: &[String]) -> PyResult<Trace> {
     let mut trace = Trace::default();
@@ -35,12 +36,12 @@ fn trace(kinds: &[String]) -> PyResult<Trace> {
 /// One run, timed. A fault of the simulator is reported, not passed on as a panic.
 fn run_timed(scenario: &roamsim_scenario::Scenario, options: Options) -> Finished {
     let (seed, replication) = (options.seed, options.replication);
-    let work = || -> Result<(Outcome, f64), RunError> {
+    let work = || -> Result<(Outcome, Cost), RunError> {
         let mut prepared = prepare(scenario, options)?;
-        let begin = Instant::now();
+        let (wall, cpu) = (Instant::now(), ThreadTime::now());
         prepared.run()?;
-        let wall_s = begin.elapsed().as_secs_f64();
-        Ok((prepared.finish(scenario, seed, replication)?, wall_s))
+        let cost = Cost { wall_s: wall.elapsed().as_secs_f64(), cpu_s: cpu.elapsed().as_secs_f64() };
+        Ok((prepared.finish(scenario, seed, replication)?, cost))
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(finished) => finished.map_err(|error| error.to_string()),
@@ -74,8 +75,8 @@ pub fn run(
     let options = Options { seed, replication, trace: self::trace(&trace)?, fingerprints, capture };
     let scenario = Arc::clone(&scenario.scenario);
     let finished = wait(py, move || run_timed(&scenario, options))?;
-    let (outcome, wall_s) = finished.map_err(RunFailed::new_err)?;
-    RunResult::new(py, outcome, wall_s)
+    let (outcome, cost) = finished.map_err(RunFailed::new_err)?;
+    RunResult::new(py, outcome, cost)
 }
 
 /// The next message, or why there is none yet.
@@ -152,9 +153,7 @@ impl Batch {
                 Ok((index, finished)) => {
                     self.remaining.fetch_sub(1, Ordering::Relaxed);
                     let value = match finished {
-                        Ok((outcome, wall_s)) => {
-                            Py::new(py, RunResult::new(py, outcome, wall_s)?)?.into_any()
-                        }
+                        Ok((outcome, cost)) => Py::new(py, RunResult::new(py, outcome, cost)?)?.into_any(),
                         Err(text) => RunFailed::new_err(text).into_value(py).into_any(),
                     };
                     return Ok(Some((index, value)));

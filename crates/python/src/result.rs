@@ -6,6 +6,13 @@ use pyo3::types::{PyDict, PyList};
 use roamsim_scenario::run::Outcome;
 use roamsim_scenario::table::Values;
 
+/// What the loop of a run took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub(crate) wall_s: f64,
+    pub(crate) cpu_s: f64,
+}
+
 /// What a run gave. The tables are handed over once, without copying numbers.
 #[pyclass(name = "Result", module = "roamsim._roamsim")]
 pub struct RunResult {
@@ -15,6 +22,9 @@ pub struct RunResult {
     /// Seconds of wall clock that the run alone took: without building the world and making the tables.
     #[pyo3(get)]
     wall_s: f64,
+    /// Seconds of processor time of the same part.
+    #[pyo3(get)]
+    cpu_s: f64,
     /// Column values by table and column: arrays of numbers, lists of text.
     #[pyo3(get)]
     tables: Py<PyDict>,
@@ -27,7 +37,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    pub(crate) fn new(py: Python<'_>, outcome: Outcome, wall_s: f64) -> PyResult<RunResult> {
+    pub(crate) fn new(py: Python<'_>, outcome: Outcome, cost: Cost) -> PyResult<RunResult> {
         let tables = PyDict::new(py);
         let units = PyDict::new(py);
         for table in outcome.tables {
@@ -56,7 +66,8 @@ impl RunResult {
         }
         Ok(RunResult {
             events: outcome.events,
-            wall_s,
+            wall_s: cost.wall_s,
+            cpu_s: cost.cpu_s,
             tables: tables.unbind(),
             units: units.unbind(),
             fingerprints: fingerprints.unbind(),

@@ -64,7 +64,7 @@ pub(crate) fn world(
     network.recorder = recorder;
     for link in links {
         let random = builder.stream(&format!("link {}", link.name));
-        network.add_link(link.link, &link.name, link.addresses, random);
+        network.add_link(link.link, &link.name, &link.addresses, random);
     }
     let mut world = World::new(network);
     for flow in &scenario.flows {
@@ -80,7 +80,7 @@ pub(crate) fn world(
 struct NewLink {
     link: AnyLink,
     name: String,
-    addresses: Vec<Address>,
+    addresses: [Address; 2],
 }
 
 impl Builder<'_> {
@@ -138,7 +138,7 @@ impl Builder<'_> {
             links.push(NewLink {
                 link: AnyLink::Wire(Wire::new(config, loss)),
                 name: model.name.clone(),
-                addresses: vec![addresses[from], addresses[1 - from]],
+                addresses: [addresses[from], addresses[1 - from]],
             });
         }
     }
@@ -168,11 +168,7 @@ impl Builder<'_> {
             mtu_bytes: model.mtu_bytes as u32,
         };
         let cell = Cell::new(config, |purpose| self.stream(&format!("wifi {}/{purpose}", model.name)));
-        links.push(NewLink {
-            link: AnyLink::Wifi(Box::new(cell)),
-            name: model.name.clone(),
-            addresses: addresses.to_vec(),
-        });
+        links.push(NewLink { link: AnyLink::Wifi(Box::new(cell)), name: model.name.clone(), addresses });
     }
 
     /// The MIHF of a node, made when it is first asked for.

@@ -11,8 +11,12 @@ fn application(kind: u8) -> &'static str {
         1 => r#"{ kind = "transfer", size = "200kB", start = "100ms" }"#,
         2 => r#"{ kind = "cbr", packet_size = "300B", rate = "700kb/s" }"#,
         3 => r#"{ kind = "poisson", packet_size = "80B", mean_interval = "3ms" }"#,
-        4 => r#"{ kind = "request_response", request_size = "100B", response_size = "1200B", think_time = "5ms", processing_time = "10ms" }"#,
-        _ => r#"{ kind = "on_off", packet_size = "500B", rate = "2Mb/s", on = { distribution = "exponential", mean = "50ms" }, off = "30ms" }"#,
+        4 => {
+            r#"{ kind = "request_response", request_size = "100B", response_size = "1200B", think_time = "5ms", processing_time = "10ms" }"#
+        }
+        _ => {
+            r#"{ kind = "on_off", packet_size = "500B", rate = "2Mb/s", on = { distribution = "exponential", mean = "50ms" }, off = "30ms" }"#
+        }
     }
 }
 

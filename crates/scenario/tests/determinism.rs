@@ -9,9 +9,11 @@ use std::path::PathBuf;
 
 fn examples() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut files: Vec<_> = fs::read_dir(folder).expect("examples").map(|entry| entry.expect("entry").path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("examples").map(|entry| entry.expect("entry").path()).collect();
     files.sort();
-    let scenarios = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    let scenarios =
+        files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     let name = |path: &PathBuf| path.file_name().expect("a name").to_string_lossy().into_owned();
     scenarios.map(|path| (name(&path), fs::read_to_string(path).expect("readable"))).collect()
 }
@@ -32,7 +34,8 @@ fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn outcome(scenario: &Scenario, seed: u64, replication: u64, trace: Trace, fingerprints: bool) -> Outcome {
-    run(scenario, Options { seed, replication, trace, fingerprints, capture: None }).expect("the run succeeds")
+    run(scenario, Options { seed, replication, trace, fingerprints, capture: None })
+        .expect("the run succeeds")
 }
 
 fn everything() -> Trace {
@@ -61,9 +64,24 @@ fn every_example_gives_the_same_twice_and_with_every_probe_on() {
     }
 }
 
+/// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is
+/// measured; of `packets`, of behaviour; of `events` alone, of how the same is computed. A change that is meant is
+/// accepted with `INSTA_UPDATE=always cargo test -p roamsim-scenario --test determinism`, and named in CHANGELOG.md.
+#[test]
+fn examples_give_their_recorded_fingerprints() {
+    let mut lines = String::new();
+    for (name, text) in examples() {
+        let outcome = outcome(&parse(&text, &[]), 1, 0, Trace::default(), true);
+        let Fingerprints { events, packets, results } = outcome.fingerprints.expect("asked for");
+        lines += &format!("{name}: events {events:016x} packets {packets:016x} results {results:016x}\n");
+    }
+    insta::assert_snapshot!(lines);
+}
+
 #[test]
 fn seed_and_replication_change_what_is_random() {
-    let (name, text) = examples().into_iter().find(|(name, _)| name == "one-tcp-flow.toml").expect("the example");
+    let (name, text) =
+        examples().into_iter().find(|(name, _)| name == "one-tcp-flow.toml").expect("the example");
     let scenario = parse(&text, &[]);
     let digest = |seed, replication| -> Fingerprints {
         outcome(&scenario, seed, replication, Trace::default(), true).fingerprints.expect("asked for")
@@ -136,9 +154,10 @@ fn two_transports_meet_the_same_losses() {
     // The n-th packet of a direction meets the n-th draw: with one packet every 10 ms in each case, datagrams of
     // two sizes lose the same numbers.
     let lost = |size: &str| {
-        let overrides = [
-            ("flow.probe.application", "{ kind = \"cbr\", packet_size = \"SIZE\", interval = \"10ms\" }".replace("SIZE", size)),
-        ];
+        let overrides = [(
+            "flow.probe.application",
+            "{ kind = \"cbr\", packet_size = \"SIZE\", interval = \"10ms\" }".replace("SIZE", size),
+        )];
         let overrides: Vec<_> = overrides.iter().map(|(path, value)| (*path, value.as_str())).collect();
         let trace = Trace { packets: true, ..Trace::default() };
         let outcome = outcome(&parse(TWO_FLOWS, &overrides), 1, 0, trace, false);

@@ -33,7 +33,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         Pdu::Udp(..) => PROTOCOL_UDP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
-    let pseudo_header = Sum::from(length).add(&source).add(&destination).add(&[0, protocol]);
+    let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
     let transport = match &packet.pdu {
         Pdu::Tcp(segment) => {
             let mut octets = Vec::new();
@@ -59,7 +59,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets.extend([0x40, 0, HOP_LIMIT, protocol, 0, 0]);
             octets.extend(source);
             octets.extend(destination);
-            let checksum = Sum::default().add(&octets).finish();
+            let checksum = Sum::default().with(&octets).finish();
             octets[10..12].copy_from_slice(&checksum.to_be_bytes());
         }
     }

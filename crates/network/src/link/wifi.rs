@@ -200,9 +200,12 @@ impl Link for Cell {
         let waiting = self.waiting_packets(from, now);
         let end = &mut self.stations[from.0 as usize];
         let first = end.queue.is_empty();
+        // What is in service while it contends is at the head of the queue, and does not count as waiting.
+        let in_service = end.queue.front().filter(|_| waiting < end.queue.len());
+        let waiting_bytes = end.queue_bytes - in_service.map_or(0, |(_, packet)| u64::from(packet.size_bytes));
         let reason = if bytes > self.config.mtu_bytes {
             Some(DropReason::TooLarge)
-        } else if (busy || !first) && !self.config.queue.admits(waiting, end.queue_bytes, bytes) {
+        } else if (busy || !first) && !self.config.queue.admits(waiting, waiting_bytes, bytes) {
             Some(DropReason::QueueFull)
         } else {
             None
@@ -338,6 +341,11 @@ mod tests {
         let mut cell = cell(1);
         let outcomes: Vec<_> = (0..3).map(|_| enqueue(&mut cell, Time::ZERO, STATION, 500)).collect();
         let full = Err(Dropped { reason: DropReason::QueueFull, at: Time::ZERO });
+        assert_eq!(outcomes, [Ok(()), Ok(()), full]);
+
+        let mut cell = self::cell(1);
+        cell.config.queue = QueueLimit::Bytes(500);
+        let outcomes: Vec<_> = (0..3).map(|_| enqueue(&mut cell, Time::ZERO, STATION, 500)).collect();
         assert_eq!(outcomes, [Ok(()), Ok(()), full]);
     }
 }

@@ -41,7 +41,9 @@ pub struct WireConfig {
 #[derive(Clone, Debug)]
 pub struct Wire {
     config: WireConfig,
-    loss: Option<Loss>,
+    /// The length of the last packet and its time on the transmitter: most packets are of one length.
+    last_transmission: (u32, Span),
+    loss: Option<Box<Loss>>,
     busy_until: Time,
     /// Start of service and length of those that wait (and of some that no longer do).
     waiting: VecDeque<(Time, u32)>,
@@ -56,7 +58,8 @@ impl Wire {
     pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
         Wire {
             config,
-            loss,
+            last_transmission: (0, Span::ZERO),
+            loss: loss.map(Box::new),
             busy_until: Time::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -75,6 +78,14 @@ impl Wire {
             self.waiting_bytes -= u64::from(bytes);
             self.waiting.pop_front();
         }
+    }
+
+    #[inline]
+    fn transmission(&mut self, bytes: u32) -> Span {
+        if self.last_transmission.0 != bytes {
+            self.last_transmission = (bytes, Span::of_transmission(u64::from(bytes), self.config.rate_bps));
+        }
+        self.last_transmission.1
     }
 
     #[inline]
@@ -115,7 +126,7 @@ impl Link for Wire {
         } else {
             now
         };
-        let transmission = Span::of_transmission(u64::from(bytes), self.config.rate_bps);
+        let transmission = self.transmission(bytes);
         let departure = start + transmission;
         self.busy_until = departure;
         self.stats.busy += transmission;

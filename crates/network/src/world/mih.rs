@@ -58,19 +58,22 @@ impl World {
             mih::Event::IndicationReceived { session, number: transaction, .. } => {
                 let entry = entry(self, session);
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
-                    transaction.completed = Some(now);
+                    // With a lifetime, an indication may be delivered again: the first time counts.
+                    transaction.completed.get_or_insert(now);
                 }
             }
             mih::Event::RequestReceived { session, number: transaction, .. } => {
                 let entry = entry(self, session);
                 let signalling = &mut self.signalling[entry as usize];
                 signalling.on_request(now, transaction);
-                signalling.arm(entry, queue);
+                // An answer that needs no time is ready before the request is acknowledged.
+                self.answer(now, entry);
+                self.signalling[entry as usize].arm(entry, queue);
             }
             mih::Event::ResponseReceived { session, number: transaction, .. } => {
                 let entry = entry(self, session);
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
-                    transaction.completed = Some(now);
+                    transaction.completed.get_or_insert(now);
                 }
             }
             mih::Event::TransactionFailed { session, number: transaction, .. } => {

@@ -91,7 +91,6 @@ pub struct World {
     pub(crate) work: VecDeque<Work>,
     pub(crate) wanted: Wanted,
     details: bool,
-    arrived: Vec<Packet>,
     outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
     events_digest: Fingerprint,
 }
@@ -111,7 +110,6 @@ impl World {
             work: VecDeque::new(),
             wanted,
             details,
-            arrived: Vec::new(),
             outgoing: Vec::new(),
             events_digest: Fingerprint::default(),
         }
@@ -158,7 +156,15 @@ impl World {
         self.events_digest.value()
     }
 
+    /// Serves the work list until it is empty, then tells the flows of the datagrams that were lost.
+    #[inline]
     fn serve_work(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        if !self.work.is_empty() || !self.network.lost_datagrams.is_empty() {
+            self.serve_all(now, queue);
+        }
+    }
+
+    fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Event>) {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Tcp(number) => self.serve_tcp(now, number, queue),
@@ -168,26 +174,23 @@ impl World {
             }
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
-            // `socket` is the one that would have got the datagram.
-            let peer = self.udp[socket as usize].peer;
-            match (self.udp[socket as usize].user, self.udp[peer as usize].user) {
-                (User::FlowSink(flow), _) | (User::FlowSource(flow), _) => {
-                    self.flows[flow as usize].measurement.lost_messages += 1;
-                }
-                (User::Mih { .. }, _) => {}
+            // The socket that would have got the datagram, and its user, who misses it.
+            if let User::FlowSink(flow) | User::FlowSource(flow) = self.udp[socket as usize].user {
+                self.flows[flow as usize].measurement.lost_messages += 1;
             }
         }
     }
 
-    /// Hands over what arrived for this node's sockets.
-    fn receive(&mut self, now: Time, packet: Packet) {
+    /// Hands a packet to its socket, and serves what that touches.
+    #[inline]
+    fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
         match packet.pdu {
             Pdu::Tcp(segment) => {
                 let socket = &mut self.tcp[packet.socket as usize];
                 socket.traffic.received(packet.size_bytes);
                 let mut cx = Context { now, random: &mut socket.random };
                 socket.connection.handle_segment(&mut cx, &segment);
-                self.work.push_back(Work::Tcp(packet.socket));
+                self.serve_tcp(now, packet.socket, queue);
             }
             Pdu::Udp(_, message) => {
                 let socket = &mut self.udp[packet.socket as usize];
@@ -196,6 +199,7 @@ impl World {
                 self.deliver(now, user, message);
             }
         }
+        self.serve_work(now, queue);
     }
 
     /// A message has arrived for the user of a socket.
@@ -283,13 +287,10 @@ impl Simulation for World {
     fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         let worked = match event {
             Event::Link(number) => {
-                let mut arrived = std::mem::take(&mut self.arrived);
-                let worked = self.network.handle_link(now, number, queue, &mut arrived);
-                for packet in arrived.drain(..) {
-                    self.receive(now, packet);
-                    self.serve_work(now, queue);
+                let worked = self.network.handle_link(now, number);
+                while worked && let Some(packet) = self.network.poll_arrival(now, number, queue) {
+                    self.receive(now, packet, queue);
                 }
-                self.arrived = arrived;
                 worked
             }
             Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),

@@ -6,7 +6,7 @@ use crate::network::Alarm;
 use crate::packet::{Packet, Pdu};
 use crate::socket::{TcpSocket, Traffic, User};
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::tcp::{Config, Connection, Event};
+use roamsim_protocols::tcp::{Config, Connection, Event, Segment};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
@@ -77,39 +77,11 @@ impl World {
         true
     }
 
-    /// Sends what a connection has to send and tells its user what happened, until nothing is left.
+    /// Sends what a connection has to send and tells its user what happened. A user that writes puts the socket on
+    /// the work list again.
     pub(super) fn serve_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
-        loop {
-            loop {
-                let socket = &mut self.tcp[number as usize];
-                let mut cx = Context { now, random: &mut socket.random };
-                let Some(segment) = socket.connection.poll_transmit(&mut cx) else { break };
-                let size_bytes =
-                    self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
-                socket.traffic.sent(size_bytes);
-                let detail = self.details.then(|| tcp_detail(socket, &segment, self.network.capturing()));
-                if self.wanted.segments && segment.payload_bytes > 0 {
-                    let offset = socket.connection.payload_offset(&segment);
-                    let what = if offset < socket.highest_sent { "retransmitted" } else { "sent" };
-                    socket.highest_sent = socket.highest_sent.max(offset + u64::from(segment.payload_bytes));
-                    let name = self.socket_name(number);
-                    if let Some(recorder) = &mut self.network.recorder {
-                        recorder.sample(now, number, what, "B", offset as f64, &name);
-                    }
-                }
-                let socket = &self.tcp[number as usize];
-                let packet = Packet {
-                    id: self.network.next_packet_id(),
-                    source: socket.local,
-                    destination: socket.remote,
-                    socket: socket.peer,
-                    size_bytes,
-                    pdu: Pdu::Tcp(segment),
-                };
-                let node = socket.node;
-                self.network.send(now, node, packet, detail, queue);
-            }
-            let Some(event) = self.tcp[number as usize].connection.poll_event() else { break };
+        self.transmit_tcp(now, number, queue);
+        while let Some(event) = self.tcp[number as usize].connection.poll_event() {
             self.on_tcp_event(now, number, event);
         }
         if self.wanted.cwnd || self.wanted.rtt || self.wanted.segments {
@@ -117,6 +89,44 @@ impl World {
         }
         let socket = &mut self.tcp[number as usize];
         socket.alarm.arm(socket.connection.poll_timeout(), Wake::Tcp(number), queue);
+    }
+
+    /// Hands every segment that a connection has ready to IP.
+    #[inline]
+    fn transmit_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+        loop {
+            let socket = &mut self.tcp[number as usize];
+            let mut cx = Context { now, random: &mut socket.random };
+            let Some(segment) = socket.connection.poll_transmit(&mut cx) else { return };
+            let size_bytes = self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
+            socket.traffic.sent(size_bytes);
+            let packet = Packet {
+                id: self.network.next_packet_id(),
+                source: socket.local,
+                destination: socket.remote,
+                socket: socket.peer,
+                size_bytes,
+                pdu: Pdu::Tcp(segment),
+            };
+            let node = socket.node;
+            let detail = self.details.then(|| tcp_detail(socket, &segment, self.network.capturing()));
+            if self.wanted.segments && segment.payload_bytes > 0 {
+                self.sample_segment(now, number, &segment);
+            }
+            self.network.send(now, node, packet, detail, queue);
+        }
+    }
+
+    /// Records a data segment's place in the stream.
+    fn sample_segment(&mut self, now: Time, number: u32, segment: &Segment) {
+        let socket = &mut self.tcp[number as usize];
+        let offset = socket.connection.payload_offset(segment);
+        let what = if offset < socket.highest_sent { "retransmitted" } else { "sent" };
+        socket.highest_sent = socket.highest_sent.max(offset + u64::from(segment.payload_bytes));
+        let name = self.socket_name(number);
+        if let Some(recorder) = &mut self.network.recorder {
+            recorder.sample(now, number, what, "B", offset as f64, &name);
+        }
     }
 
     fn on_tcp_event(&mut self, now: Time, number: u32, event: Event) {
@@ -142,8 +152,12 @@ impl World {
             Event::RemoteClosed => {
                 // Nothing more will come: close this side too (no application here goes on after its peer).
                 socket.connection.close();
+                self.work.push_back(Work::Tcp(number));
             }
-            Event::Established if socket.close_when_established => socket.connection.close(),
+            Event::Established if socket.close_when_established => {
+                socket.connection.close();
+                self.work.push_back(Work::Tcp(number));
+            }
             Event::Established | Event::Closed | Event::Reset | Event::TimedOut => {}
         }
     }

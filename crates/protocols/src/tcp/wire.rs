@@ -170,7 +170,7 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
 }
 
 fn checksum(octets: &[u8], pseudo_header_sum: u32) -> u16 {
-    Sum::from(pseudo_header_sum).add(octets).finish()
+    Sum::from(pseudo_header_sum).with(octets).finish()
 }
 
 fn u16_at(octets: &[u8], at: usize) -> u16 {

@@ -32,7 +32,7 @@ impl Datagram {
         octets.extend([0, 0]);
         octets.extend(payload);
         // RFC 768: a computed checksum of zero is sent as all ones; zero would mean "none", which IPv6 forbids.
-        let checksum = match pseudo_header.add(&octets).finish() {
+        let checksum = match pseudo_header.with(&octets).finish() {
             0 => 0xFFFF,
             sum => sum,
         };

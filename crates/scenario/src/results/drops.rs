@@ -8,9 +8,9 @@ pub(super) fn table(world: &World) -> Table {
     let mut rows: Vec<(String, String, DropCount)> = world
         .network
         .drops()
-        .map(|(slot, attachment, reason, count)| {
-            let from = world.network.topology.interface(slot.addresses[attachment as usize]).node;
-            let place = format!("{} from {}", slot.name, world.network.topology.node(from).name);
+        .map(|(link, attachment, reason, count)| {
+            let from = world.network.topology.interface(link.addresses[attachment as usize]).node;
+            let place = format!("{} from {}", link.name, world.network.topology.node(from).name);
             (place, reason.to_string(), count)
         })
         .collect();

@@ -15,7 +15,7 @@ fn messages_only(flow: &Flow, count: u64) -> f64 {
 pub(super) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     let source_stats = |flow: &Flow| match flow.association {
-        Association::Tcp { source, .. } => world.tcp[source as usize].connection.stats().clone(),
+        Association::Tcp { source, .. } => *world.tcp[source as usize].connection.stats(),
         Association::Udp { .. } => Stats::default(),
     };
     let node = |flow: &Flow, at_source: bool| {

@@ -18,18 +18,18 @@ pub(super) fn table(world: &World, end: Time) -> Table {
         world.network.topology.node(interface.node).name.clone()
     };
     let mut rows = Vec::new();
-    for (slot, link) in world.network.links() {
+    for link in world.network.links() {
         // A wire is one direction; a cell is a direction for each of its attachments.
-        let senders = match link {
+        let senders = match link.link {
             AnyLink::Wire(_) => 1,
-            AnyLink::Wifi(_) => slot.addresses.len(),
+            AnyLink::Wifi(_) => link.addresses.len(),
         };
         for sender in 0..senders {
             rows.push(Row {
-                name: slot.name.clone(),
-                from: node(slot.addresses[sender]),
-                to: node(slot.addresses[1 - sender]),
-                stats: link.stats(Attachment(sender as u32), end),
+                name: link.name.to_owned(),
+                from: node(link.addresses[sender]),
+                to: node(link.addresses[1 - sender]),
+                stats: link.link.stats(Attachment(sender as u32), end),
             });
         }
     }
