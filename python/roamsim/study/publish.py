@@ -105,6 +105,8 @@ class Outcome:
 
 def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
     """Writes the report of an outcome to its path."""
+    from altair.utils.schemapi import debug_mode
+
     from roamsim import __version__
 
     study = outcome.study
@@ -137,7 +139,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             continue
         report.heading(title)
         for figure in figures:
-            report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
+            # The charts have one form, which tests draw: checking each against Altair's schema is slow.
+            with debug_mode(False):
+                report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
         for sequence in sequences:
             report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title, sequence.remark or None)
     if outcome.checks:
