@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import roamsim
-
 from conftest import ROOT
 
 pytestmark = pytest.mark.needs("tshark")
