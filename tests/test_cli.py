@@ -51,7 +51,7 @@ def test_the_scenario_of_init_is_valid_and_runs(roamsim: Command, tmp_path: Path
 
 def test_run_prints_a_summary_on_stdout(roamsim: Command, scenario: Path) -> None:
     done = roamsim("run", scenario)
-    for word in ("Both kinds of traffic", "download", "indications", "Mb/s", "events"):
+    for word in ("Both kinds of traffic", "download", "indications", "b/s", "events"):
         assert word in done.stdout
     assert done.stderr == ""
     several = roamsim("run", scenario, "--replications", "3").stdout
