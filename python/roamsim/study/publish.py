@@ -143,7 +143,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             with debug_mode(False):
                 report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
         for sequence in sequences:
-            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title, sequence.remark or None)
+            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
