@@ -25,7 +25,8 @@ class Outcome:
         level: how much of it was run.
         seed: of every run.
         figures: rows of each figure by its id.
-        statements: one mapping a statement: id, published, measured, interval, verdict, rule, and why it differs.
+        statements: one mapping a statement: id, published, source, measured, interval, verdict, rule, and
+            why it differs.
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
