@@ -117,6 +117,7 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         entry: Mapping[str, Any] = {
             "id": statement.id,
             "published": statement.published,
+            "source": statement.source or None,
             "measured": finding.measured,
             "interval": list(finding.interval) if finding.interval else None,
             "verdict": finding.verdict,

@@ -25,7 +25,8 @@ class Outcome:
         level: how much of it was run.
         seed: of every run.
         figures: rows of each figure by its id.
-        statements: one mapping a statement: id, published, measured, interval, verdict, rule, and why it differs.
+        statements: one mapping a statement: id, published, source, measured, interval, verdict, rule, and
+            why it differs.
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
@@ -105,6 +106,8 @@ class Outcome:
 
 def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
     """Writes the report of an outcome to its path."""
+    from altair.utils.schemapi import debug_mode
+
     from roamsim import __version__
 
     study = outcome.study
@@ -137,9 +140,11 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             continue
         report.heading(title)
         for figure in figures:
-            report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
+            # The charts have one form, which tests draw: checking each against Altair's schema is slow.
+            with debug_mode(False):
+                report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
         for sequence in sequences:
-            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title, sequence.remark or None)
+            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title)
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(

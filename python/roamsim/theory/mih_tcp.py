@@ -1,9 +1,11 @@
-"""MIH messages over TCP: a lower bound for the mean delay of an isolated message.
+"""MIH messages over TCP: the mean delay of an isolated message, a lower bound for messages that hardly meet.
 
 Assumes one segment a message, nothing else in flight, a retransmission timer that starts at its minimum for every
 message, and a round trip below that minimum. A lost acknowledgement then delays nothing. Real connections wait
 longer: messages queue behind a lost one (head of line blocking), and Karn's rule (RFC 6298 sections 3 and 5) keeps
-the timer backed off until a segment is acknowledged that was sent once. Derivation: docs/models/mih-exact.md.
+the timer backed off until a segment is acknowledged that was sent once. Where messages meet often and the timer has
+no room to back off they can be a little faster: a lost message shares the retransmission of the one before it.
+Derivation: docs/models/mih-exact.md.
 """
 
 

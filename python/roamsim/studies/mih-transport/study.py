@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from roamsim.study import Check, Data
@@ -102,6 +103,7 @@ def late_ack_settings(values: Mapping[str, Any]) -> dict[str, Any]:
 # Closed forms of figures ------------------------------------------------------------------------------------------
 
 
+@cache
 def _one_way_s(data: Data) -> float:
     """One way from MN to PoS, radio access included: what an indication took over UDP where nothing was lost."""
     return data.estimate("first-udp", "mean_delay_s", kind="indication", mih_ack="without MIH ACK", loss=0.0).mean
@@ -168,18 +170,17 @@ def tcp_delay_bound(row: Mapping[str, Any], _column: str, data: Data) -> float:
     return mih_tcp.isolated_request_delay_s(row["loss"], 2 * one_way_s, PROCESSING_S, MIN_RTO_S, max_rto_s)
 
 
-def _second_rtt_s(row: Mapping[str, Any], data: Data) -> float:
+@cache
+def _second_rtt_s(rtt_s: float, data: Data) -> float:
     """Round trip of the second round: the wire's, and twice the radio access that runs without loss show."""
-    mean_s = data.estimate(
-        "rtt-plain", "mean_delay_s", kind="indication", transport="UDP", loss_percent=0, rtt=row["rtt"]
-    ).mean
-    return 2 * mean_s
+    at = {"kind": "indication", "transport": "UDP", "loss_percent": 0, "rtt": rtt_s}
+    return 2 * data.estimate("rtt-plain", "mean_delay_s", **at).mean
 
 
 def rtt_ack(row: Mapping[str, Any], column: str, data: Data) -> float:
     """Delay (s), success or overhead over UDP with MIH ACK at a round trip time."""
     loss = row["loss_percent"] / 100
-    timing = Timing(_second_rtt_s(row, data), ROUND_TWO_TIMEOUT_S)
+    timing = Timing(_second_rtt_s(row["rtt"], data), ROUND_TWO_TIMEOUT_S)
     if row["kind"] == "indication":
         return {
             "mean_delay_s": mih_udp.indication_delay_s(loss, timing),
@@ -199,7 +200,7 @@ def rtt_plain(row: Mapping[str, Any], column: str, data: Data) -> float | None:
         return None
     if column == "success_rate":
         return mih_udp.unacknowledged_success(row["loss_percent"] / 100, row["kind"])
-    return mih_udp.unacknowledged_delay_s(Timing(_second_rtt_s(row, data), 1.0), row["kind"])
+    return mih_udp.unacknowledged_delay_s(Timing(_second_rtt_s(row["rtt"], data), 1.0), row["kind"])
 
 
 # Checks -----------------------------------------------------------------------------------------------------------
