@@ -1,7 +1,7 @@
 //! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
 //! for every one of them.
 
-use crate::link::{AnyLink, DropReason, Link};
+use crate::link::{AnyLink, DropReason, Dropped, Link};
 use crate::packet::{IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
@@ -198,41 +198,74 @@ impl Network {
     }
 
     /// Puts a packet on the link that leads to its destination.
+    #[inline]
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
         let destination = self.topology.owner(packet.destination);
-        let Some(address) = self.topology.route(node, destination) else {
-            self.no_route.packets += 1;
-            self.no_route.bytes += u64::from(packet.size_bytes);
-            self.dropped += 1;
-            if matches!(packet.pdu, Pdu::Udp(..)) {
-                self.lost_datagrams.push(packet.socket);
+        match self.topology.route(node, destination) {
+            Some(address) if self.recorder.is_none() => {
+                let _ = self.put_on_link(now, address, packet, queue);
             }
-            if let Some(recorder) = &mut self.recorder {
-                recorder.unroutable(now, node, &packet);
-            }
-            return;
-        };
+            Some(address) => self.put_on_link_watched(now, address, packet, queue),
+            None => self.drop_unroutable(now, node, &packet),
+        }
+    }
+
+    /// Hands a packet to the link of an interface, and accounts for a drop there.
+    #[inline]
+    fn put_on_link(
+        &mut self,
+        now: Time,
+        address: Address,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) -> Result<(), Dropped> {
         let (LinkId(number), attachment) = self.topology.attachment(address);
-        let slot = &mut self.links[number as usize];
-        let copy = self.recorder.is_some().then(|| packet.clone());
-        let bytes = u64::from(packet.size_bytes);
-        let (socket, datagram) = (packet.socket, matches!(packet.pdu, Pdu::Udp(..)));
-        let mut cx = Context { now, random: &mut self.records[number as usize].random };
+        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
+        let (bytes, socket) = (packet.size_bytes, packet.socket);
+        let datagram = matches!(packet.pdu, Pdu::Udp(..));
+        let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         if let Err(dropped) = outcome {
-            let count =
-                self.records[number as usize].drops.entry((dropped.reason, attachment.0)).or_default();
+            let count = record.drops.entry((dropped.reason, attachment.0)).or_default();
             count.packets += 1;
-            count.bytes += bytes;
+            count.bytes += u64::from(bytes);
             self.dropped += 1;
             if datagram {
                 self.lost_datagrams.push(socket);
             }
         }
-        if let (Some(recorder), Some(packet)) = (&mut self.recorder, copy) {
-            let waiting = slot.link.waiting_packets(attachment, now);
-            recorder.transmitted(now, address, &packet, outcome.err(), waiting, &self.topology);
+        outcome
+    }
+
+    /// The same under the eyes of the recorder.
+    #[cold]
+    fn put_on_link_watched(
+        &mut self,
+        now: Time,
+        address: Address,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let copy = packet.clone();
+        let outcome = self.put_on_link(now, address, packet, queue);
+        let (LinkId(number), attachment) = self.topology.attachment(address);
+        let waiting = self.links[number as usize].link.waiting_packets(attachment, now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.transmitted(now, address, &copy, outcome.err(), waiting, &self.topology);
+        }
+    }
+
+    #[cold]
+    fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        self.no_route.packets += 1;
+        self.no_route.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        if matches!(packet.pdu, Pdu::Udp(..)) {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.unroutable(now, node, packet);
         }
     }
 
@@ -341,6 +374,9 @@ mod tests {
         network.delivered = 1;
         network.dropped = 1;
         let violation = network.check_conservation().expect_err("one is missing");
-        assert!(violation.to_string().contains("3 packets were sent, but 1 delivered + 1 dropped"), "{violation}");
+        assert!(
+            violation.to_string().contains("3 packets were sent, but 1 delivered + 1 dropped"),
+            "{violation}"
+        );
     }
 }

@@ -4,12 +4,12 @@
 //! so one segment can carry several messages, or a part of one. The messages themselves wait at the receiving
 //! socket; the connection counts octets only.
 
-use crate::network::Alarm;
-use crate::packet::Message;
+use crate::network::{Alarm, Network};
+use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
-use roamsim_engine::Stream;
-use roamsim_protocols::Address;
-use roamsim_protocols::tcp::Connection;
+use roamsim_engine::{Stream, Time};
+use roamsim_protocols::tcp::{Connection, Segment};
+use roamsim_protocols::{Address, Context};
 use std::collections::VecDeque;
 
 /// Who uses a socket.
@@ -106,6 +106,29 @@ pub struct TcpSocket {
     pub(crate) unacknowledged: VecDeque<Record>,
     /// The user has closed before the handshake was complete.
     pub(crate) close_when_established: bool,
+}
+
+impl TcpSocket {
+    /// The next segment that the connection has to send.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
+    }
+
+    /// The packet that carries a segment to the peer; counts it as sent.
+    #[inline]
+    pub(crate) fn packet(&mut self, network: &Network, segment: Segment) -> Packet {
+        let size_bytes = network.ip.header_bytes() + segment.total_bytes();
+        self.traffic.sent(size_bytes);
+        Packet {
+            id: network.next_packet_id(),
+            source: self.local,
+            destination: self.remote,
+            socket: self.peer,
+            size_bytes,
+            pdu: Pdu::Tcp(segment),
+        }
+    }
 }
 
 /// One end of a UDP association.

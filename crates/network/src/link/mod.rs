@@ -122,7 +122,10 @@ pub trait Link: Machine {
 }
 
 /// Any link, dispatched by its kind.
-#[expect(clippy::large_enum_variant, reason = "nearly every link is a wire, and a box would cost each packet")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every link is a wire, and a box would cost each packet"
+)]
 pub enum AnyLink {
     /// One direction of a point-to-point link.
     Wire(wired::Wire),

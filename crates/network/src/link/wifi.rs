@@ -202,7 +202,8 @@ impl Link for Cell {
         let first = end.queue.is_empty();
         // What is in service while it contends is at the head of the queue, and does not count as waiting.
         let in_service = end.queue.front().filter(|_| waiting < end.queue.len());
-        let waiting_bytes = end.queue_bytes - in_service.map_or(0, |(_, packet)| u64::from(packet.size_bytes));
+        let waiting_bytes =
+            end.queue_bytes - in_service.map_or(0, |(_, packet)| u64::from(packet.size_bytes));
         let reason = if bytes > self.config.mtu_bytes {
             Some(DropReason::TooLarge)
         } else if (busy || !first) && !self.config.queue.admits(waiting, waiting_bytes, bytes) {

@@ -3,7 +3,6 @@
 use super::describe::tcp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
 use crate::network::Alarm;
-use crate::packet::{Packet, Pdu};
 use crate::socket::{TcpSocket, Traffic, User};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Segment};
@@ -80,7 +79,14 @@ impl World {
     /// Sends what a connection has to send and tells its user what happened. A user that writes puts the socket on
     /// the work list again.
     pub(super) fn serve_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
-        self.transmit_tcp(now, number, queue);
+        if self.details || self.wanted.segments {
+            self.transmit_watched(now, number, queue);
+        }
+        let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
+        while let Some(segment) = socket.poll_transmit(now) {
+            let packet = socket.packet(network, segment);
+            network.send(now, socket.node, packet, None, queue);
+        }
         while let Some(event) = self.tcp[number as usize].connection.poll_event() {
             self.on_tcp_event(now, number, event);
         }
@@ -91,29 +97,18 @@ impl World {
         socket.alarm.arm(socket.connection.poll_timeout(), Wake::Tcp(number), queue);
     }
 
-    /// Hands every segment that a connection has ready to IP.
-    #[inline]
-    fn transmit_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    /// Sends what a connection has to send, with what the recorder wants to know of it.
+    #[cold]
+    fn transmit_watched(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         loop {
-            let socket = &mut self.tcp[number as usize];
-            let mut cx = Context { now, random: &mut socket.random };
-            let Some(segment) = socket.connection.poll_transmit(&mut cx) else { return };
-            let size_bytes = self.network.ip.header_bytes() + segment.header_bytes() + segment.payload_bytes;
-            socket.traffic.sent(size_bytes);
-            let packet = Packet {
-                id: self.network.next_packet_id(),
-                source: socket.local,
-                destination: socket.remote,
-                socket: socket.peer,
-                size_bytes,
-                pdu: Pdu::Tcp(segment),
-            };
-            let node = socket.node;
-            let detail = self.details.then(|| tcp_detail(socket, &segment, self.network.capturing()));
+            let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
+            let Some(segment) = socket.poll_transmit(now) else { return };
+            let detail = self.details.then(|| tcp_detail(socket, &segment, network.capturing()));
+            let packet = socket.packet(network, segment);
+            network.send(now, socket.node, packet, detail, queue);
             if self.wanted.segments && segment.payload_bytes > 0 {
                 self.sample_segment(now, number, &segment);
             }
-            self.network.send(now, node, packet, detail, queue);
         }
     }
 
