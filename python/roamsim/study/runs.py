@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars
 
@@ -24,9 +24,6 @@ from roamsim.scenarios import overrides, source
 from roamsim.store import part_key
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
 from roamsim.sweeps import Progress
-
-if TYPE_CHECKING:
-    from roamsim._roamsim import Column
 
 #: Seconds between writes: what a kill costs at most (chosen).
 WRITE_EVERY_S = 5.0
@@ -67,7 +64,7 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
 
 
 #: Key, replication, and the columns of a run's table.
-Finished = tuple[str, int, "Mapping[str, Column]"]
+Finished = tuple[str, int, Mapping[str, Any]]
 
 
 class Runs:
