@@ -408,6 +408,7 @@ impl Connection {
         let repeated = sender.snd_max.min(end).saturating_sub(start);
         if repeated > 0 {
             self.stats.retransmissions += 1;
+            self.stats.data_retransmissions += u64::from(length > 0);
             self.stats.bytes_retransmitted += repeated.min(length);
             sender.stop_timing();
         } else {
