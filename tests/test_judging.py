@@ -5,7 +5,7 @@ import math
 import pytest
 from roamsim.statistics import Estimate
 from roamsim.study.checks import Check, failed, limit
-from roamsim.study.judging import Finding, either, every, follows, positive, rises, within
+from roamsim.study.judging import Finding, either, every, follows, positive, rises, with_interval, within
 
 
 def estimate(mean: float, half: float) -> Estimate:
@@ -24,6 +24,32 @@ def test_within(mean: float, half: float, verdict: str) -> None:
     finding = within(estimate(mean, half), 0.9, 1.1, "ratio")
     assert finding.verdict == verdict
     assert finding.interval == (pytest.approx(mean - half), pytest.approx(mean + half))
+
+
+def test_a_finding_names_its_numbers_and_the_one_that_decided() -> None:
+    finding = every([within(estimate(1.0, 0.1), 0.5, 1.5, "a"), within(estimate(3.0, 0.2), 0.5, 1.5, "b")])
+    assert [(value.what, value.mean) for value in finding.values] == [("a", 1.0), ("b", 3.0)]
+    assert finding.decided_by is not None
+    assert finding.decided_by.what == "b"
+    assert finding.interval == (pytest.approx(2.8), pytest.approx(3.2))
+    named = either({"one": within(estimate(3.0, 0.2), 0.5, 1.5, "b"), "two": within(estimate(1.0, 0.1), 0, 2, "a")})
+    assert [value.what for value in named.values] == ["one: b", "two: a"]
+    assert named.decided_by is not None
+    assert named.decided_by.what == "two: a"
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (566.7, 136.7, "570 ± 140"),
+        (1234567.0, 1200.0, "1234600 ± 1200"),
+        (0.0199987, 0.0000123, "0.019999 ± 0.000012"),
+        (2.0, 0.0, "2 ± 0"),
+        (-0.5, 0.021, "-0.500 ± 0.021"),
+    ],
+)
+def test_numbers_are_written_without_exponents(mean: float, half: float, text: str) -> None:
+    assert with_interval(estimate(mean, half)) == text
 
 
 def test_one_sample_cannot_differ() -> None:

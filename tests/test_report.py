@@ -43,12 +43,19 @@ def example() -> Report:
     report.table([{"name": "a", "value": 0.1234567}, {"name": "b", "value": None}], "Values")
     report.statements(
         [
-            {"id": "1", "published": "p", "measured": 0.5, "interval": [0.4, 0.6], "verdict": "agrees"},
+            {
+                "id": "1",
+                "published": "`acked` gives p^2 and p^(i+1)",
+                "measured": 0.5,
+                "interval": [0.4, 0.6],
+                "verdict": "agrees",
+            },
             {"id": "2", "published": "p", "measured": 2, "interval": None, "verdict": "differs: because"},
             {"id": "3", "published": "p", "measured": None, "interval": None, "verdict": "not decidable"},
         ]
     )
     report.parameters({"seed": 1, "network": {"rate": "10Mb/s"}})
+    report.table([{"n": i} for i in range(3)], "All three", folded=True)
     report.preformatted("a < b", "Source")
     return report
 
@@ -67,6 +74,9 @@ def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:
     assert 'title="0.1234567"' in text
     assert "0.4 … 0.6" in text
     assert "network.rate" in text
+    assert "<code>acked</code> gives p<sup>2</sup> and p<sup>i+1</sup>" in text
+    assert '<details class="statement agrees" id="statement-1">' in text
+    assert "<details><summary>All three</summary>" in text
     assert "a &lt; b" in text
     for verdict in ("agrees", "differs", "not decidable"):
         assert f">{verdict}</span>" in text

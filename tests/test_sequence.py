@@ -50,7 +50,8 @@ def test_a_chart_is_well_formed_and_cuts_idle_time() -> None:
     svg = draw(packets_of(table()), nodes={"mn": "MN", "pos": "PoS"}, title="Indication <1>")
     root = ET.fromstring(svg)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "Indication <1>" in texts
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "Indication <1>"
+    assert "Indication <1>" not in texts  # the caption around the picture says it
     # Nothing is on its way from 5.040 until 6.000, and from the time the lost packet would have arrived until 6.100.
     assert "960.0 ms without a packet" in texts
     assert "80.0 ms without a packet" in texts
@@ -66,6 +67,35 @@ def test_packets_of_one_instant_are_drawn_apart() -> None:
     starts = [float(line.get("y1", "0")) for line in root.iter("{http://www.w3.org/2000/svg}line")]
     assert len(starts) == 3
     assert all(later - earlier >= 15 for earlier, later in pairwise(starts))
+
+
+def test_a_chart_fits_a_phone() -> None:
+    root = ET.fromstring(draw(packets_of(table()), nodes={"mn": "MN", "pos": "PoS"}, title="t"))
+    width = float(root.get("width", "0"))
+    assert root.get("viewBox", "").split()[2:] == [root.get("width"), root.get("height")]
+    assert "max-width:100%" in root.get("style", "")
+    # On the 370 pixels that a page of 400 has for it, no letter is smaller than 9 pixels.
+    sizes = [float(text.get("font-size", "0")) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert min(sizes) * 370 / width >= 9
+
+
+def test_a_label_keeps_clear_of_a_line_that_crosses_its_own() -> None:
+    # The arrows cross in the middle third, where a request's copy would carry its label: it moves aside.
+    packets = [
+        Packet("mn", "pos", "response 1", "message", 1.0, 1.15),
+        Packet("pos", "mn", "request 1 (copy 2)", "message", 1.05, 1.2),
+    ]
+    root = ET.fromstring(draw(packets, nodes={"mn": "MN", "pos": "PoS"}, title="t"))
+    svg = "{http://www.w3.org/2000/svg}"
+    lines = [{key: float(line.get(key, "0")) for key in ("x1", "y1", "x2", "y2")} for line in root.iter(f"{svg}line")]
+    first, second = ((at["y2"] - at["y1"]) / (at["x2"] - at["x1"]) for at in lines)
+    crossing = (lines[1]["y1"] - second * lines[1]["x1"] - lines[0]["y1"] + first * lines[0]["x1"]) / (first - second)
+    for group in root.iter(f"{svg}g"):
+        x = float(group.get("transform", "").removeprefix("translate(").split()[0])
+        text = group.find(f"{svg}text")
+        assert text is not None
+        assert abs(x - crossing) > 13 * 0.5 * len(text.text or "") / 2
+        assert text.get("paint-order") == "stroke"
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

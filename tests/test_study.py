@@ -9,6 +9,8 @@ from conftest import Command
 from roamsim import study
 from roamsim.errors import CheckFailed, UsageError
 from roamsim.results_report import report
+from roamsim.study.figures import chart
+from roamsim.study.sequences import picture
 
 SCENARIO = """
 [scenario]
@@ -72,8 +74,9 @@ since_s = 5.0
 until_s = 5.4
 
 [[parameter]]
-name = "Delay"
-value = "20 ms"
+name = "Traffic"
+value = "until {signalling.mih.stop}, over {link.path.delay}"
+experiment = "lossy"
 source = "chosen"
 """
 
@@ -91,6 +94,7 @@ x_title = "Loss (%)"
 y = [{ column = "success_rate", scale = 100 }]
 y_title = "Success (%)"
 closed_form = "success"
+clauses = ["2"]
 """
 
 STATEMENTS = """
@@ -177,6 +181,9 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     page = outcome.report.read_text()
     assert "A small study" in page
     assert "what is lost is lost" in page
+    assert "until 55s, over 20ms" in page  # of the quick look, not of the full run
+    assert '<a href="#statement-2">2</a>' in page
+    assert "signalling.mih.stop = 55s" in page
     assert not re.search(r'(src|href)="https?://', page)
 
 
@@ -214,6 +221,54 @@ def test_json_has_figures_and_statements(small: Path, tmp_path: Path) -> None:
     assert set(tree["figures"]) == {"success-indication", "success-request"}
     assert set(tree["statements"][0]) >= {"id", "published", "measured", "interval", "verdict"}
     assert tree["failed_checks"] == []
+    assert tree["axes"]["success-request"] == {
+        "title": "Success of requests",
+        "x": {"label": "Loss", "unit": "%"},
+        "y": {"label": "Success", "unit": "%"},
+    }
+    second = tree["statements"][1]
+    assert second["interval_of"] == "success"
+    (value,) = second["values"]
+    assert (value["what"], [value["low"], value["high"]]) == ("success", second["interval"])
+
+
+def test_a_difference_has_a_reason_or_says_that_none_is_known(small: Path, tmp_path: Path) -> None:
+    change(small, "statements.toml", 'if_differs = "what is lost is lost"', "")
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert [s["why"] for s in outcome.statements] == [None, "no reason is known yet"]
+
+
+def test_the_published_differences_have_reasons_that_say_what_they_rest_on() -> None:
+    folder = study.available()["mih-transport"]
+    statements = {s.id: s for s in study.load(folder).statements}
+    readme = (folder / "README.md").read_text()
+    came_out = readme.partition("## What came out")[2].partition("- Not decidable")[0]
+    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
+    assert len(differ) == 8
+    for name in differ:
+        assert "Tested by runs: " in statements[name].if_differs, name
+
+
+def test_figures_have_no_empty_layers_and_shares_end_at_100_percent(small: Path, tmp_path: Path) -> None:
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    figure = outcome.study.figures[0]
+    rows = outcome.figures[figure.id]
+    marks = [layer["mark"]["type"] for layer in chart(figure, rows).to_dict()["layer"]]
+    assert marks == ["area", "line", "point"]  # the line is the closed form: no run is left to be joined
+    assert chart(figure, rows).to_dict()["layer"][-1]["encoding"]["y"]["scale"]["domain"] == [0, 100]
+    single = [{**row, "low": None, "high": None, "closed_form": None} for row in rows]
+    assert [layer["mark"]["type"] for layer in chart(figure, single).to_dict()["layer"]] == ["line", "point"]
+
+
+def test_charts_number_transactions_from_one() -> None:
+    published = study.load("mih-transport")
+    for kind in ("indication", "request"):
+        one = next(s for s in published.sequences if s.id == f"flow-{kind}-udp-ack")
+        svg = picture(published, one, 1)
+        assert f">{kind} 1<" in svg
+        assert f">MIH ACK of {kind} 1<" in svg
+        assert f">{kind} 2<" in svg
+        assert f">{kind} 3<" not in svg
 
 
 def test_finished_runs_are_not_repeated(small: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class Report:
         rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
         self._body.append(f'<div class="text">{rendered}</div>')
 
-    def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS) -> None:
+    def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
         """Adds a table with one column for each key of the rows.
 
         Args:
@@ -71,6 +71,7 @@ class Report:
                 with five significant digits, and as they are when the pointer rests on them.
             caption: what the table shows.
             max_rows: rows that are written; a note says how many were left out.
+            folded: whether only the caption is shown until a reader asks for the rest.
         """
         shown, total = _rows(rows, max_rows)
         columns = list(dict.fromkeys(key for row in shown for key in row))
@@ -91,13 +92,19 @@ class Report:
                 cells.append(cell("td", column, html.escape(plain), title))
             lines.append(f"<tr>{''.join(cells)}</tr>")
         note = f'<p class="note">{total - len(shown)} more rows are not shown.</p>' if total > len(shown) else ""
-        self._body.append(
-            f'<figure class="table"><figcaption>{html.escape(caption)}</figcaption>'
+        body = (
             f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(lines)}</tbody></table></div>{note}</figure>"
+            f"<tbody>{''.join(lines)}</tbody></table></div>{note}"
         )
+        named = html.escape(caption)
+        if folded:
+            self._body.append(f'<details><summary>{named}</summary><figure class="table">{body}</figure></details>')
+        else:
+            self._body.append(f'<figure class="table"><figcaption>{named}</figcaption>{body}</figure>')
 
-    def figure(self, id: str, chart: Chart, caption: str, note: str | None = None) -> None:
+    def figure(
+        self, id: str, chart: Chart, caption: str, note: str | None = None, *, statements: Sequence[str] = ()
+    ) -> None:
         """Adds an interactive figure.
 
         Args:
@@ -106,6 +113,7 @@ class Report:
                 the chart sets no tooltip of its own, and zooming is added where the chart has none.
             caption: what the figure shows, with its metric's definition where there could be doubt.
             note: a remark in small print (what is chosen, what is not modelled).
+            statements: the `id`s of the statements that it bears on; links lead to them.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
@@ -114,7 +122,7 @@ class Report:
         self._body.append(
             f'<figure id="{anchor}" class="chart"><figcaption>{html.escape(caption)}</figcaption>'
             f'<div class="scroll"><div class="vega" data-chart="{anchor}"></div></div>'
-            f"{_note(note)}</figure>"
+            f"{_note(note)}{_bears_on(statements)}</figure>"
         )
 
     def picture(self, id: str, svg_text: str, caption: str, note: str | None = None) -> None:
@@ -137,7 +145,7 @@ class Report:
         )
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
-        """Adds published statements, each beside the measured value and its verdict.
+        """Adds published statements, a line each with the verdict; the measured value and the rest fold out of it.
 
         Args:
             statements: mappings with `id`, `published`, `measured`, `interval` (two numbers, a text, or `None`) and
@@ -145,26 +153,27 @@ class Report:
                 Further keys are shown under their own names.
         """
         known = ("id", "published", "measured", "interval", "verdict")
-        cards = []
+        lines_of_all = []
         for statement in statements:
             verdict = str(statement.get("verdict", "not decidable"))
             word, _, reason = verdict.partition(":")
             kind = _VERDICT_CLASS.get(word.strip().lower(), "open")
-            facts = [("Published", statement.get("published")), ("Measured", statement.get("measured"))]
-            facts.append(("95 % interval", _interval(statement.get("interval"))))
+            facts = [("Measured", statement.get("measured")), ("95 % interval", _interval(statement.get("interval")))]
             facts += [(key.replace("_", " ").capitalize(), v) for key, v in statement.items() if key not in known]
             if reason.strip():
                 facts.append(("Why", reason.strip()))
             lines = "".join(
-                f"<dt>{html.escape(name)}</dt><dd>{html.escape(shown_value(value))}</dd>"
+                f"<dt>{html.escape(name)}</dt><dd>{_inline(shown_value(value))}</dd>"
                 for name, value in facts
                 if value not in (None, "")
             )
-            cards.append(
-                f'<article class="statement {kind}"><h3>{html.escape(str(statement.get("id", "")))} '
-                f'<span class="badge {kind}">{html.escape(word.strip())}</span></h3><dl>{lines}</dl></article>'
+            name = str(statement.get("id", ""))
+            lines_of_all.append(
+                f'<details class="statement {kind}" id="{html.escape(_statement_anchor(name), quote=True)}"><summary>'
+                f"<b>{html.escape(name)}</b><span>{_inline(str(statement.get('published', '')))}</span>"
+                f'<span class="badge {kind}">{html.escape(word.strip())}</span></summary><dl>{lines}</dl></details>'
             )
-        self._body.append(f'<div class="statements">{"".join(cards)}</div>')
+        self._body.append(f'<div class="statements">{"".join(lines_of_all)}</div>')
 
     def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
         """Adds a list of names and values; nested mappings are written with dotted names."""
@@ -298,7 +307,22 @@ def _interval(value: Any) -> str:
 
 
 def _note(note: str | None) -> str:
-    return f'<p class="note">{html.escape(note)}</p>' if note else ""
+    return f'<p class="note">{_inline(note)}</p>' if note else ""
+
+
+def _inline(text: str) -> str:
+    """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked)
+
+
+def _statement_anchor(name: str) -> str:
+    return f"statement-{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name)}"
+
+
+def _bears_on(statements: Sequence[str]) -> str:
+    links = ", ".join(f'<a href="#{_statement_anchor(name)}">{html.escape(name)}</a>' for name in statements)
+    return f'<p class="note">Bears on {links}.</p>' if links else ""
 
 
 def _is_number(value: Any) -> bool:

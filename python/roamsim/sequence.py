@@ -26,12 +26,15 @@ _KIND_NAMES: Mapping[Kind, str] = {
 }
 _LOSS = "#c4292e"
 
-_LIFELINE_DISTANCE = 560.0
-_MARGIN = 96.0
-_HEAD = 92.0  # title, remark, and boxes of the lifelines
+_LIFELINE_DISTANCE = 360.0  # narrow enough that a phone of 400 px shows the whole chart with legible text
+_MARGIN = 56.0
+_HEAD = 38.0  # boxes of the lifelines
+_LABEL_SIZE = 13.0
+_LABEL_RISE = 16.0  # height that a label takes above its arrow
+_CHARACTER = 0.56  # mean width of a character in units of the font's size
 _TRANSIT = 62.0  # height of a median transit: steep enough to see time pass, flat enough to read along
 _CROSSING = 0.35  # so much more of it for each packet beyond two that are on their way at once
-_SENDS_APART = 19.0  # one line of label
+_SENDS_APART = 23.0  # one line of label
 _LONGEST_IDLE = 70.0  # idle height from which time is cut
 _CUT = 52.0  # height of a cut
 _STAMPS_APART = 12.0
@@ -140,14 +143,13 @@ def _guess(description: str) -> tuple[str, Kind] | None:
     return description, "acknowledgement" if "ack" in words else "message"
 
 
-def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, remark: str = "") -> str:
-    """A message-sequence chart as a whole SVG document.
+def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str) -> str:
+    """A message-sequence chart as a whole SVG document; it scales to the width it is given.
 
     Args:
         packets: what to draw, see `packets_of`.
         nodes: the lifelines from left to right, each node with what is written above its line.
-        title: heading of the picture.
-        remark: one line under it.
+        title: name of the picture, for those who do not see it; the caption stands around the picture.
 
     Raises:
         ValueError: there is nothing to draw, or a packet runs between nodes that have no lifeline.
@@ -162,26 +164,24 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, rem
     layout = _lay_out(packets)
     width = 2 * _MARGIN + (len(nodes) - 1) * _LIFELINE_DISTANCE
     bottom = layout.height + 18
-    height = bottom + 34
+    height = bottom + 46
     origin_s = min(packet.sent_s for packet in packets)
 
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:.0f} {height:.0f}' "
-        f"width='{width:.0f}' height='{height:.0f}' role='img' {_FONT}>",
+        f"width='{width:.0f}' height='{height:.0f}' style='max-width:100%;height:auto' role='img' {_FONT}>",
         f"<title>{html.escape(title)}</title>",
         "<rect width='100%' height='100%' fill='#ffffff'/>",
-        _text(width / 2, 24, title, size=16, weight=600),
-        _text(width / 2, 43, remark, size=12, fill="#555555"),
         *_lifelines(nodes, column, layout, bottom),
     ]
     ends: dict[int, list[_Event]] = {}
     for event in layout.events:
         ends.setdefault(event.packet, []).append(event)
     arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
-    parts += [line for line, _ in arrows]
-    parts += [label for _, label in arrows]  # above every line
+    parts += [_line(arrow) for arrow in arrows]
+    parts += _labels(arrows)  # above every line
     parts += _stamps(layout, column, origin_s, left=next(iter(nodes)))
-    parts += _legend(packets, width, height - 12, origin_s)
+    parts += _legend(packets, height - 12, origin_s)
     parts.append("</svg>\n")
     return "\n".join(part for part in parts if part)
 
@@ -251,15 +251,30 @@ def _lifelines(nodes: Mapping[str, str], column: Mapping[str, float], layout: _L
         parts.append(_text(x, top - 11, nodes[node], size=14, weight=600))
     xs = list(column.values())
     for middle, seconds in layout.cuts:
-        parts.append(_text((xs[0] + xs[-1]) / 2, middle + 4, f"{_ms(seconds)} ms without a packet", 11.5, "#555555"))
+        parts.append(_text((xs[0] + xs[-1]) / 2, middle + 4, f"{_ms(seconds)} ms without a packet", 12, "#555555"))
     return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrow:
+    """A packet's arrow, from `(x1, y1)` to `(x2, y2)`; that of a lost packet ends at its cross."""
+
+    packet: Packet
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+    def y_at(self, x: float) -> float | None:
+        """The height of the arrow at `x`, None beside it."""
+        if not min(self.x1, self.x2) <= x <= max(self.x1, self.x2):
+            return None
+        return self.y1 + (self.y2 - self.y1) * (x - self.x1) / (self.x2 - self.x1)
 
 
 def _arrow(
     packet: Packet, column: Mapping[str, float], start_y: float, end_y: float, packets: Sequence[Packet]
-) -> tuple[str, str]:
-    """The line with its head or cross, and the label."""
-    colour = _COLOURS[packet.kind]
+) -> _Arrow:
     x1, x2 = column[packet.source], column[packet.destination]
     if packet.received_s is None:
         # The cross stands where the packet was lost on its way, but clear of both lifelines.
@@ -267,27 +282,71 @@ def _arrow(
         whole_s = _transit_s(packet, packets)
         share = min(0.8, max(0.62, (packet.lost_s - packet.sent_s) / whole_s if whole_s > 0 else 0.7))
         x2, end_y = x1 + (x2 - x1) * share, start_y + (end_y - start_y) * share
-    angle = math.atan2(end_y - start_y, x2 - x1)
-    tip_x, tip_y = x2 - 2 * math.cos(angle), end_y - 2 * math.sin(angle)
-    dashes = " stroke-dasharray='5 4'" if packet.kind == "transport" else ""
-    parts = [
-        f"<line x1='{x1:.1f}' y1='{start_y:.1f}' x2='{tip_x:.1f}' y2='{tip_y:.1f}' stroke='{colour}' "
+    return _Arrow(packet, x1, start_y, x2, end_y)
+
+
+def _line(arrow: _Arrow) -> str:
+    """The line with its head or cross."""
+    x2, y2 = arrow.x2, arrow.y2
+    colour = _COLOURS[arrow.packet.kind]
+    angle = math.atan2(y2 - arrow.y1, x2 - arrow.x1)
+    tip_x, tip_y = x2 - 2 * math.cos(angle), y2 - 2 * math.sin(angle)
+    dashes = " stroke-dasharray='5 4'" if arrow.packet.kind == "transport" else ""
+    line = (
+        f"<line x1='{arrow.x1:.1f}' y1='{arrow.y1:.1f}' x2='{tip_x:.1f}' y2='{tip_y:.1f}' stroke='{colour}' "
         f"stroke-width='1.7'{dashes}/>"
-    ]
-    if packet.received_s is None:
-        parts.append(
-            f"<path d='M{x2 - 6:.1f} {end_y - 6:.1f}l12 12m0 -12l-12 12' stroke='{_LOSS}' stroke-width='2.6'/>"
+    )
+    if arrow.packet.received_s is None:
+        return (
+            f"{line}\n<path d='M{x2 - 6:.1f} {y2 - 6:.1f}l12 12m0 -12l-12 12' stroke='{_LOSS}' stroke-width='2.6'/>"
         )
-    else:
-        parts.append(_head(x2, end_y, angle, colour))
-    # The label stands near the sender, so that those of opposite arrows keep clear of each other.
-    span = column[packet.destination] - x1
-    middle_x = x1 + span * 0.3
-    middle_y = start_y + (end_y - start_y) * (middle_x - x1) / (x2 - x1)
-    tilt = math.degrees(math.atan2((end_y - start_y) * (1 if span > 0 else -1), abs(x2 - x1)))
-    label = _text(0, -4.5, packet.label, size=12, fill=colour, halo=True)
-    placed = f"<g transform='translate({middle_x:.1f} {middle_y:.1f}) rotate({tilt:.2f})'>{label}</g>"
-    return "\n".join(parts), placed
+    return f"{line}\n{_head(x2, y2, angle, colour)}"
+
+
+def _labels(arrows: Sequence[_Arrow]) -> list[str]:
+    """The labels, each on its arrow where the fewest lines and other labels cross it, and rather near the sender."""
+    parts = []
+    taken: list[tuple[_Arrow, float, float]] = []  # an arrow, and from where to where its label stands on it
+    for arrow in arrows:
+        half = _CHARACTER * _LABEL_SIZE * len(arrow.packet.label) / 2
+        left, right = sorted((arrow.x1, arrow.x2))
+        room = max(0.0, right - left - 2 * half - 20)
+        spots = [left + 10 + half + room * step / 24 for step in range(25)]
+        wanted = arrow.x1 + (arrow.x2 - arrow.x1) * 0.3
+
+        def cost(x: float, arrow: _Arrow = arrow, half: float = half, wanted: float = wanted) -> tuple[int, float]:
+            return _crossings(arrow, x - half, x + half, arrows, taken), abs(x - wanted)
+
+        x = min(spots, key=cost)
+        taken.append((arrow, x - half, x + half))
+        y = arrow.y_at(x)
+        assert y is not None or room == 0
+        tilt = math.degrees(math.atan((arrow.y2 - arrow.y1) / (arrow.x2 - arrow.x1)))
+        label = _text(0, -4.5, arrow.packet.label, size=_LABEL_SIZE, fill=_COLOURS[arrow.packet.kind], halo=True)
+        at = f"{x:.1f} {arrow.y1 if y is None else y:.1f}"
+        parts.append(f"<g transform='translate({at}) rotate({tilt:.2f})'>{label}</g>")
+    return parts
+
+
+def _crossings(
+    arrow: _Arrow, start: float, end: float, arrows: Sequence[_Arrow], taken: Sequence[tuple[_Arrow, float, float]]
+) -> int:
+    """At how many of some places along a label another arrow or label lies in its way."""
+    count = 0
+    for step in range(13):
+        x = start + (end - start) * step / 12
+        own = arrow.y_at(x)
+        if own is None:
+            continue
+        for other in arrows:
+            y = other.y_at(x)
+            if other is not arrow and y is not None and own - _LABEL_RISE < y < own:
+                count += 1
+        for other, from_x, to_x in taken:
+            y = other.y_at(x)
+            if y is not None and from_x <= x <= to_x and abs(y - own) < _LABEL_RISE:
+                count += 2
+    return count
 
 
 def _head(x: float, y: float, angle: float, colour: str) -> str:
@@ -309,22 +368,20 @@ def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, *, le
         outside = -1 if event.node == left else 1
         x = column[event.node] + outside * 9
         anchor = "end" if outside < 0 else "start"
-        parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=11, fill="#444444", anchor=anchor))
+        parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
     return parts
 
 
-def _legend(packets: Sequence[Packet], width: float, y: float, origin_s: float) -> list[str]:
-    parts = [_text(10, y, f"times in ms from t = {origin_s:g} s", size=11, fill="#555555", anchor="start")]
-    x = width - 14
-    if any(p.received_s is None for p in packets):
-        parts.append(_text(x, y, "lost", size=11, anchor="end", fill=_LOSS))
-        parts.append(f"<path d='M{x - 38:.1f} {y - 8:.1f}l8 8m0 -8l-8 8' stroke='{_LOSS}' stroke-width='2.2'/>")
-        x -= 56
-    for kind in ("transport", "acknowledgement", "message"):
+def _legend(packets: Sequence[Packet], y: float, origin_s: float) -> list[str]:
+    parts = [_text(10, y - 17, f"times in ms from t = {origin_s:g} s", size=12, fill="#555555", anchor="start")]
+    x = 10.0
+    for kind, name in _KIND_NAMES.items():
         if any(p.kind == kind for p in packets):
-            name = _KIND_NAMES[kind]
-            parts.append(_text(x, y, name, size=11, anchor="end", fill=_COLOURS[kind]))
-            x -= 6.1 * len(name) + 20
+            parts.append(_text(x, y, name, size=12, anchor="start", fill=_COLOURS[kind]))
+            x += 6.6 * len(name) + 16
+    if any(p.received_s is None for p in packets):
+        parts.append(f"<path d='M{x:.1f} {y - 8:.1f}l8 8m0 -8l-8 8' stroke='{_LOSS}' stroke-width='2.2'/>")
+        parts.append(_text(x + 13, y, "lost", size=12, anchor="start", fill=_LOSS))
     return parts
 
 
@@ -340,7 +397,7 @@ def _text(
 ) -> str:
     if not text:
         return ""
-    ground = " stroke='#ffffff' stroke-width='4' paint-order='stroke' stroke-linejoin='round'" if halo else ""
+    ground = " stroke='#ffffff' stroke-width='5' paint-order='stroke' stroke-linejoin='round'" if halo else ""
     bold = f" font-weight='{weight}'" if weight != 400 else ""
     return (
         f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size:g}' fill='{fill}' text-anchor='{anchor}'{bold}{ground}>"

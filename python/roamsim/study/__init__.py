@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,11 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
             "source": statement.source or None,
             "measured": finding.measured,
             "interval": list(finding.interval) if finding.interval else None,
+            "interval_of": finding.decided_by.what if finding.decided_by else None,
+            "values": [asdict(value) for value in finding.values],
             "verdict": finding.verdict,
             "rule": statement.rule,
-            "why": statement.if_differs if finding.verdict == "differs" else None,
+            "why": (statement.if_differs or NO_REASON) if finding.verdict == "differs" else None,
         }
         statements.append(entry)
     return Outcome(
@@ -136,6 +139,10 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         effort=effort,
         report=folder / "report.html",
     )
+
+
+#: What stands beside a difference whose study gives no reason for it.
+NO_REASON = "no reason is known yet"
 
 
 class _Silent:

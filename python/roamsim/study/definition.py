@@ -100,6 +100,7 @@ class Figure:
     x_scale: float = 1.0
     logarithmic: bool = False
     note: str = ""
+    clauses: Sequence[str] = ()  # the statements that it bears on
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,15 @@ class Sequencechart:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A value the study uses, with its source."""
+    """A value the study uses, with its source.
+
+    Braces in `value` hold paths of a scenario, and are filled from the `experiment` at the level that is run.
+    """
 
     name: str
     value: str
     source: str
+    experiment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +439,9 @@ def _check(study: Study, folder: Path) -> None:
     for sequence in study.sequences:
         if sequence.part not in study.parts:
             refuse(f"sequence {sequence.id}: there is no part {sequence.part!r} in [study.parts]")
+    for parameter in study.parameters:
+        if parameter.experiment and parameter.experiment not in dimensions:
+            refuse(f"parameter {parameter.name}: there is no experiment {parameter.experiment!r}")
     for figure in study.figures:
         for experiment_id in figure.experiments:
             if experiment_id not in dimensions:
@@ -441,5 +449,8 @@ def _check(study: Study, folder: Path) -> None:
             for name in (figure.x, *figure.series, *figure.where):
                 if name not in dimensions[experiment_id] and name != "experiment":
                     refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
+        for clause in figure.clauses:
+            if clause not in kinds[2]:
+                refuse(f"figure {figure.id}: there is no statement {clause!r}")
         if figure.part not in study.parts:
             refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")

@@ -31,6 +31,10 @@ COLOURS = (
 )
 
 
+#: Columns that are shares of a whole: their axis ends where the whole does.
+SHARES = ("success_rate",)
+
+
 def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]]:
     """The rows of a figure: `x`, `series`, `curve`, `mean`, `low`, `high` (95 % interval), `samples`, `closed_form`.
 
@@ -74,31 +78,39 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     # On a logarithmic axis there is no place for zero and less.
     shown = [dict(row) for row in rows if not figure.logarithmic or (row["mean"] or 0) > 0]
     scale = alt.Scale(type="log") if figure.logarithmic else alt.Scale(zero=True)
+    if all(curve.column in SHARES for curve in figure.y):
+        scale = alt.Scale(domain=[0, max(curve.scale for curve in figure.y)])
     y_title = figure.y_title
     base = alt.Chart({"values": shown}).encode(
-        x=alt.X("x:Q", title=figure.x_title, scale=alt.Scale(zero=False)), color=_colour(figure, rows)
+        x=alt.X("x:Q", title=figure.x_title, scale=alt.Scale(zero=False, nice=False)), color=_colour(figure, rows)
     )
+    dashed: Any = alt.Undefined
     if len(figure.y) > 1:
         labels = [curve.label for curve in figure.y]
         dashes = [[1, 0], [5, 4], [2, 2]][: len(labels)]
         dash = alt.StrokeDash("curve:N", title=None, sort=labels, scale=alt.Scale(domain=labels, range=dashes))
-        base = base.encode(strokeDash=dash.legend(_dash_legend()))
+        dashed = dash.legend(_dash_legend())
     if figure.logarithmic:
         # An interval that reaches zero has no lower end on this axis; it is drawn from the mean.
         base = base.transform_calculate(bottom="datum.low > 0 ? datum.low : datum.mean")
     low = "bottom:Q" if figure.logarithmic else "low:Q"
-    band = base.mark_area(opacity=0.18, strokeWidth=0).encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q")
-    layers: list[Any] = [band.encode(strokeDash=alt.Undefined, detail="curve:N")]
     mean = alt.Y("mean:Q", title=y_title, scale=scale)
-    if any(row["closed_form"] is not None for row in rows):
-        exact = base.transform_filter("isValid(datum.closed_form)")
+    layers: list[Any] = []
+    # A layer without data would leave the axes without an extent.
+    if any(row["low"] is not None for row in shown):
+        band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.18, strokeWidth=0, clip=True)
+        layers.append(band.encode(y=alt.Y(low, title=y_title, scale=scale), y2="high:Q", detail="curve:N"))
+    with_form = [row for row in shown if row["closed_form"] is not None]
+    lines = base.encode(strokeDash=dashed)
+    if with_form:
+        exact = lines.transform_filter("isValid(datum.closed_form)")
         layers.append(exact.mark_line(strokeWidth=1.6).encode(y=alt.Y("closed_form:Q", title=y_title, scale=scale)))
-        without = base.transform_filter("!isValid(datum.closed_form)")
-        layers.append(without.mark_line(strokeWidth=1.2, opacity=0.55).encode(y=mean))
-    else:
-        layers.append(base.mark_line(strokeWidth=1.8).encode(y=mean))
+    if len(with_form) < len(shown):
+        joined = lines.transform_filter("!isValid(datum.closed_form)")
+        joined = joined.mark_line(strokeWidth=1.2, opacity=0.55) if with_form else joined.mark_line(strokeWidth=1.8)
+        layers.append(joined.encode(y=mean))
     points = base.mark_point(filled=True, size=26, opacity=1).encode(y=mean, tooltip=_tooltip(figure, rows))
-    layers.append(points.encode(strokeDash=alt.Undefined, detail="curve:N"))
+    layers.append(points.encode(detail="curve:N"))
     return alt.layer(*layers)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from roamsim.statistics import Estimate, student_t_quantile
@@ -22,18 +22,44 @@ Verdict = Literal["agrees", "differs", "not decidable"]
 
 
 @dataclass(frozen=True)
+class Value:
+    """A measured number: what it is, and its 95 % interval; `low` and `high` are NaN where there is none."""
+
+    what: str
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True)
 class Finding:
     """What was measured for a statement, and the verdict of its rule.
 
     Attributes:
         verdict: what the rule says.
-        measured: the measured value in words.
-        interval: the 95 % interval of the number that decided, where it is one number.
+        measured: the measured values in words.
+        values: the numbers of these words.
+        decided_by: the one of them that decided, where it was one with an interval.
     """
 
     verdict: Verdict
     measured: str
-    interval: tuple[float, float] | None = None
+    values: tuple[Value, ...] = ()
+    decided_by: Value | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the number that decided."""
+        return (self.decided_by.low, self.decided_by.high) if self.decided_by else None
+
+
+def _finding(verdict: Verdict, measured: str, deciding: Value, *others: Value) -> Finding:
+    return Finding(verdict, measured, (*others, deciding), None if math.isnan(deciding.low) else deciding)
+
+
+def value_of(what: str, estimate: Estimate) -> Value:
+    """A measured number of an estimate."""
+    return Value(what, estimate.mean, estimate.low, estimate.high)
 
 
 def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
@@ -46,7 +72,7 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
         verdict = "differs"
     else:
         verdict = "not decidable"
-    return Finding(verdict, f"{what}: {with_interval(estimate)}", _interval(estimate))
+    return _finding(verdict, f"{what}: {with_interval(estimate)}", value_of(what, estimate))
 
 
 def follows(
@@ -66,10 +92,10 @@ def follows(
         f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
-    interval = _interval(worst)
+    value = value_of(f"{what}, at {at:g}", worst)
     if max(e.high - e.low for e in curve.values()) > 10 * tolerance:
-        return Finding("not decidable", f"{text}; the intervals are too wide", interval)
-    return Finding("agrees" if excess(at) <= tolerance else "differs", text, interval)
+        return _finding("not decidable", f"{text}; the intervals are too wide", value)
+    return _finding("agrees" if excess(at) <= tolerance else "differs", text, value)
 
 
 def positive(estimate: Estimate, what: str) -> Finding:
@@ -77,9 +103,8 @@ def positive(estimate: Estimate, what: str) -> Finding:
     if estimate.samples < 2 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
     text = f"{what}: {with_interval(estimate)}"
-    if estimate.low > 0:
-        return Finding("agrees", text, _interval(estimate))
-    return Finding("differs" if estimate.high <= 0 else "not decidable", text, _interval(estimate))
+    verdict: Verdict = "agrees" if estimate.low > 0 else "differs" if estimate.high <= 0 else "not decidable"
+    return _finding(verdict, text, value_of(what, estimate))
 
 
 def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
@@ -92,15 +117,14 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
         return Finding("not decidable", f"{what}: values are missing")
     (start, first), (end, last) = points[0], points[-1]
     text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
+    ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
     for i, (at, later) in enumerate(points):
         highest = _simultaneous(later, len(points))[1]
         for before, earlier in points[:i]:
             if highest < _simultaneous(earlier, len(points))[0]:
                 fall = f"; falls from {number(earlier.mean)} at {before:g} to {number(later.mean)} at {at:g}"
-                return Finding("differs", text + fall, (later.low, later.high))
-    if last.low > first.high:
-        return Finding("agrees", text, (last.low, last.high))
-    return Finding("not decidable", text, (last.low, last.high))
+                return _finding("differs", text + fall, value_of(f"{what}, at {at:g}", later), *ends)
+    return _finding("agrees" if last.low > first.high else "not decidable", text, ends[1], ends[0])
 
 
 def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
@@ -111,43 +135,61 @@ def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
 
 
 def every(findings: Sequence[Finding]) -> Finding:
-    """A statement of several parts; the interval is that of the first part that decided."""
+    """A statement of several parts; what decided is the first part that has the verdict of the whole."""
     verdicts = {finding.verdict for finding in findings}
     verdict: Verdict = "agrees"
     if "differs" in verdicts:
         verdict = "differs"
     elif "not decidable" in verdicts or not findings:
         verdict = "not decidable"
-    intervals = [f.interval for f in findings if f.verdict == verdict and f.interval]
-    return Finding(verdict, "; ".join(f.measured for f in findings), intervals[0] if intervals else None)
+    deciding = [f.decided_by for f in findings if f.verdict == verdict and f.decided_by]
+    values = tuple(value for f in findings for value in f.values)
+    return Finding(verdict, "; ".join(f.measured for f in findings), values, deciding[0] if deciding else None)
 
 
 def either(findings: Mapping[str, Finding]) -> Finding:
     """Readings of a statement that leaves a choice open: agrees when one of them does, and names it."""
     measured = "; ".join(f"{name}: {f.verdict} ({f.measured})" for name, f in findings.items())
+    findings = {name: _named(name, f) for name, f in findings.items()}
+    values = tuple(value for f in findings.values() for value in f.values)
     for verdict in ("agrees", "not decidable", "differs"):
         for finding in findings.values():
             if finding.verdict == verdict:
-                return Finding(finding.verdict, measured, finding.interval)
+                return Finding(finding.verdict, measured, values, finding.decided_by)
     return Finding("not decidable", measured)
 
 
-def yes(condition: bool, measured: str, interval: tuple[float, float] | None = None) -> Finding:
-    """A rule whose outcome needs no third answer."""
-    return Finding("agrees" if condition else "differs", measured, interval)
+def _named(name: str, finding: Finding) -> Finding:
+    """A finding whose values say which reading they belong to."""
+    values = tuple(replace(value, what=f"{name}: {value.what}") for value in finding.values)
+    deciding = finding.decided_by and replace(finding.decided_by, what=f"{name}: {finding.decided_by.what}")
+    return replace(finding, values=values, decided_by=deciding)
+
+
+def yes(condition: bool, measured: str, *values: Value) -> Finding:
+    """A rule whose outcome needs no third answer; the first value with an interval decided."""
+    deciding = [value for value in values if not math.isnan(value.low)]
+    return Finding("agrees" if condition else "differs", measured, values, deciding[0] if deciding else None)
 
 
 def with_interval(estimate: Estimate) -> str:
-    """A mean with the half-width of its 95 % interval."""
-    if estimate.samples < 2:
+    """A mean with the half-width of its 95 % interval, that with two digits and the mean with as many decimals."""
+    half = estimate.half_width
+    if estimate.samples < 2 or not math.isfinite(half):
         return number(estimate.mean)
-    return f"{number(estimate.mean)} ± {estimate.half_width:.2g}"
-
-
-def _interval(estimate: Estimate) -> tuple[float, float] | None:
-    return (estimate.low, estimate.high) if estimate.samples > 1 else None
+    if half <= 1e-9 * abs(estimate.mean) or half == 0:  # no more than the rounding of the mean
+        return f"{number(estimate.mean)} ± 0"
+    decimals = 1 - math.floor(math.log10(half))
+    return f"{_fixed(estimate.mean, decimals)} ± {_fixed(half, decimals)}"
 
 
 def number(value: float) -> str:
-    """Four significant digits."""
-    return f"{value:.4g}"
+    """Four significant digits, never with an exponent."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    text = _fixed(value, 3 - math.floor(math.log10(abs(value))))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return f"{round(value, decimals):.{max(0, decimals)}f}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from roamsim.errors import CheckFailed
 from roamsim.report import Report
 from roamsim.study.checks import Check, failed, limit
-from roamsim.study.definition import FILES, Level, Study
+from roamsim.study.definition import FILES, Figure, Level, Parameter, Study
 from roamsim.study.figures import chart
+from roamsim.study.judging import number
 from roamsim.study.runs import Effort, Planned
 
 
@@ -26,7 +28,7 @@ class Outcome:
         seed: of every run.
         figures: rows of each figure by its id.
         statements: one mapping a statement: id, published, source, measured, interval, verdict, rule, and
-            why it differs.
+            why it differs; `values` are the measured numbers, and `interval` is that of `interval_of`.
         checks: comparisons with closed forms.
         pictures: sequence charts as SVG by their id.
         effort: runs and seconds that it took.
@@ -53,6 +55,7 @@ class Outcome:
             "version": __version__,
             "seed": self.seed,
             "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
+            "axes": {figure.id: _axes(figure) for figure in self.study.figures},
             "statements": [dict(statement) for statement in self.statements],
             "checks": [
                 {
@@ -142,24 +145,33 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         for figure in figures:
             # The charts have one form, which tests draw: checking each against Altair's schema is slow.
             with debug_mode(False):
-                report.figure(figure.id, chart(figure, outcome.figures[figure.id]), figure.title, figure.note or None)
+                report.figure(
+                    figure.id,
+                    chart(figure, outcome.figures[figure.id]),
+                    figure.title,
+                    figure.note or None,
+                    statements=figure.clauses,
+                )
         for sequence in sequences:
-            report.picture(sequence.id, outcome.pictures[sequence.id], sequence.title)
+            report.picture(
+                sequence.id, outcome.pictures[sequence.id], sequence.title, _sentence(sequence.remark) or None
+            )
     if outcome.checks:
         report.heading("Checks against closed forms")
         report.text(
             f"{len(outcome.checks) - len(bad)} of {len(outcome.checks)} hold. A check fails beyond "
             f"{limit(outcome.checks):.2f} standard errors, so that all together fail by chance once in a thousand."
         )
-        report.table([_check_row(check) for check in outcome.checks], "Isolated transactions beside the exact values")
+        rows = [_check_row(check) for check in outcome.checks]
+        report.table(rows, f"All {len(rows)} checks: measured beside exact", max_rows=len(rows), folded=True)
     report.heading("Parameters")
-    report.table([{"parameter": p.name, "value": p.value, "source": p.source} for p in study.parameters])
+    report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
     if study.waiting:
         report.heading("Not reproduced yet")
         report.table([{"what": w.what, "waits for": w.waits_for} for w in study.waiting])
     report.heading("Where the numbers come from")
     report.text(f"`{command}`")
-    report.table(_provenance(study, planned), "Experiments", max_rows=1000)
+    report.table(_provenance(study, planned, outcome.level), "Experiments", max_rows=1000)
     report.table(
         [
             {"figure": f.id, "experiments": ", ".join(f.experiments), "rows": len(outcome.figures[f.id])}
@@ -176,8 +188,52 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
 
 
 def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
-    shown = dict(statement)
-    return {key: value for key, value in shown.items() if value is not None}
+    """A statement as the report shows it: its numbers stand in `measured` already."""
+    shown = {key: value for key, value in statement.items() if value is not None and key != "values"}
+    if statement.get("interval"):
+        low, high = statement["interval"]
+        shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"
+    return shown
+
+
+def _axes(figure: Figure) -> dict[str, Any]:
+    """What the numbers of a figure are: its title, and label and unit of its axes."""
+
+    def axis(title: str) -> dict[str, str | None]:
+        labelled = re.fullmatch(r"(.*) \(([^()]*)\)", title)
+        return {"label": labelled[1], "unit": labelled[2]} if labelled else {"label": title, "unit": None}
+
+    return {"title": figure.title, "x": axis(figure.x_title), "y": axis(figure.y_title)}
+
+
+def _filled(parameter: Parameter, planned: Sequence[Planned]) -> str:
+    """The text of a parameter, with the values that its experiment was run with."""
+    points = [one for one in planned if one.experiment.id == parameter.experiment]
+    if not points:
+        return parameter.value
+    scenario = json.loads(points[0].scenario.canonical)
+
+    def value(path: re.Match[str]) -> str:
+        found: Any = scenario
+        for key in path[1].split("."):
+            found = next(e for e in found if e["name"] == key) if isinstance(found, list) else found[key]
+        return str(found)
+
+    return re.sub(r"\{([\w.-]+)\}", value, parameter.value)
+
+
+def _settings(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Settings one by one, as `path = value`."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key} = {json.dumps(value) if isinstance(value, bool) else value}"
+
+
+def _sentence(text: str) -> str:
+    """A remark as a sentence of its own."""
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _counts(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -195,7 +251,7 @@ def _check_row(check: Check) -> dict[str, Any]:
     }
 
 
-def _provenance(study: Study, planned: Sequence[Planned]) -> list[dict[str, Any]]:
+def _provenance(study: Study, planned: Sequence[Planned], level: Level) -> list[dict[str, Any]]:
     rows = []
     for experiment in study.experiments:
         points = [one for one in planned if one.experiment.id == experiment.id]
@@ -208,7 +264,9 @@ def _provenance(study: Study, planned: Sequence[Planned]) -> list[dict[str, Any]
                 "points": len(points),
                 "replications": points[0].replications if points else 0,
                 "runs": sum(one.replications for one in points),
-                "settings": json.dumps(dict(experiment.set), ensure_ascii=False),
+                "settings": "; ".join(
+                    _settings({**experiment.set, **(experiment.quick if level == "quick" else experiment.full).set})
+                ),
             }
         )
     return rows

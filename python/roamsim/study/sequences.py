@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from roamsim import _roamsim
 from roamsim._roamsim import ScenarioError
 from roamsim.scenarios import overrides, source
@@ -26,6 +28,11 @@ def picture(study: Study, chart: Sequencechart, seed: int) -> str:
     except ScenarioError as error:
         raise ScenarioError(f"sequence chart {chart.id}:\n{error}") from None
     result = _roamsim.run(scenario, seed=seed, trace=["packets"])
-    describe = study.function(study.describe_packet) if study.describe_packet else None
+    describe = None
+    if study.describe_packet:
+        numbers: dict[str, int] = {}
+        describe = partial(
+            study.function(study.describe_packet), number=lambda key: numbers.setdefault(key, len(numbers) + 1)
+        )
     packets = packets_of(result.tables["packets"], since_s=chart.since_s, until_s=chart.until_s, describe=describe)
-    return draw(packets, nodes=chart.nodes, title=chart.title, remark=chart.remark)
+    return draw(packets, nodes=chart.nodes, title=chart.title)

@@ -12,12 +12,14 @@ from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Metric, Row, paired
 from roamsim.study.judging import (
     Finding,
+    Value,
     either,
     every,
     follows,
     number,
     positive,
     rises,
+    value_of,
     with_interval,
     within,
     yes,
@@ -151,7 +153,7 @@ def delays_converge(data: Data) -> Finding:
     """2f."""
 
     def spread(low_s: float, high_s: float) -> dict[int, float]:
-        """Delay at 20 % loss less that without loss, for each replication, meaned over the RTTs of a regime."""
+        """Delay at 20 % loss less that without loss, for each replication, averaged over the RTTs of a regime."""
         sums: dict[int, list[float]] = {}
         for row in data.rows("rtt-ack", kind="request", validity="acked", loss_percent=(0, 20)):
             if low_s < row["rtt"] < high_s:
@@ -228,7 +230,8 @@ def at_most_six(data: Data) -> Finding:
     for experiment in ("first-udp", "first-tcp-ack", "rtt-ack"):
         for row in data.rows(experiment, kind="indication"):
             most = max(most, row["overhead"])
-    return yes(most <= 6.0, f"most packets per indication in any run: {number(most)}")
+    what = "most packets per indication in any run"
+    return yes(most <= 6.0, f"{what}: {number(most)}", Value(what, most))
 
 
 def tends_to_four_and_a_half(data: Data) -> Finding:
@@ -277,12 +280,15 @@ def _ratio(data: Data, metric: str, loss: float, low: float, high: float, what: 
 def tcp_indications_always(data: Data) -> Finding:
     """5a."""
     least = {
-        name: min(row["success_rate"] for row in data.rows(experiment, kind="indication"))
+        f"least success rate of any run {name}": min(
+            row["success_rate"] for row in data.rows(experiment, kind="indication")
+        )
         for name, experiment in (("without MIH ACK", "first-tcp"), ("with MIH ACK", "first-tcp-ack"))
     }
     return yes(
         min(least.values()) == 1.0,
-        "; ".join(f"least success rate of any run {name}: {number(value)}" for name, value in least.items()),
+        "; ".join(f"{what}: {number(value)}" for what, value in least.items()),
+        *(Value(what, value) for what, value in least.items()),
     )
 
 
@@ -314,7 +320,8 @@ def tcp_delay_steep(data: Data) -> Finding:
 def tcp_requests_below(data: Data) -> Finding:
     """5c."""
     without = min(row["success_rate"] for row in data.rows("first-tcp", kind="request"))
-    parts = [yes(without == 1.0, f"least success without MIH ACK {number(without)}")]
+    what = "least success of any run without MIH ACK"
+    parts = [yes(without == 1.0, f"{what}: {number(without)}", Value(what, without))]
     for max_rto in data.labels("first-tcp-ack", "max_rto"):
         curve = data.curve("first-tcp-ack", "success_rate", "loss", kind="request", max_rto=max_rto)
         parts.append(within(curve[max(curve)], 0.0, 0.999, f"{max_rto} with MIH ACK at {max(curve):g} loss"))
@@ -351,11 +358,12 @@ def _peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -
     at = max(present, key=lambda x: present[x].mean)
     last = present[max(present)]
     text = f"{what} is highest at {at:g} ({with_interval(present[at])}), {with_interval(last)} at {max(present):g}"
-    interval = (present[at].low, present[at].high)
+    peak = value_of(f"{what}, highest at {at:g}", present[at])
+    end = value_of(f"{what}, at {max(present):g}", last)
     if last.high < present[at].low:
-        return yes(low <= at <= high, text, interval)
+        return yes(low <= at <= high, text, peak, end)
     # It does not fall by more than chance; where the peak is the last point, it does not fall at all.
-    return Finding("differs" if at == max(present) else "not decidable", text, interval)
+    return Finding("differs" if at == max(present) else "not decidable", text, (peak, end), peak)
 
 
 # 6. TCP segments per MIH message
@@ -458,7 +466,7 @@ def tcp_saturates(data: Data) -> Finding:
     parts = []
     for kind in KINDS:
         for size in SIZES:
-            at = {"kind": kind, "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
+            at: dict[str, Any] = {"kind": kind, "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
             peak = data.estimate("congestion", lambda row: row["peer_throughput_bps"] / 1e3, **at)
             parts.append(within(peak, 900, 1000, f"{kind}s of {size} B: throughput (kb/s)"))
             parts.append(within(data.estimate("congestion", "success_rate", **at), 0.9995, 1.0, "success"))
@@ -472,7 +480,7 @@ def limiter_like_tcp(data: Data) -> Finding:
     for kind in KINDS:
         ratios = {}
         for load in data.labels("congestion", "offered_kbps"):
-            at = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
+            at: dict[str, Any] = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
             tcp, limited = (
                 data.by_replication("congestion", "peer_throughput_bps", transport=transport, **at)
                 for transport in ("TCP", LIMIT_200)
@@ -554,7 +562,7 @@ def overhead_peaks_near_token_rate(data: Data) -> Finding:
 
 
 def _load_over_throughput(row: Row) -> float:
-    return row["origin_load_bps"] / row["peer_throughput_bps"]
+    return float(row["origin_load_bps"] / row["peer_throughput_bps"])
 
 
 def load_equals_throughput(data: Data) -> Finding:

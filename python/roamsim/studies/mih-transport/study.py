@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -173,7 +173,7 @@ def tcp_delay_bound(row: Mapping[str, Any], _column: str, data: Data) -> float:
 @cache
 def _second_rtt_s(rtt_s: float, data: Data) -> float:
     """Round trip of the second round: the wire's, and twice the radio access that runs without loss show."""
-    at = {"kind": "indication", "transport": "UDP", "loss_percent": 0, "rtt": rtt_s}
+    at: dict[str, Any] = {"kind": "indication", "transport": "UDP", "loss_percent": 0, "rtt": rtt_s}
     return 2 * data.estimate("rtt-plain", "mean_delay_s", **at).mean
 
 
@@ -237,14 +237,17 @@ def isolated_checks(data: Data) -> list[Check]:
 MIH_MESSAGE = re.compile(r"(?P<part>part of )?(?P<ack>ACK of )?MIH_\w+\.(?P<opcode>\w+) tid (?P<tid>\d+)")
 
 
-def describe_packet(description: str) -> tuple[str, str] | None:
+def describe_packet(description: str, number: Callable[[str], int]) -> tuple[str, str] | None:
     """A packet's label and kind in a chart, from the words of its trace.
 
-    "MIH_Link_Going_Down.indication tid 7 ACK-Req" becomes "indication 7"; over TCP the messages stand in brackets
-    behind the segment, and a segment without any is the transport's own.
+    "MIH_Link_Going_Down.indication tid 7 ACK-Req" becomes "indication 1" where it is the first transaction of the
+    chart: `number` counts them, since the registration before the chart has taken transaction identifiers. Over TCP
+    the messages stand in brackets behind the segment, and a segment without any is the transport's own.
     """
     messages = list(MIH_MESSAGE.finditer(description))
     if not messages:
         return "TCP ACK", "transport"
-    labels = [f"{m['part'] or ''}{'MIH ACK of ' if m['ack'] else ''}{m['opcode']} {m['tid']}" for m in messages]
+    labels = [
+        f"{m['part'] or ''}{'MIH ACK of ' if m['ack'] else ''}{m['opcode']} {number(m['tid'])}" for m in messages
+    ]
     return " + ".join(labels), "acknowledgement" if all(m["ack"] for m in messages) else "message"
