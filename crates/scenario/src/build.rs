@@ -337,6 +337,7 @@ pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
 
 fn variant(settings: &Tcp) -> tcp::Variant {
     match settings.variant {
+        TcpVariant::Tahoe => tcp::Variant::Tahoe,
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
     }
