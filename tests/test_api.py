@@ -112,3 +112,15 @@ def test_functions_stay_functions_whatever_was_imported_before() -> None:
     code = "import roamsim, roamsim.cli, roamsim.api, roamsim.sweeps; print(all(map(callable, [roamsim.run, roamsim.sweep, roamsim.check, roamsim.schema, roamsim.explain, roamsim.load])))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout == "True\n"
+
+
+def test_python_has_the_words_of_the_command_line(scenario: Path, tmp_path: Path) -> None:
+    assert all(hasattr(roamsim, name) for name in roamsim.__all__)
+    assert "mih-transport" in roamsim.study.available()
+    result = roamsim.sweep(scenario, {"link.path.delay": "10ms,20ms"}, out=tmp_path / "out")
+    assert result.made == 2
+    assert roamsim.query(tmp_path / "out", "select count(*) as n from flows")["n"].to_list() == [2]
+    opened = roamsim.open_results(tmp_path / "out")
+    assert opened.plot("flows.goodput_bps") == tmp_path / "out" / "flows.goodput_bps.svg"
+    assert opened.report() == tmp_path / "out" / "report.html"
+    assert roamsim.run(scenario, trace="cwnd,queue")["samples"].height > 0

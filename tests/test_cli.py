@@ -6,15 +6,19 @@ import csv
 import io
 import json
 import math
+import re
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars
 import pytest
 import roamsim as package
 from conftest import SCENARIO, Command, environment
+from roamsim.cli import app
+from typer.testing import CliRunner
 
 
 def test_help_answers_at_once() -> None:
@@ -202,6 +206,117 @@ def test_plot_draws_time_series_and_metrics(roamsim: Command, scenario: Path, tm
     roamsim("plot", "out", "--what", "cwnd", "--out", "cwnd.png")
     assert (tmp_path / "cwnd.png").read_bytes()[1:4] == b"PNG"
     assert "cwnd" in roamsim("plot", "out", "--what", "queue", code=2).stderr
+
+
+def test_a_query_gives_types_that_json_and_csv_can_hold(roamsim: Command, scenario: Path) -> None:
+    roamsim("run", scenario, "--parquet", "out")
+    question = (
+        "select 1 a, 2 a, interval 3 day i, [1, 2] l, sum(3) s, 1.5::decimal(4, 2) d, 'nan'::double n, 'x\"y' t"
+    )
+    row = {"a": 1, "a_2": 2, "i": "3 days", "l": [1, 2], "s": 3, "d": 1.5, "n": None, "t": 'x"y'}
+    assert json.loads(roamsim("query", "out", question, "--json").stdout) == [row]
+    done = roamsim("query", "out", "select [1, 2] l, 1 as one", "--csv")
+    assert done.stdout == 'l,one\n"[1, 2]",1\n'
+    assert done.stderr == ""
+    now = roamsim("query", "out", "select now() as now").stdout.splitlines()
+    assert re.match(r"\d{4}-\d\d-\d\d ", now[1])
+
+
+def test_a_query_that_is_piped_is_as_wide_as_it_needs_to_be(roamsim: Command, scenario: Path) -> None:
+    roamsim("run", scenario, "--replications", "2", "--parquet", "out")
+    head, *rows = roamsim("query", "out", "select * from flows").stdout.splitlines()
+    assert len(rows) == 2
+    assert head.split() == package.open_results(scenario.parent / "out").flows.columns
+    assert all(row.startswith("Both kinds of traffic ") for row in rows)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["copy flows to 'copy.csv'", "create table copy as select 1", "export database 'copy'", "attach 'copy' as copy"],
+)
+def test_a_query_only_reads(roamsim: Command, scenario: Path, tmp_path: Path, question: str) -> None:
+    roamsim("run", scenario, "--parquet", "out")
+    before = sorted(tmp_path.rglob("*"))
+    assert "can only read" in roamsim("query", "out", question, code=2).stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("question", ["", "   ", ";", "select 1; select 2"])
+def test_a_query_is_one_question(roamsim: Command, scenario: Path, question: str) -> None:
+    roamsim("run", scenario, "--parquet", "out")
+    assert "ask one" in roamsim("query", "out", question, code=2).stderr
+
+
+def test_what_a_trace_records_has_to_go_somewhere(roamsim: Command, scenario: Path) -> None:
+    assert "add --parquet DIR, --json or --csv" in roamsim("run", scenario, "--trace", "cwnd", code=2).stderr
+    assert "--trace transactions" in roamsim("run", scenario, "--csv", "--table", "transactions", code=2).stderr
+    done = roamsim("run", scenario, "--csv", "--table", "transactions", "--trace", "transactions")
+    assert len(done.stdout.splitlines()) == 1 + 14
+
+
+def test_drops_have_intervals_for_packets_and_bytes(roamsim: Command, scenario: Path) -> None:
+    lines = roamsim("run", scenario, "--replications", "3").stdout.splitlines()
+    lossy = [line for line in lines if line.startswith("path from server") and "loss" in line]
+    assert [line.count("±") for line in lossy] == [2]
+
+
+def test_plot_draws_transactions_and_names_what_it_cannot_draw(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    roamsim("run", scenario, "--trace", "transactions,packets,throughput", "--parquet", "out")
+    roamsim("plot", "out", "--what", "transactions")
+    drawn = (tmp_path / "out" / "transactions.svg").read_text()
+    assert "indications" in drawn
+    assert "share of transactions" in drawn
+    assert "roamsim query out 'select * from packets'" in roamsim("plot", "out", "--what", "packets", code=2).stderr
+    roamsim("plot", "out", "--what", "throughput")
+    assert "in order" in (tmp_path / "out" / "throughput.svg").read_text()
+    roamsim("plot", "out", "--what", "flows.goodput_bps")
+    drawn = (tmp_path / "out" / "flows.goodput_bps.svg").read_text()
+    assert re.search(r">0 b/s<.*b/s<", drawn, re.DOTALL)  # the axis begins at 0, in units with prefixes
+    roamsim("run", scenario, "--parquet", "plain")
+    assert "--trace transactions" in roamsim("plot", "plain", "--what", "transactions", code=2).stderr
+
+
+def test_help_shows_a_range_as_it_is_written(roamsim: Command) -> None:
+    assert "start:end:step" in roamsim("sweep", "--help").stdout
+
+
+def test_explain_knows_traces_and_suggests_each_name_once(roamsim: Command) -> None:
+    assert "RFC 5681" in roamsim("explain", "cwnd").stdout
+    assert roamsim("explain", "ssthresh").stdout == roamsim("explain", "cwnd").stdout
+    assert "4095" in roamsim("explain", "transactions.number").stdout
+    error = roamsim("explain", "godput_bps", code=2).stderr
+    assert error.count("goodput_bps") == 1
+
+
+def test_check_goes_on_after_a_file_that_cannot_be_read(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    done = roamsim("check", "first.toml", scenario, "second.toml", code=2)
+    assert "valid" in done.stdout
+    assert "first.toml" in done.stderr
+    assert "second.toml" in done.stderr
+    (tmp_path / "empty.toml").write_text("\n")
+    done = roamsim("check", "empty.toml", "first.toml", code=3)
+    assert "roamsim init" in done.stderr
+    assert "first.toml" in done.stderr
+
+
+def test_a_run_that_breaks_a_rule_of_the_simulator_ends_with_1(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def __iter__(self) -> Iterator[tuple[int, Exception]]:
+            return iter([(0, package.RunFailed("a packet was lost without a reason"))])
+
+        def cancel(self) -> None: ...
+
+    monkeypatch.setattr("roamsim._roamsim.Batch", Broken)
+    done = CliRunner().invoke(app, ["run", str(scenario)])
+    assert done.exit_code == 1
+    assert "replication 0, seed 1: a packet was lost without a reason" in done.stderr
+    assert done.stdout == ""
 
 
 def test_a_reader_that_stops_is_no_error(scenario: Path) -> None:

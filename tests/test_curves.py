@@ -7,7 +7,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim
-from roamsim.curves import curves, time_series
+from roamsim.curves import curves, delays, time_series
 from roamsim.store import Manifest, Results
 
 
@@ -49,3 +49,16 @@ def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
     assert drawn.frame.sort("series")["x"].to_list() == [0.01, 0.02] * 2
     assert sorted(set(drawn.frame["series"])) == ["variant=newreno", "variant=reno"]
     assert drawn.y_title == "goodput_bps [bit/s]"
+
+
+def test_delays_are_shares_of_all_transactions() -> None:
+    frame = polars.DataFrame({"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2]})
+    manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
+    drawn = delays(Results(Path(), manifest, {"transactions": frame}))
+    # Three of the four of a succeeded: the curve ends at 3/4.
+    assert drawn.filter(signalling="a").rows() == [("a", 0.1, 0.25), ("a", 0.2, 0.5), ("a", 0.3, 0.75)]
+    assert drawn.filter(signalling="b").rows() == [("b", 0.5, 1.0)]
+
+
+def test_a_unit_is_not_said_twice(scenario: Path) -> None:
+    assert curves(roamsim.sweep(scenario, {}), "drops", "packets").y_title == "packets"

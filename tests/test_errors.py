@@ -135,3 +135,24 @@ def test_python_gets_the_same_errors(scenario: Path) -> None:
         package.run(scenario, trace=["windows"])
     with pytest.raises(package.UsageError, match="no value of a scenario"):
         package.run(scenario, set={"link.path.delay": object()})
+    with pytest.raises(package.UsageError, match="seed: 'x' is no whole number"):
+        package.run(scenario, seed="x")  # type: ignore[arg-type]
+    with pytest.raises(package.UsageError, match="5 is none of them"):
+        package.run(5)  # type: ignore[arg-type]
+    with pytest.raises(package.UsageError, match=r"replications: 1\.5"):
+        package.run(scenario, replications=1.5)  # type: ignore[arg-type]
+    with pytest.raises(package.UsageError, match="no dictionary"):
+        package.run(scenario, set=["a=1"])  # type: ignore[arg-type]
+    with pytest.raises(package.ScenarioError, match=r"\[set:1:1\]"):
+        package.load(scenario, set={"a": 1})
+    with pytest.raises(package.ScenarioError, match=r"\[set:1:1\]"):
+        package.sweep(scenario, {"link.path.delay": "1ms"}, set={"a": 1})
+
+
+def test_a_manifest_of_another_kind_is_said_without_words_of_python(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    for text in ('{"kind": "run", "colour": 1}', "[]", "{", "{}"):
+        (tmp_path / "out" / "manifest.json").write_text(text)
+        error = roamsim("query", "out", "select 1", code=2).stderr
+        assert "is no manifest of this version" in error
+        assert "__init__" not in error

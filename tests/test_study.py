@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import Command
 from roamsim import study
 from roamsim.errors import CheckFailed, UsageError
 from roamsim.results_report import report
@@ -190,6 +191,29 @@ def test_a_report_can_be_written_again(small: Path, tmp_path: Path) -> None:
     study.run(small, level="quick", out=tmp_path / "out")
     written = report(tmp_path / "out", tmp_path / "again.html")
     assert "A small study" in written.read_text()
+
+
+def test_a_study_answers_questions_and_says_where_its_figures_are(
+    roamsim: Command, small: Path, tmp_path: Path
+) -> None:
+    roamsim("study", "run", small, "--quick", "--out", "out")
+    question = "select experiment, kind, loss, count(*) as n from signalling group by all order by all"
+    rows = json.loads(roamsim("query", "out", question, "--json").stdout)
+    # 2 kinds x 2 losses, 2 replications each.
+    assert rows == [
+        {"experiment": "lossy", "kind": kind, "loss": loss, "n": 2}
+        for kind in ("indication", "request")
+        for loss in (0.0, 0.5)
+    ]
+    assert "roamsim report" in roamsim("plot", "out", "--what", "flows.goodput_bps", code=2).stderr
+    assert roamsim("report", "out").stdout == "out/report.html\n"
+
+
+def test_a_failed_check_ends_the_command_with_4(roamsim: Command, small: Path, tmp_path: Path) -> None:
+    change(small, "study.py", "estimate.mean, 1.0, 0.0", "estimate.mean, 0.9, 0.01")
+    done = roamsim("study", "run", small, "--quick", "--out", "out", code=4)
+    assert "success without loss: measured 1, exact 0.9" in done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_json_has_figures_and_statements(small: Path, tmp_path: Path) -> None:

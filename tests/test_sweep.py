@@ -188,8 +188,29 @@ def test_precision_adds_replications_until_the_interval_is_narrow(
 
 def test_precision_stops_at_the_maximum(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     options = ["--precision", "flows.goodput_bps=0.01%", "--max-replications", "6"]
-    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.05", *options, "--out", "out")
-    assert rows(tmp_path / "out").height == 6
+    done = roamsim("sweep", scenario, "--vary", f"{LOSS}=0.05,1.0", *options, "--out", "out")
+    assert rows(tmp_path / "out").height == 6 + 5  # where everything is lost, five zeros are precise
+    assert "not as precise as asked for after 6 replications: link.path.loss.probability=0.05\n" in done.stderr
+    assert package.open_results(tmp_path / "out").manifest.unmet == [{LOSS: "0.05"}]
+    plain = ["--precision", "flows.goodput_bps=99%"]
+    assert (
+        "not as precise" not in roamsim("sweep", scenario, "--vary", f"{LOSS}=0.05", *plain, "--out", "fine").stderr
+    )
+
+
+def test_a_precision_of_what_has_no_value_is_refused(roamsim: Command, scenario: Path) -> None:
+    options = ["--precision", "flows.completion_time_s=2%", "--out", "out"]
+    error = roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02,0.05", *options, code=2).stderr
+    assert "flows.completion_time_s has no value in any run" in error
+
+
+def test_a_sweep_says_what_was_there_already(roamsim: Command, scenario: Path) -> None:
+    def said(loss: str) -> str:
+        return roamsim("sweep", scenario, "--vary", f"{LOSS}={loss}", "--replications", "2", "--out", "out").stderr
+
+    assert said("0.02,0.04").startswith("2 points, 4 runs; next")
+    assert said("0.02,0.04").startswith("2 points, 4 runs (4 of them were there already); next")
+    assert said("0.02,0.04,0.06").startswith("3 points, 6 runs (4 of them were there already); next")
 
 
 def test_python_sweeps_in_memory_and_in_a_folder(scenario: Path, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@
     >>> result.flows.select("name", "goodput_bps")
 
 `load`, `check` and `schema` deal with scenarios, `run` and `sweep` run them, `open_results` reads what a command
-wrote. Tables are polars frames; `roamsim.explain` says what each of their columns means.
+wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies. Tables are polars frames;
+`roamsim.explain` says what each of their columns means.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from roamsim._roamsim import RunFailed, Scenario, ScenarioError, version
 from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
+    from roamsim import study
     from roamsim.api import check, run, schema, sweep
     from roamsim.metrics import explain
+    from roamsim.queries import query
     from roamsim.result import Result
     from roamsim.scenarios import load
     from roamsim.store import open_results
@@ -39,8 +42,10 @@ __all__ = [
     "explain",
     "load",
     "open_results",
+    "query",
     "run",
     "schema",
+    "study",
     "sweep",
 ]
 
@@ -51,6 +56,7 @@ _HOMES = {
     "schema": "roamsim.api",
     "sweep": "roamsim.api",
     "explain": "roamsim.metrics",
+    "query": "roamsim.queries",
     "Result": "roamsim.result",
     "load": "roamsim.scenarios",
     "open_results": "roamsim.store",
@@ -59,6 +65,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "study":
+        return importlib.import_module("roamsim.study")
     if name not in _HOMES:
         raise AttributeError(f"module 'roamsim' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

@@ -12,7 +12,7 @@ from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
 from roamsim.errors import UsageError
 from roamsim.result import Result, concatenate, frames
-from roamsim.scenarios import Overrides, ScenarioLike, load, overrides, parse
+from roamsim.scenarios import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, check_number, check_seed
 from roamsim.sweeps import sweep as run_sweep
 from roamsim.vary import variations
@@ -24,7 +24,7 @@ def run(
     seed: int = 1,
     replications: int = 1,
     set: Mapping[str, Any] | None = None,
-    trace: Sequence[str] = (),
+    trace: str | Sequence[str] = (),
     pcap: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -67,7 +67,7 @@ def run_loaded(
     *,
     seed: int,
     replications: int,
-    trace: Iterable[str] = (),
+    trace: str | Iterable[str] = (),
     pcap: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -76,11 +76,7 @@ def run_loaded(
     check_number("replications", replications, 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
-    kinds = list(dict.fromkeys(trace))
-    known = _roamsim.trace_kinds()
-    for kind in kinds:
-        if kind not in known:
-            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
+    kinds = traces(trace)
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
@@ -117,6 +113,23 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+def traces(asked: str | Iterable[str]) -> list[str]:
+    """Kinds of traces, each once; one text may name several, separated by commas.
+
+    Raises:
+        UsageError: there is no such trace.
+    """
+    texts = [asked] if isinstance(asked, str) else list(asked)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
+    kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
+    known = _roamsim.trace_kinds()
+    for kind in kinds:
+        if kind not in known:
+            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
+    return kinds
 
 
 def sweep(
@@ -157,18 +170,19 @@ def sweep(
         RunFailed: a run broke a rule of the simulator; what was finished is kept in `out`.
         UsageError: a malformed range, an unknown metric, or a folder that holds something else.
     """
-    return run_sweep(
-        scenario,
-        variations(vary),
-        settings=overrides(set),
-        replications=replications,
-        precision=Precision.parse(precision) if precision else None,
-        max_replications=max_replications,
-        jobs=jobs,
-        seed=seed,
-        out=out,
-        progress=progress,
-    )
+    with in_words_of_python():
+        return run_sweep(
+            scenario,
+            variations(vary),
+            settings=overrides(set),
+            replications=replications,
+            precision=Precision.parse(precision) if precision else None,
+            max_replications=max_replications,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            progress=progress,
+        )
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:

@@ -124,7 +124,7 @@ def run(
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
     from roamsim import outputs
-    from roamsim.api import run_loaded
+    from roamsim.api import run_loaded, traces
     from roamsim.scenarios import parse
     from roamsim.summary import progress, summary
 
@@ -132,10 +132,12 @@ def run(
         raise UsageError("--json and --csv both write to stdout; choose one")
     if table and not csv:
         raise UsageError("--table chooses what --csv prints; add --csv")
+    kinds = traces(trace or [])
+    if kinds and not (json or csv or parquet):
+        raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
     scenario = parse(file, _overrides(settings), color=_color())
     if parquet is not None:
         outputs.prepare(parquet)
-    kinds = [kind.strip() for entry in trace or [] for kind in entry.split(",") if kind.strip()]
     with progress("run", shown=replications > 1) as heard:
         result = run_loaded(
             scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
@@ -149,7 +151,7 @@ def run(
         typer.echo(result.to_json())
     elif csv:
         name, others = outputs.csv_table(result, table)
-        typer.echo(result[name].write_csv(), nl=False)
+        typer.echo(outputs.csv_text(result[name]), nl=False)
         if table is None:
             _say(f"this is {name}; --table prints another: {', '.join(others)}")
     else:
@@ -163,8 +165,9 @@ def sweep(
         list[str],
         typer.Option(
             metavar="PATH=SPEC",
-            help="Values a,b,c or a range start:end:step, end included; units allowed (10ms:100ms:10ms). "
-            "Several make the product.",
+            # Between tags, since rich would take :end: for an emoji.
+            help="Values a,b,c or a range start:[not bold]end[/not bold]:step, end included; units allowed "
+            "(10ms:100ms:10ms). Several make the product.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is there is used.")],
@@ -207,7 +210,12 @@ def sweep(
             color=_color(),
         )
     runs = sum(point.replications for point in results.manifest.points)
-    _say(f"{len(results.manifest.points)} points, {runs} runs; next: roamsim report {shlex.quote(str(out))}")
+    kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
+    for values in results.manifest.unmet:
+        where = ", ".join(f"{path}={value}" for path, value in values.items())
+        most = max_replications or MAX_REPLICATIONS
+        _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
+    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
     typer.echo(out)
 
 
@@ -219,16 +227,21 @@ def check(
     """Validate scenarios without running them."""
     from roamsim.api import check_text
 
-    failed: ScenarioError | None = None
+    overrides = _overrides(settings)
+    # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.
+    invalid, unreadable = [], []
     for file in files:
         try:
-            typer.echo(f"{file} is valid. {check_text(file, _overrides(settings), color=_color())}")
+            typer.echo(f"{file} is valid. {check_text(file, overrides, color=_color())}")
         except ScenarioError as error:
-            if failed is not None:
-                typer.echo(str(failed), err=True)
-            failed = error
-    if failed is not None:
-        raise failed
+            invalid.append(error)
+        except UsageError as error:
+            unreadable.append(error)
+    failed: list[Exception] = [*unreadable, *invalid]
+    for early in failed[:-1]:
+        _complain(early)
+    if failed:
+        raise failed[-1]
 
 
 @app.command()
@@ -264,7 +277,7 @@ def schema() -> None:
 @app.command()
 def explain(
     metric: Annotated[
-        str | None, typer.Argument(metavar="[METRIC]", help="A column, a table, or table.column.")
+        str | None, typer.Argument(metavar="[METRIC]", help="A column, a table, table.column, or a trace.")
     ] = None,
 ) -> None:
     """Say what a column of the results means, with unit, formula and source; alone, list all."""
@@ -276,6 +289,9 @@ def explain(
             for column in metrics.explain(name):
                 typer.echo(f"  {column.column:26}{f'[{column.unit}] ' if column.unit else ''}{column.meaning}")
             typer.echo()
+        typer.echo("traces: What --trace records.")
+        for trace in metrics.traces():
+            typer.echo(f"  {trace.column:26}{f'[{trace.unit}] ' if trace.unit else ''}{trace.meaning}")
         return
     typer.echo("\n\n".join(str(found) for found in metrics.explain(metric)))
 
@@ -287,7 +303,8 @@ def query(
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
 ) -> None:
-    """Ask results a question in SQL; every table is there under its name."""
+    """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
+    from roamsim.outputs import csv_text
     from roamsim.queries import query as ask
     from roamsim.result import rows_json
     from roamsim.summary import print_frame
@@ -298,19 +315,22 @@ def query(
     if json:
         typer.echo(rows_json(answer))
     elif csv:
-        typer.echo(answer.write_csv(), nl=False)
+        typer.echo(csv_text(answer), nl=False)
     else:
         print_frame(answer)
 
 
 @app.command()
 def plot(
-    folder: ResultFolder,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of a run or a sweep; a study's figures are in its report.")
+    ],
     what: Annotated[
         str,
         typer.Option(
             metavar="WHAT",
-            help="A time series (cwnd, queue, throughput, rtt, ...), or a metric such as flows.goodput_bps.",
+            help="A time series (cwnd, queue, throughput, rtt, segments), a metric such as flows.goodput_bps, or "
+            "transactions: how their delays are distributed.",
         ),
     ],
     out: Annotated[
@@ -390,6 +410,11 @@ def _color() -> bool:
 
 def _command() -> list[str]:
     return ["roamsim", *sys.argv[1:]]
+
+
+def _complain(error: Exception) -> None:
+    text = str(error).rstrip()
+    _say(text if isinstance(error, ScenarioError) and "\n" in text else f"roamsim: {text}")
 
 
 def _say(text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import dataclass
 
 import polars
@@ -21,6 +23,11 @@ SERIES = {
 
 #: Kinds whose samples are points, with nothing in between that a line could mean.
 POINTS = ("segments",)
+
+#: What a reader of a figure of a kind has to know.
+NOTES = {
+    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate."
+}
 
 #: Values from here on stand for "not set".
 UNSET = 2.0**63
@@ -46,7 +53,7 @@ class Curves:
     @property
     def y_title(self) -> str:
         """Title of the axis: what is drawn, and its unit."""
-        return self.metric.column + (f" [{self.metric.unit}]" if self.metric.unit else "")
+        return titled(self.metric.column, self.metric.unit or "")
 
 
 def curves(results: Results, table: str, column: str) -> Curves:
@@ -95,6 +102,11 @@ def time_series(results: Results, what: str) -> polars.DataFrame:
     Raises:
         UsageError: nothing of the kind was recorded.
     """
+    if what == "packets":
+        raise UsageError(
+            f"packets are a table, not a figure; ask it: roamsim query {shlex.quote(os.fspath(results.path))} "
+            "'select * from packets'"
+        )
     samples = results.tables.get("samples")
     if samples is None or not samples.height:
         raise UsageError(f"no time series were recorded; run again with --trace {what} --parquet DIR")
@@ -130,6 +142,33 @@ def _rates(delivered: polars.DataFrame) -> polars.DataFrame:
         (8 * polars.col("value").diff().over("series") / width).alias("value"),
         polars.lit("bit/s").alias("unit"),
     ).filter(polars.col("value").is_not_null())
+
+
+def delays(results: Results) -> polars.DataFrame:
+    """How transaction delays are distributed: `signalling`, `delay_s` in ascending order, and `share`.
+
+    The share is of all transactions, in all replications: it ends at the share that succeeded.
+
+    Raises:
+        UsageError: no transactions were recorded, or none succeeded.
+    """
+    recorded = results.tables.get("transactions")
+    if recorded is None or not recorded.height:
+        raise UsageError("no transactions were recorded; run again with --trace transactions --parquet DIR")
+    found = (
+        recorded.with_columns(polars.len().over("signalling").alias("all"))
+        .filter(polars.col("delay_s").is_not_null())
+        .sort("delay_s", maintain_order=True)
+        .with_columns((polars.int_range(1, polars.len() + 1).over("signalling") / polars.col("all")).alias("share"))
+    )
+    if not found.height:
+        raise UsageError("no transaction succeeded; there is no delay to draw")
+    return found.select("signalling", "delay_s", "share")
+
+
+def titled(name: str, unit: str) -> str:
+    """Title of an axis: what is drawn, and its unit unless the name says it."""
+    return f"{name} [{unit}]" if unit and unit != name else name
 
 
 def short(path: str, paths: list[str]) -> str:

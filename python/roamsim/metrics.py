@@ -17,7 +17,7 @@ class Metric:
     """One column of a result table.
 
     Attributes:
-        table: the table's name; `run` for the columns that all tables share.
+        table: the table's name; `run` for the columns that all tables share, `trace` for what `--trace` records.
         column: the column's name.
         unit: its unit, empty for numbers of dimension one; `None` for text.
         meaning: what it counts or measures.
@@ -58,19 +58,31 @@ def metrics() -> tuple[Metric, ...]:
 
 
 @lru_cache
+def traces() -> tuple[Metric, ...]:
+    """What `run --trace` records, one entry a kind."""
+    return tuple(
+        Metric("trace", kind, about.get("unit"), about["meaning"], "", about.get("source", ""))
+        for kind, about in _file()["traces"].items()
+    )
+
+
+@lru_cache
 def table_meanings() -> dict[str, str]:
     """What a row of each table is."""
     return dict(_file()["tables"])
 
 
 def explain(name: str) -> list[Metric]:
-    """The columns that a name stands for: `TABLE.COLUMN`, a table, or a column of any table.
+    """What a name stands for: `TABLE.COLUMN`, a table, a column of any table, a trace or a series of one.
 
     Raises:
         UsageError: there is none; the nearest names are in the text.
     """
     wanted = name.strip()
     found = [m for m in metrics() if wanted in (m.name, m.table, m.column)]
+    found += [
+        t for t in traces() if wanted in (t.name, t.table, t.column, *_file()["traces"][t.column].get("series", ()))
+    ]
     if not found:
         table, _, column = wanted.partition(".")
         found = [m for m in metrics() if m.table == "run" and table in table_meanings() and m.column == column]
@@ -96,12 +108,17 @@ def numeric(table: str, column: str) -> Metric:
 
 def did_you_mean(wanted: str, names: list[str]) -> str:
     """The end of an error: the nearest of the names that there are."""
-    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(wanted, names, n=9, cutoff=0.5)
+    # `flows.goodput_bps` beside `goodput_bps` says nothing new.
+    near = [name for name in close if not any(name.endswith(f".{other}") for other in close)][:3]
     return f"; did you mean {' or '.join(near)}?" if near else "; `roamsim explain` lists all of them"
 
 
 def _names() -> list[str]:
-    return list(dict.fromkeys(name for m in metrics() for name in (m.name, m.column, m.table)))
+    return list(
+        dict.fromkeys(name for m in metrics() for name in (m.name, m.column, m.table))
+        | dict.fromkeys(t.column for t in traces())
+    )
 
 
 @lru_cache

@@ -6,10 +6,15 @@ import json
 import os
 from pathlib import Path
 
+import polars
+
 from roamsim._roamsim import Scenario
 from roamsim.errors import UsageError
 from roamsim.result import Result
 from roamsim.store import MANIFEST, Manifest, PointEntry, write_tables, writing
+
+#: Tables that are there only when they are asked for, and what asks for them.
+TRACED = {"transactions": "transactions", "packets": "packets", "samples": "cwnd, rtt, queue, throughput or segments"}
 
 
 def prepare(folder: Path) -> None:
@@ -53,8 +58,19 @@ def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
         UsageError: there is no such table.
     """
     names = list(result.tables)
+    if asked in TRACED and asked not in names:
+        raise UsageError(f"nothing was recorded for the table {asked!r}; add --trace {TRACED[asked]}")
     if asked is not None and asked not in names:
         raise UsageError(f"there is no table {asked!r}; there are {', '.join(names)}")
     usual = [name for name in ("flows", "signalling") if name in names and result[name].height]
     chosen = asked or (usual or names)[0]
     return chosen, [name for name in names if name != chosen]
+
+
+def csv_text(frame: polars.DataFrame) -> str:
+    """A frame as CSV; lists and structures, which CSV has no notation for, as JSON."""
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return frame.with_columns(
+        polars.Series(name, [None if v is None else json.dumps(v, default=str) for v in frame[name].to_list()])
+        for name in nested
+    ).write_csv()

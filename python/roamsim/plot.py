@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.curves import POINTS, Curves, curves, time_series
+from roamsim.curves import NOTES, POINTS, Curves, curves, delays, time_series
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.store import open_results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Units that ticks carry with a prefix (kB, Mb/s), as the figures write them.
+PREFIXED = {"bit/s": "b/s", "B": "B"}
 
 ENDINGS = (".svg", ".pdf", ".png")
 
@@ -24,8 +27,9 @@ def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] 
 
     Args:
         folder: what `roamsim run --parquet` or `roamsim sweep` wrote.
-        what: a time series that was recorded (`cwnd`, `queue`, `throughput`, ...), or a metric `TABLE.COLUMN`, drawn
-            over what was varied with its 95 % interval.
+        what: a time series that was recorded (`cwnd`, `queue`, `throughput`, ...); `transactions`, whose delays
+            are drawn as their distribution; or a metric `TABLE.COLUMN`, drawn over what was varied with its 95 %
+            interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
 
     Returns:
@@ -52,8 +56,12 @@ def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] 
         table, dot, column = what.partition(".")
         if dot:
             draw_curves(axes, curves(results, table, column))
+        elif what == "transactions":
+            draw_delays(axes, delays(results))
         else:
             draw_time_series(axes, time_series(results, what), points=what in POINTS)
+        if what in NOTES:
+            figure.supxlabel(NOTES[what], fontsize=7)
         axes.set_title(results.manifest.scenario)
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
         return write_aside(target, lambda aside: figure.savefig(aside, dpi=200, metadata=metadata[target.suffix]))
@@ -71,9 +79,37 @@ def draw_curves(axes: Axes, drawn: Curves) -> None:
         axes.errorbar(x, middle, yerr=[low, high], fmt=style, markersize=3, linewidth=1, capsize=2, label=str(series))
     axes.set_xlabel(drawn.x_title)
     axes.set_ylabel(drawn.y_title)
+    prefixed = PREFIXED.get(drawn.metric.unit or "")
+    if prefixed:
+        from matplotlib.ticker import EngFormatter
+
+        axes.yaxis.set_major_formatter(EngFormatter(prefixed))
+        axes.set_ylabel(drawn.metric.column.removesuffix("_bps").removesuffix("_bytes").replace("_", " "))
+    # From 0, so that heights can be compared.
+    if (drawn.frame["mean"] >= 0).all():
+        axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     if drawn.frame["series"].n_unique() > 1:
         axes.legend(frameon=False)
+
+
+def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
+    """Draws the share of transactions that were done after each delay."""
+    from matplotlib.ticker import EngFormatter
+
+    for (name,), mine in distribution.group_by("signalling", maintain_order=True):
+        longest = mine["delay_s"].to_list()[-1]
+        done = mine["share"].to_list()[-1]
+        axes.step(
+            [0, *mine["delay_s"], longest], [0, *mine["share"], done], where="post", linewidth=1, label=str(name)
+        )
+    axes.set_xlabel("delay")
+    axes.set_ylabel("share of transactions done")
+    axes.xaxis.set_major_formatter(EngFormatter("s"))
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
 
 
 def draw_time_series(axes: Axes, samples: polars.DataFrame, *, points: bool = False) -> None:
@@ -88,7 +124,8 @@ def draw_time_series(axes: Axes, samples: polars.DataFrame, *, points: bool = Fa
     units = samples["unit"].drop_nulls().unique(maintain_order=True).to_list()
     axes.set_xlabel("time [s]")
     axes.set_ylabel(", ".join(units))
-    if units in (["B"], ["bit/s"]):
-        axes.yaxis.set_major_formatter(EngFormatter(sep=" "))
+    if len(units) == 1 and units[0] in PREFIXED:
+        axes.yaxis.set_major_formatter(EngFormatter(PREFIXED[units[0]]))
+        axes.set_ylabel("")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)

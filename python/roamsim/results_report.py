@@ -12,11 +12,11 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.curves import POINTS, SERIES, Curves, curves, time_series
+from roamsim.curves import NOTES, POINTS, SERIES, Curves, curves, time_series, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.report import Report
-from roamsim.store import MANIFEST, Results, open_results
+from roamsim.store import Results, open_results, study_manifest
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
@@ -42,7 +42,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     Raises:
         UsageError: there are no results.
     """
-    if study_of(folder):
+    if study_manifest(folder):
         return _study_report(folder, out)
     results = open_results(folder)
     target = Path(out) if out is not None else Path(folder) / "report.html"
@@ -87,20 +87,11 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     return page.write(target)
 
 
-def study_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest of a study's folder; empty for other folders."""
-    try:
-        entries = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entries if isinstance(entries, dict) and entries.get("kind") == "study" else {}
-
-
 def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
     """Writes a study's report again from its finished runs; those that are missing are run first."""
     from roamsim import study
 
-    entries = study_of(folder)
+    entries = study_manifest(folder)
     outcome = study.run(entries["study"], level=entries["level"], seed=entries["seed"], out=folder)
     return outcome.report if out is None else write_whole(out, outcome.report.read_bytes())
 
@@ -170,12 +161,13 @@ def _time_series(page: Report, results: Results) -> None:
         axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
         drawn = marked.encode(
             x=altair.X("time_s", type="quantitative", title="time [s]"),
-            y=altair.Y("value", type="quantitative", title=f"{kind} [{unit}]", axis=axis),
+            y=altair.Y("value", type="quantitative", title=titled(kind, unit), axis=axis),
             color=altair.Color("series", type="nominal", title=None, sort=None),
         )
         left_out = found.height - thinned.height
-        note = f"{thinned.height} of {found.height} samples are drawn, evenly chosen." if left_out else None
-        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", note)
+        notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
+        notes += [NOTES[kind]] if kind in NOTES else []
+        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", " ".join(notes) or None)
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:

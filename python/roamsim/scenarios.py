@@ -6,7 +6,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,17 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
         ScenarioError: it is not valid; the text says where and what to do about it.
         UsageError: there is no such file, or it cannot be read.
     """
-    return parse(scenario, overrides(set))
+    with in_words_of_python():
+        return parse(scenario, overrides(set))
+
+
+@contextmanager
+def in_words_of_python() -> Iterator[None]:
+    """Lets errors call a replaced value by the argument `set`, not by the option `--set`."""
+    try:
+        yield
+    except ScenarioError as error:
+        raise ScenarioError(str(error).replace("[--set:", "[set:")) from None
 
 
 def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
@@ -66,8 +77,15 @@ def source(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, s
             return scenario, "text", True
         if "\n" in scenario:
             return scenario, "text", False
-    path = os.fspath(scenario)
+    try:
+        path = os.fspath(scenario)
+    except TypeError:
+        raise UsageError(
+            f"a scenario is a path, TOML or JSON text, a dictionary or a Scenario; {scenario!r} is none of them"
+        ) from None
     text = _read(path)
+    if not text.strip():
+        raise ScenarioError(f"{path} is empty; `roamsim init` writes a scenario to start from")
     is_json = path.endswith(".json") or (path == "-" and text.lstrip().startswith("{"))
     return text, "standard input" if path == "-" else path, is_json
 
@@ -92,6 +110,8 @@ def _read(path: str) -> str:
 
 def overrides(values: Mapping[str, Any] | None) -> Overrides:
     """Turns Python values into what the extension module takes: paths and TOML values."""
+    if values is not None and not isinstance(values, Mapping):
+        raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
     return [(path, toml_value(value)) for path, value in (values or {}).items()]
 
 

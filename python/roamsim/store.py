@@ -61,7 +61,8 @@ class Manifest:
         seed: of every run.
         command: how to get these results again.
         vary: values of each varied path, in TOML's notation.
-        precision: what was asked for, such as `flows.goodput_bps=2%`.
+        precision: what was asked for, such as `flows.goodput_bps to 0.02`.
+        unmet: the points, by their values, that are not that precise after the most replications.
         points: in the order of the `point` column.
     """
 
@@ -74,6 +75,7 @@ class Manifest:
     command: list[str]
     vary: dict[str, list[str]] = field(default_factory=dict)
     precision: str | None = None
+    unmet: list[dict[str, str]] = field(default_factory=list)
     points: list[PointEntry] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:
@@ -89,14 +91,31 @@ class Manifest:
             UsageError: it cannot be read.
         """
         path = folder / MANIFEST
+        if study_manifest(folder):
+            raise UsageError(
+                f"{os.fspath(folder)!r} holds a study; `roamsim report` shows its figures, `roamsim query` its runs"
+            )
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
             points = [PointEntry(**point) for point in entries.pop("points", [])]
             return Manifest(**entries, points=points)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise UsageError(f"{path} is no manifest of this version: {error}") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+        except (ValueError, TypeError, AttributeError):
+            raise UsageError(
+                f"{path} is no manifest of this version: make the results again, in a new folder"
+            ) from None
+
+
+def study_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The manifest of a study's folder; empty for other folders."""
+    try:
+        entries = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return entries if isinstance(entries, dict) and entries.get("kind") == "study" else {}
 
 
 class Results(Tables):
@@ -105,12 +124,14 @@ class Results(Tables):
     Attributes:
         path: the folder.
         manifest: how the results came about.
+        made: of a sweep, the runs that this call made; the others were there already.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame]) -> None:
+    def __init__(self, path: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame], made: int = 0) -> None:
         super().__init__(tables)
         self.path = path
         self.manifest = manifest
+        self.made = made
 
     @property
     def varied(self) -> list[str]:
@@ -126,6 +147,26 @@ class Results(Tables):
         from roamsim.queries import query
 
         return query(self.path, question)
+
+    def plot(self, what: str, out: str | os.PathLike[str] | None = None) -> Path:
+        """Draws one figure, as `roamsim plot` does: `cwnd`, `flows.goodput_bps`, ...
+
+        Raises:
+            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
+        """
+        from roamsim.plot import plot
+
+        return plot(self.path, what, out)
+
+    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
+
+        Raises:
+            UsageError: the folder was there only during the sweep, or the file's folder does not exist.
+        """
+        from roamsim.results_report import report
+
+        return report(self.path, out)
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""

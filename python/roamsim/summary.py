@@ -47,10 +47,14 @@ def print_frame(frame: polars.DataFrame) -> None:
     """Prints all rows of a frame on stdout."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
-        table.add_column(name, justify="right" if dtype.is_numeric() else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(Text(shown_value(value)) for value in row))
-    _console().print(table)
+    console = _console()
+    if not console.is_terminal:
+        # A file or a pager has no edge: every cell stays on one line.
+        console.width = max(WIDTH, console.measure(table, options=console.options.update(width=1_000_000)).maximum)
+    console.print(table)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import re
 import tempfile
@@ -102,6 +103,12 @@ class Precision:
         ]
         if self.row is not None and self.table in kinds and self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+
+    def has_value(self, frame: polars.DataFrame) -> bool:
+        """Whether any run in a table has a value of the metric."""
+        if self.row is not None:
+            frame = frame.filter(polars.col("name") == self.row)
+        return frame[self.column].drop_nulls().len() > 0
 
     def reached(self, frame: polars.DataFrame) -> bool:
         """Whether the replications in a table are enough; a table without rows never is."""
@@ -222,7 +229,7 @@ def sweep(
             run.keep()
             raise
         tables = run.keep()
-        return Results(folder, manifest, tables)
+        return Results(folder, manifest, tables, run.made)
 
 
 class _Sweep:
@@ -234,6 +241,7 @@ class _Sweep:
         self.scenarios = scenarios
         self.jobs = jobs
         self.progress = progress
+        self.made = 0
         self.parts = Parts(folder)
         self.labels = {
             point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
@@ -269,6 +277,7 @@ class _Sweep:
                     raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
                 tables = frames(result, scenario=chunk.scenario.name, replication=replication, seed=seed)
                 chunk.add(replication, result.wall_s, tables, self.parts)
+                self.made += 1
                 self.progress.done(1)
         finally:
             batch.cancel()
@@ -283,14 +292,25 @@ class _Sweep:
         """
         counts = dict.fromkeys(self.scenarios, min(FIRST_BATCH, most))
         undecided = set(counts)
+        unmet: set[str] = set()
         while undecided:
             self.until(counts)
-            for fingerprint in sorted(undecided):
+            tables = {f: self._table(precision.table, f, counts[f]) for f in sorted(undecided)}
+            if undecided == set(counts) and not any(map(precision.has_value, tables.values())):
+                raise UsageError(
+                    f"{precision.table}.{precision.column} has no value in any run of this scenario, so no precision "
+                    "can be reached; choose another metric"
+                )
+            for fingerprint, table in tables.items():
                 count = counts[fingerprint]
-                if count >= most or precision.reached(self._table(precision.table, fingerprint, count)):
+                if precision.reached(table):
                     undecided.discard(fingerprint)
+                elif count >= most:
+                    undecided.discard(fingerprint)
+                    unmet.add(fingerprint)
                 else:
                     counts[fingerprint] = min(most, count + count // 2)
+        self.manifest.unmet = [point.values for point in self.manifest.points if point.fingerprint in unmet]
 
     def _table(self, name: str, fingerprint: str, count: int) -> polars.DataFrame:
         found = self.parts.read(part_key(fingerprint, self.manifest.seed), count, name)
@@ -308,15 +328,24 @@ class _Sweep:
 
 
 def check_number(what: str, value: int, least: int) -> None:
-    """Refuses a number below what makes sense."""
+    """Refuses a number below what makes sense, and what is no whole number."""
+    _check_whole(what, value)
     if value < least:
         raise UsageError(f"{what}: {value} is less than {least}")
 
 
 def check_seed(seed: int) -> None:
     """Refuses a seed that does not fit into 64 bits."""
+    _check_whole("seed", seed)
     if not 0 <= seed < 2**64:
         raise UsageError(f"the seed {seed} is not between 0 and 2^64 - 1")
+
+
+def _check_whole(what: str, value: object) -> None:
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"{what}: {value!r} is no whole number") from None
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:

@@ -94,6 +94,8 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
 
 def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     """The API's `vary` argument as variations."""
+    if not isinstance(vary, Mapping):
+        raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms:10ms'}}")
     return [variation(path, spec) for path, spec in vary.items()]
 
 

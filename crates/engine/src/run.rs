@@ -5,8 +5,8 @@ use crate::time::Time;
 
 /// How many events may happen at one instant before the run is stopped as a livelock.
 ///
-/// Chosen: a thousand times what the largest bundled scenario needs, and reached within a second.
-pub const EVENTS_PER_INSTANT_LIMIT: u64 = 10_000_000;
+/// Chosen: hundreds of times what a thousand flows that start together need, and reached within seconds.
+pub const EVENTS_PER_INSTANT_LIMIT: u64 = 1_000_000;
 
 /// What the loop drives.
 pub trait Simulation {

@@ -50,6 +50,7 @@ fn the_square_root_law() {
 /// Where several losses fall into one window, NewReno goes on and Reno waits for the timer.
 #[test]
 fn newreno_is_faster_than_reno_where_losses_meet_in_a_window() {
-    let [reno, newreno] = Variant::ALL.map(|variant| segments_per_round_trip(variant, 0.02));
+    let [reno, newreno] =
+        [Variant::Reno, Variant::NewReno].map(|variant| segments_per_round_trip(variant, 0.02));
     assert!(newreno > 1.02 * reno, "reno {reno}, newreno {newreno}");
 }

@@ -63,7 +63,7 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     for link in links {
-        let random = builder.stream(&format!("link {}", link.name));
+        let random = builder.stream("link", &link.name, &[]);
         network.add_link(link.link, &link.name, &link.addresses, random);
     }
     let mut world = World::new(network);
@@ -84,8 +84,21 @@ struct NewLink {
 }
 
 impl Builder<'_> {
-    fn stream(&self, name: &str) -> Stream {
-        Stream::new(self.seed, self.replication, name)
+    /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two purposes
+    /// share a stream.
+    fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
+        let mut path = format!("{kind} {}", escaped(name));
+        for part in purpose {
+            path.push('/');
+            path += part;
+        }
+        Stream::new(self.seed, self.replication, &path)
+    }
+
+    /// What is generated is generated before its stop, and before the end of the run.
+    fn stop(&self, stop: Option<Time>) -> Time {
+        let end = Time::ZERO + self.scenario.general.duration;
+        stop.map_or(end, |stop| stop.min(end))
     }
 
     fn node(&self, name: &str) -> NodeId {
@@ -121,7 +134,7 @@ impl Builder<'_> {
             let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
             let loss = loss.map(|loss| {
                 Loss::new(loss_model(&loss.model), loss.start, |purpose| {
-                    self.stream(&format!("link {}/{sender}/{purpose}", model.name))
+                    self.stream("link", &model.name, &[&escaped(sender), purpose])
                 })
             });
             let config = WireConfig {
@@ -167,7 +180,7 @@ impl Builder<'_> {
             queue: queue_limit(model.queue),
             mtu_bytes: model.mtu_bytes as u32,
         };
-        let cell = Cell::new(config, |purpose| self.stream(&format!("wifi {}/{purpose}", model.name)));
+        let cell = Cell::new(config, |purpose| self.stream("wifi", &model.name, &[purpose]));
         links.push(NewLink { link: AnyLink::Wifi(Box::new(cell)), name: model.name.clone(), addresses });
     }
 
@@ -177,14 +190,14 @@ impl Builder<'_> {
         if let Some(at) = world.mih_nodes.iter().position(|mih| mih.node == node) {
             return at as u32;
         }
-        let random = self.stream(&format!("mihf {name}"));
+        let random = self.stream("mihf", name, &[]);
         world.mih_nodes.push(MihNode::new(Mihf::new(mihf_id(name, node)), node, random));
         (world.mih_nodes.len() - 1) as u32
     }
 
     fn signalling(&self, world: &mut World, model: &SignallingModel) {
         let number = world.signalling.len() as u32;
-        let stream = |purpose: &str| self.stream(&format!("signalling {}/{purpose}", model.name));
+        let stream = |purpose: &str| self.stream("signalling", &model.name, &[purpose]);
         let names = [&model.from, &model.to];
         let nodes = names.map(|name| self.node(name));
         let mihfs = names.map(|name| self.mihf(world, name));
@@ -256,7 +269,7 @@ impl Builder<'_> {
             interval: time_distribution(&model.interval),
             processing_time: time_distribution(&model.processing_time),
             start: model.start,
-            stop: model.stop.unwrap_or(Time::MAX),
+            stop: self.stop(model.stop),
         };
         let reporter = match config.kind {
             Kind::Indication => nodes[0],
@@ -268,7 +281,7 @@ impl Builder<'_> {
 
     fn flow(&self, world: &mut World, model: &FlowModel) {
         let number = world.flows.len() as u32;
-        let stream = |purpose: &str| self.stream(&format!("flow {}/{purpose}", model.name));
+        let stream = |purpose: &str| self.stream("flow", &model.name, &[purpose]);
         let (from, to) = (self.node(&model.from), self.node(&model.to));
         // Each flow has a pair of ports of its own; beyond the range they repeat, between other nodes.
         let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
@@ -284,7 +297,8 @@ impl Builder<'_> {
         };
         // Validation refuses flows without a route.
         let Some(association) = association else { return };
-        let (source, server) = application(&model.application, matches!(model.transport, Transport::Tcp(_)));
+        let over_tcp = matches!(model.transport, Transport::Tcp(_));
+        let (source, server) = application(&model.application, over_tcp, self.stop(model.application.stop()));
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
@@ -300,22 +314,30 @@ impl Builder<'_> {
     }
 }
 
+/// A name without slashes.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 /// What an MIHF is called: its node's name, which is a host name where it fits into an MIHF_ID.
 fn mihf_id(name: &str, number: NodeId) -> MihfId {
     let numbered = || MihfId::new(&format!("node-{}", number.0)).expect("15 octets fit into an MIHF_ID");
     MihfId::new(name).unwrap_or_else(|_| numbered())
 }
 
-/// The largest segment that every link between two nodes takes (RFC 9293 section 3.7.1): MTU less headers.
+/// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
+/// headers. Among equally short routes the two directions may take different ones.
 pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
-    let mtu = topology.path(from, to).iter().map(|&address| topology.interface(address).mtu_bytes).min();
+    let links = [topology.path(from, to), topology.path(to, from)].concat();
+    let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
     let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
     mtu.unwrap_or(0).saturating_sub(headers).max(1)
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {
     match settings.variant {
+        TcpVariant::Tahoe => tcp::Variant::Tahoe,
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
     }
@@ -394,10 +416,13 @@ pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     }
 }
 
-fn application(model: &Application, over_tcp: bool) -> (Source, Option<Server>) {
-    let activity = Activity { start: model.start(), stop: model.stop().unwrap_or(Time::MAX) };
+fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Option<Server>) {
+    let activity = Activity { start: model.start(), stop };
     let source = match model {
-        Application::Bulk(_) => Source::Bulk(Bulk::new(activity)),
+        Application::Bulk(bulk) => {
+            // Without a stop the connection is not dropped at the end of the run.
+            Source::Bulk(Bulk::new(Activity { stop: bulk.stop.unwrap_or(Time::MAX), ..activity }))
+        }
         Application::Transfer(transfer) => {
             Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes))
         }

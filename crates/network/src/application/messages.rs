@@ -49,8 +49,8 @@ impl Machine for Messages {
 }
 
 /// A source that sends messages of one size at a constant rate in "on" periods and is silent in "off" periods.
-/// It starts with an "on" period. A message is sent at the start of each of its slots that lies wholly or partly in
-/// the period.
+/// It starts with an "on" period. Message k is sent when the source has been "on" for k slots in all, a slot being
+/// the time of a message at the rate: what is left of a slot at the end of a period goes on in the next.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     activity: Activity,
@@ -58,11 +58,18 @@ pub struct OnOff {
     rate_bps: u64,
     on: Distribution,
     off: Distribution,
-    /// The start of the present "on" period and its end; no period before the start.
-    period: Option<(Time, Time)>,
-    sent_in_period: u64,
+    /// The present "on" period, and the time spent "on" before it; no period before the start.
+    period: Option<Period>,
+    sent: u64,
     next: Option<Time>,
     actions: VecDeque<Action>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    start: Time,
+    length: Span,
+    on_before: Span,
 }
 
 impl OnOff {
@@ -81,7 +88,7 @@ impl OnOff {
             on,
             off,
             period: None,
-            sent_in_period: 0,
+            sent: 0,
             next: Some(activity.start),
             actions: VecDeque::new(),
         }
@@ -95,9 +102,23 @@ impl OnOff {
         self.actions.pop_front()
     }
 
-    /// The length of k slots, derived by multiplication so that rounding does not accumulate.
-    fn slots(&self, k: u64) -> Span {
-        Span::of_transmission(u64::from(self.size_bytes) * k, self.rate_bps)
+    fn period(&mut self, cx: &mut Context<'_>, start: Time, on_before: Span) -> Period {
+        // An empty period is a nanosecond, so that time always passes.
+        Period { start, length: self.on.sample_span(cx.random).max(Span::from_ns(1)), on_before }
+    }
+
+    /// When the source has been "on" for all slots sent so far: in this period, or in a later one.
+    fn next_slot(&mut self, cx: &mut Context<'_>, mut period: Period) -> (Time, Period) {
+        // Derived by multiplication, so that rounding does not accumulate.
+        let on_time = Span::of_transmission(u64::from(self.size_bytes) * self.sent, self.rate_bps);
+        loop {
+            let into = on_time.saturating_sub(period.on_before);
+            if into < period.length || period.start >= self.activity.stop {
+                return (period.start + into, period);
+            }
+            let start = period.start + period.length + self.off.sample_span(cx.random);
+            period = self.period(cx, start, period.on_before + period.length);
+        }
     }
 }
 
@@ -108,24 +129,17 @@ impl Machine for OnOff {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let Some(due) = self.next.filter(|&due| due <= cx.now) else { return };
-        if self.period.is_none() {
-            self.actions.push_back(Action::Open);
-        }
-        let (start, end) = match self.period {
-            Some((start, end)) if due < end => (start, end),
-            // A period begins; an empty one is a nanosecond, so that time always passes.
-            _ => {
-                self.sent_in_period = 0;
-                (due, due + self.on.sample_span(cx.random).max(Span::from_ns(1)))
+        let period = match self.period {
+            Some(period) => period,
+            None => {
+                self.actions.push_back(Action::Open);
+                self.period(cx, due, Span::ZERO)
             }
         };
-        self.period = Some((start, end));
         self.actions.push_back(Action::Send { bytes: self.size_bytes });
-        self.sent_in_period += 1;
-        let mut next = start + self.slots(self.sent_in_period);
-        if next >= end {
-            next = end + self.off.sample_span(cx.random);
-        }
+        self.sent += 1;
+        let (next, period) = self.next_slot(cx, period);
+        self.period = Some(period);
         self.next = (next < self.activity.stop).then_some(next);
     }
 }
@@ -161,11 +175,24 @@ mod tests {
     }
 
     #[test]
-    fn on_off_sends_in_whole_slots_of_its_on_periods() {
-        // 1250 B at 1 Mb/s: a slot of 10 ms. On for 25 ms: messages at 0, 10, 20; then off for 75 ms.
+    fn on_off_sends_at_its_rate_of_the_time_that_it_is_on() {
+        // 1250 B at 1 Mb/s: a slot of 10 ms. On for 25 ms, off for 75 ms. Slots end after 10, 20, 30, ... ms of
+        // "on" time; 30 ms is 5 ms into the second period, 50 ms is the start of the third.
         let (on, off) = (Distribution::Constant(25_000_000), Distribution::Constant(75_000_000));
         let source = OnOff::new(seconds(0, 1), 1250, 1_000_000, on, off);
         let times = drive(source, OnOff::poll_action, Time::from_ns(299_000_000));
-        assert_eq!(times, [0, 10, 20, 100, 110, 120, 200, 210, 220]);
+        assert_eq!(times, [0, 10, 20, 105, 115, 200, 210, 220]);
+    }
+
+    #[test]
+    fn on_off_without_a_pause_is_cbr_and_short_periods_keep_the_rate() {
+        let on_off = |on_ns, off_ns| {
+            let (on, off) = (Distribution::Constant(on_ns), Distribution::Constant(off_ns));
+            let source = OnOff::new(seconds(0, 1), 1250, 1_000_000, on, off);
+            drive(source, OnOff::poll_action, Time::MAX)
+        };
+        assert_eq!(on_off(100_000, 0), (0..100).map(|k| 10 * k).collect::<Vec<_>>());
+        // Half of the time in periods of a microsecond: half of the messages.
+        assert_eq!(on_off(1_000, 1_000).len(), 50);
     }
 }

@@ -19,6 +19,7 @@ pub struct Client {
     timeout: Option<Span>,
     state: State,
     sent: u64,
+    given_up: u64,
     actions: VecDeque<Action>,
 }
 
@@ -40,7 +41,7 @@ impl Client {
         timeout: Option<Span>,
     ) -> Client {
         let state = State::Thinking(activity.start);
-        Client { activity, request, think, timeout, state, sent: 0, actions: VecDeque::new() }
+        Client { activity, request, think, timeout, state, sent: 0, given_up: 0, actions: VecDeque::new() }
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -49,6 +50,11 @@ impl Client {
 
     pub(super) fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
+    }
+
+    /// Requests given up so far.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
     }
 
     fn think(&mut self, cx: &mut Context<'_>) {
@@ -91,7 +97,10 @@ impl Machine for Client {
                 self.actions.push_back(Action::Send { bytes: self.request.sample(cx.random).max(1) as u32 });
                 self.state = State::Waiting(cx.now);
             }
-            State::Waiting(_) => self.think(cx),
+            State::Waiting(_) => {
+                self.given_up += 1;
+                self.think(cx);
+            }
             State::Stopped => {}
         }
     }

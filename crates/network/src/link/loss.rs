@@ -125,7 +125,7 @@ impl Chain {
                 self.bad ^= self.stream.bernoulli(leave);
             }
             Transitions::PerTime { mean_good_s, mean_bad_s } => {
-                while self.until <= at {
+                while self.until <= at && self.until < Time::MAX {
                     self.bad = !self.bad;
                     self.sojourn(mean_good_s, mean_bad_s);
                 }

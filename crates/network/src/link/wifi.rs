@@ -71,6 +71,8 @@ struct Station {
     queue_bytes: u64,
     /// Slots still to count down, from DIFS after the medium fell idle.
     backoff_slots: u32,
+    /// Since when the head of the queue contends, or will have when the own frame on the air is done.
+    contends_since: Time,
     random: Stream,
     stats: LinkStats,
 }
@@ -101,6 +103,7 @@ impl Cell {
             queue: VecDeque::new(),
             queue_bytes: 0,
             backoff_slots: 0,
+            contends_since: Time::ZERO,
             random: stream(name),
             stats: LinkStats::default(),
         };
@@ -147,7 +150,7 @@ impl Cell {
         let cw_min = u64::from(self.config.cw_min);
         let end = &mut self.stations[station];
         end.queue_bytes -= u64::from(packet.size_bytes);
-        end.stats.waiting += now - ready;
+        end.stats.waiting += end.contends_since - ready;
         end.stats.busy += data + SIFS + ack;
         end.stats.sent_packets += 1;
         end.stats.sent_bytes += u64::from(packet.size_bytes);
@@ -180,6 +183,7 @@ impl Machine for Cell {
                 return;
             }
             self.idle_since = exchange.end;
+            self.stations[exchange.from].contends_since = exchange.end;
             self.exchange = None;
         }
         if let Some((time, station)) = self.next_access()
@@ -196,6 +200,7 @@ impl Link for Cell {
         let bytes = packet.size_bytes;
         let cw_min = u64::from(self.config.cw_min);
         let busy = self.exchange.is_some();
+        let own = self.exchange.as_ref().is_some_and(|exchange| exchange.from == from.0 as usize);
         let idle_since = self.idle_since;
         let waiting = self.waiting_packets(from, now);
         let end = &mut self.stations[from.0 as usize];
@@ -215,8 +220,8 @@ impl Link for Cell {
             end.stats.dropped_packets += 1;
             return Err(Dropped { reason, at: now });
         }
-        if first && busy && end.backoff_slots == 0 {
-            // Clause 9.2.5.1: a medium found busy means a backoff.
+        if first && busy && !own && end.backoff_slots == 0 {
+            // Clause 9.2.5.1: a medium found busy means a backoff; after the own frame one is pending anyway.
             end.backoff_slots = end.random.below(cw_min + 1) as u32;
         } else if first && !busy && end.backoff_slots > 0 {
             // Slots counted down in silence before the frame came need not be counted again.
@@ -225,9 +230,14 @@ impl Link for Cell {
                 end.backoff_slots = 0;
             }
         }
+        if first && !own {
+            end.contends_since = now;
+        }
         end.queue.push_back((now, packet));
         end.queue_bytes += u64::from(bytes);
-        end.stats.max_waiting_packets = end.stats.max_waiting_packets.max(end.queue.len() as u64);
+        let waiting = self.waiting_packets(from, now) as u64;
+        let stats = &mut self.stations[from.0 as usize].stats;
+        stats.max_waiting_packets = stats.max_waiting_packets.max(waiting);
         Ok(())
     }
 
@@ -245,8 +255,10 @@ impl Link for Cell {
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let end = &self.stations[from.0 as usize];
         let mut stats = end.stats;
-        for &(since, _) in &end.queue {
-            stats.waiting += now - since;
+        let waiting = self.waiting_packets(from, now);
+        for (place, &(since, _)) in end.queue.iter().rev().enumerate() {
+            // The first of the queue waits no longer once it contends.
+            stats.waiting += if place < waiting { now - since } else { end.contends_since - since };
         }
         if let Some(exchange) = &self.exchange
             && exchange.from == from.0 as usize

@@ -16,6 +16,9 @@ impl World {
         }
         let worked = flow.source.poll_timeout().is_some_and(|due| due <= now);
         flow.source.handle_timeout(&mut Context { now, random: &mut flow.source_random });
+        if let Source::Client(client) = &flow.source {
+            flow.measurement.lost_messages = client.given_up();
+        }
         self.serve_source(now, number, queue);
         worked
     }

@@ -32,6 +32,10 @@ impl World {
     /// Passes on what an MIHF has for its transports and its users.
     pub(super) fn serve_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
         loop {
+            // Users first: an answer that is ready before the acknowledgement leaves can carry it.
+            while let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() {
+                self.on_mih_event(now, number, event, queue);
+            }
             let node = &mut self.mih_nodes[number as usize];
             let mut cx = Context { now, random: &mut node.random };
             while let Some(request) = node.mihf.poll_transmit(&mut cx) {
@@ -42,9 +46,10 @@ impl World {
                 let (socket, pdu) = (self.outgoing[at].0, Arc::clone(&self.outgoing[at].1));
                 self.send_message(now, socket.tcp, socket.socket, Message::Mih(pdu), queue);
             }
+            if self.outgoing.is_empty() {
+                break;
+            }
             self.outgoing.clear();
-            let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() else { break };
-            self.on_mih_event(now, number, event, queue);
         }
         let node = &mut self.mih_nodes[number as usize];
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), queue);

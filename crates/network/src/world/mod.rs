@@ -18,6 +18,8 @@ use crate::socket::{Record, TcpSocket, Traffic, UdpSocket, User};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Livelock, Simulation, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
+use roamsim_protocols::mih::SessionId;
+use roamsim_protocols::tcp::State;
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
@@ -176,7 +178,11 @@ impl World {
         while let Some(socket) = self.network.lost_datagrams.pop() {
             // The socket that would have got the datagram, and its user, who misses it.
             if let User::FlowSink(flow) | User::FlowSource(flow) = self.udp[socket as usize].user {
-                self.flows[flow as usize].measurement.lost_messages += 1;
+                let flow = &mut self.flows[flow as usize];
+                // Of requests and responses, those that the client gave up are counted.
+                if flow.server.is_none() {
+                    flow.measurement.lost_messages += 1;
+                }
             }
         }
     }
@@ -233,6 +239,19 @@ impl World {
         }
     }
 
+    /// A message was written to a connection that is gone.
+    #[cold]
+    fn refuse_message(&mut self, number: u32) {
+        match self.tcp[number as usize].user {
+            User::FlowSource(flow) | User::FlowSink(flow) => {
+                self.flows[flow as usize].measurement.lost_messages += 1;
+            }
+            User::Mih { mihf, session } => {
+                self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
+            }
+        }
+    }
+
     /// Sends a message over a socket: in the stream of a TCP socket, or as a datagram.
     pub(crate) fn send_message(
         &mut self,
@@ -245,6 +264,10 @@ impl World {
         let bytes = message.bytes();
         if tcp {
             let socket = &mut self.tcp[number as usize];
+            if socket.connection.state() == State::Closed {
+                self.refuse_message(number);
+                return;
+            }
             socket.connection.write(u64::from(bytes));
             socket.written_bytes += u64::from(bytes);
             let record = Record { end: socket.written_bytes, message };

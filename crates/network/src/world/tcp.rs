@@ -5,7 +5,7 @@ use super::{Event as Wake, SocketEnd, Work, World};
 use crate::network::Alarm;
 use crate::socket::{TcpSocket, Traffic, User};
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::tcp::{Config, Connection, Event, Segment};
+use roamsim_protocols::tcp::{Config, Connection, Event, Segment, State};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
@@ -176,9 +176,23 @@ impl World {
         let wanted = self.wanted;
         let connection = &self.tcp[number as usize].connection;
         let Some(recorder) = &mut self.network.recorder else { return };
-        if wanted.cwnd {
+        // Before the handshake is complete there is no window, and at first no threshold either.
+        let open = !matches!(
+            connection.state(),
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        );
+        if wanted.cwnd && open {
             recorder.sample_change(now, number, "cwnd", "B", connection.cwnd_bytes() as f64, &name);
-            recorder.sample_change(now, number, "ssthresh", "B", connection.ssthresh_bytes() as f64, &name);
+            if connection.ssthresh_bytes() < u64::MAX {
+                recorder.sample_change(
+                    now,
+                    number,
+                    "ssthresh",
+                    "B",
+                    connection.ssthresh_bytes() as f64,
+                    &name,
+                );
+            }
         }
         if wanted.rtt {
             if let Some(srtt) = connection.srtt() {

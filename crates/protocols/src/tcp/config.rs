@@ -8,6 +8,8 @@ use roamsim_engine::Span;
 /// A named triple of loss detection, recovery and window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
+    /// Duplicate ACKs, going back and slow start, restart at one segment: Jacobson 1988.
+    Tahoe,
     /// Duplicate ACKs, fast recovery that ends at the first new ACK, halving: RFC 5681.
     Reno,
     /// Duplicate ACKs, fast recovery that goes on through partial ACKs, halving: RFC 6582.
@@ -16,11 +18,12 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 2] = [Variant::Reno, Variant::NewReno];
+    pub const ALL: [Variant; 3] = [Variant::Tahoe, Variant::Reno, Variant::NewReno];
 
-    /// The name as it stands in a scenario: `reno`, `newreno`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`.
     pub const fn name(self) -> &'static str {
         match self {
+            Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
         }
@@ -109,7 +112,8 @@ pub struct Config {
     pub nagle: bool,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
     pub dup_ack_threshold: u32,
-    /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042).
+    /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
+    /// does without.
     pub limited_transmit: bool,
     /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
     pub timestamps: bool,
@@ -231,7 +235,7 @@ mod tests {
             assert_eq!(variant.to_string().parse(), Ok(variant));
         }
         let error = "newrenoo".parse::<Variant>().unwrap_err();
-        assert_eq!(error.to_string(), "unknown TCP variant `newrenoo`; there are `reno`, `newreno`");
+        assert_eq!(error.to_string(), "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Stats {
     pub control_segments_sent: u64,
     /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN).
     pub retransmissions: u64,
+    /// Those of them with data: without repeated SYN and FIN.
+    pub data_retransmissions: u64,
     /// Octets of payload sent, repeated ones included.
     pub bytes_sent: u64,
     /// Octets of payload sent that had been sent before.

@@ -76,7 +76,8 @@ pub struct Tcp {
     pub nagle: bool,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
-    /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
+    /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older and
+    /// never does.
     pub limited_transmit: bool,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
@@ -133,6 +134,8 @@ impl Udp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpVariant {
+    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
+    Tahoe,
     /// Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).
     Reno,
     /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).

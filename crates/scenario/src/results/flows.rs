@@ -14,9 +14,13 @@ fn messages_only(flow: &Flow, count: u64) -> f64 {
 
 pub(super) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
-    let source_stats = |flow: &Flow| match flow.association {
-        Association::Tcp { source, .. } => *world.tcp[source as usize].connection.stats(),
-        Association::Udp { .. } => Stats::default(),
+    // What the source sent, and the answers of a flow that has a server.
+    let sent = |flow: &Flow, count: fn(&Stats) -> u64| match flow.association {
+        Association::Tcp { source, sink } => {
+            let of = |socket: u32| count(world.tcp[socket as usize].connection.stats());
+            of(source) + if flow.server.is_some() { of(sink) } else { 0 }
+        }
+        Association::Udp { .. } => 0,
     };
     let node = |flow: &Flow, at_source: bool| {
         let node = match (flow.association, at_source) {
@@ -73,15 +77,19 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             integer(
                 "segments_sent",
                 "segments",
-                flows.iter().map(|flow| source_stats(flow).data_segments_sent),
+                flows.iter().map(|flow| sent(flow, |stats| stats.data_segments_sent)),
             ),
             integer(
                 "retransmissions",
                 "segments",
-                flows.iter().map(|flow| source_stats(flow).retransmissions),
+                flows.iter().map(|flow| sent(flow, |stats| stats.data_retransmissions)),
             ),
-            integer("timeouts", "", flows.iter().map(|flow| source_stats(flow).timeouts)),
-            integer("fast_retransmits", "", flows.iter().map(|flow| source_stats(flow).fast_retransmits)),
+            integer("timeouts", "", flows.iter().map(|flow| sent(flow, |stats| stats.timeouts))),
+            integer(
+                "fast_retransmits",
+                "",
+                flows.iter().map(|flow| sent(flow, |stats| stats.fast_retransmits)),
+            ),
             float(
                 "completion_time_s",
                 "s",

@@ -11,6 +11,9 @@ use crate::model::scenario::IpVersion;
 /// The largest packet that the length fields of IPv4 and IPv6 are used for here (RFC 791 section 3.1).
 const MAX_MTU_BYTES: u64 = 65_535;
 
+/// Shorter stays than the time between packets say nothing that a loss probability does not say.
+const SHORTEST_STAY: Span = Span::from_us(1);
+
 pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
     for (i, link) in scenario.links.iter().enumerate() {
         let at = [Key("link"), At(i)];
@@ -24,6 +27,12 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<
         }
         if link.rate_bps == 0 {
             report.add(&join(&at, ["rate"]), "a rate of zero carries nothing", "write a rate above zero");
+        }
+        // A header of IPv4 must take at least a nanosecond, or time stands still.
+        let shortest = Span::of_transmission(20, link.rate_bps);
+        if link.delay == Span::ZERO && shortest == Span::ZERO {
+            let message = "a packet takes no time over this link: its rate is too high for a delay of zero";
+            report.add(&join(&at, ["rate"]), message, "write a delay above zero, or a rate below 320 Gb/s");
         }
         check_queue(&at, link.queue, report);
         check_mtu(&at, link.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
@@ -99,9 +108,9 @@ fn check_losses(at: &[Step], link: &Link, report: &mut Report<'_>) {
         } = loss.model
         {
             for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
-                if mean == Span::ZERO {
-                    let message = "the mean stay in a state must be above zero";
-                    report.add(&join(&steps, [key]), message, "write a time above zero, such as \"100ms\"");
+                if mean < SHORTEST_STAY {
+                    let message = "the mean stay in a state must be 1us or more";
+                    report.add(&join(&steps, [key]), message, "write a longer time, such as \"100ms\"");
                 }
             }
         }

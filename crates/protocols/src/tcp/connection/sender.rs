@@ -10,7 +10,7 @@ use super::timers::Purpose;
 use super::{Connection, Pending};
 use crate::tcp::config::{Config, Variant};
 use crate::tcp::detection::{Detection, DuplicateAcks};
-use crate::tcp::recovery::{self, Outstanding, Progress, Recovery};
+use crate::tcp::recovery::{self, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::window::{self, Acked, Cause, WindowLaw};
@@ -59,6 +59,7 @@ pub(super) struct Sender {
 impl Sender {
     pub(super) fn new(config: &Config, iss: u32) -> Sender {
         let recovery = match config.variant {
+            Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
         };
@@ -171,6 +172,11 @@ impl Sender {
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
         self.recovery.on_timeout(&at);
         self.detection.on_timeout();
+        self.send_anew();
+    }
+
+    /// Everything in flight is taken as lost: sending starts anew at SND.UNA.
+    fn send_anew(&mut self) {
         self.snd_nxt = self.snd_una;
         self.limited_transmit_bytes = 0;
         self.stop_timing();
@@ -211,7 +217,7 @@ impl Connection {
         if ack > sender.snd_una {
             self.new_ack(now, segment, ack);
         } else if duplicate {
-            self.duplicate_ack();
+            self.duplicate_ack(now);
         } else if self.timers.runs(Purpose::Persist) {
             sender.retries = 0;
         }
@@ -266,20 +272,30 @@ impl Connection {
         }
     }
 
-    fn duplicate_ack(&mut self) {
+    fn duplicate_ack(&mut self, now: Time) {
         self.stats.duplicate_acks_received += 1;
         let sender = &mut self.sender;
         let at = sender.outstanding();
         if sender.recovery.is_recovering() {
             sender.recovery.on_duplicate(&at);
-        } else if sender.detection.on_duplicate()
-            && sender.recovery.on_loss(&at, self.config.dup_ack_threshold)
-        {
-            // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
-            let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
-            sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
-            self.stats.fast_retransmits += 1;
+            return;
         }
+        if !sender.detection.on_duplicate() {
+            return;
+        }
+        // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
+        let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
+        match sender.recovery.on_loss(&at, self.config.dup_ack_threshold) {
+            Response::None => return,
+            Response::Repair => sender.window.on_congestion(Cause::FastRetransmit { flight_bytes }),
+            Response::GoBack => {
+                sender.window.on_congestion(Cause::GoBack { flight_bytes });
+                sender.send_anew();
+                // The segment sent anew is the oldest in flight now (RFC 6298 5.1).
+                self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+            }
+        }
+        self.stats.fast_retransmits += 1;
     }
 
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
@@ -342,7 +358,9 @@ impl Connection {
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
     fn limited_transmit_lets_go(&mut self, flight: u64, length: u64, cwnd: u64) -> bool {
         let sender = &mut self.sender;
-        if !self.config.limited_transmit || sender.recovery.is_recovering() || sender.snd_nxt < sender.snd_max
+        if !self.config.limited_transmit
+            || !sender.recovery.takes_limited_transmit()
+            || sender.snd_nxt < sender.snd_max
         {
             return false;
         }
@@ -408,6 +426,7 @@ impl Connection {
         let repeated = sender.snd_max.min(end).saturating_sub(start);
         if repeated > 0 {
             self.stats.retransmissions += 1;
+            self.stats.data_retransmissions += u64::from(length > 0);
             self.stats.bytes_retransmitted += repeated.min(length);
             sender.stop_timing();
         } else {

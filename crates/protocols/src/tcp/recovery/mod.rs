@@ -7,9 +7,11 @@
 
 mod newreno;
 mod reno;
+mod tahoe;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
+pub use tahoe::Tahoe;
 
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +50,22 @@ pub enum Progress {
     },
 }
 
+/// What a recovery makes of a loss that arriving ACKs tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// Nothing: the loss belongs to one that has been answered.
+    None,
+    /// The repair begins; the window law is told to slow down.
+    Repair,
+    /// Everything in flight is taken as lost and sent anew from one segment.
+    GoBack,
+}
+
 /// The recovery of a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Recovery {
+    /// Going back and slow start: no repair beside the regular order of sending.
+    Tahoe(Tahoe),
     /// Fast recovery of RFC 5681.
     Reno(Reno),
     /// Fast recovery of RFC 6582.
@@ -62,15 +77,25 @@ impl Recovery {
     #[inline]
     pub fn is_recovering(&self) -> bool {
         match self {
+            Recovery::Tahoe(_) => false,
             Recovery::Reno(part) => part.is_recovering(),
             Recovery::NewReno(part) => part.is_recovering(),
         }
     }
 
-    /// Detection takes the segment at `snd_una` as lost, after `duplicates` duplicate ACKs. True when the repair
-    /// begins: the window law is then told to slow down.
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> bool {
+    /// Whether new segments may go for the first duplicate ACKs (RFC 3042).
+    pub(super) fn takes_limited_transmit(&self) -> bool {
         match self {
+            Recovery::Tahoe(_) => false,
+            Recovery::Reno(part) => !part.is_recovering(),
+            Recovery::NewReno(part) => !part.is_recovering(),
+        }
+    }
+
+    /// Detection takes the segment at `snd_una` as lost, after `duplicates` duplicate ACKs.
+    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
+        match self {
+            Recovery::Tahoe(part) => part.on_loss(at),
             Recovery::Reno(part) => part.on_loss(at, duplicates),
             Recovery::NewReno(part) => part.on_loss(at, duplicates),
         }
@@ -80,6 +105,7 @@ impl Recovery {
     #[inline]
     pub(super) fn on_duplicate(&mut self, at: &Outstanding) {
         match self {
+            Recovery::Tahoe(_) => {}
             Recovery::Reno(part) => part.on_duplicate(at),
             Recovery::NewReno(part) => part.on_duplicate(at),
         }
@@ -89,6 +115,7 @@ impl Recovery {
     #[inline]
     pub(super) fn on_ack(&mut self, at: &Outstanding, acked_bytes: u64, ssthresh_bytes: u64) -> Progress {
         match self {
+            Recovery::Tahoe(_) => Progress::Normal,
             Recovery::Reno(part) => part.on_ack(ssthresh_bytes),
             Recovery::NewReno(part) => part.on_ack(at, acked_bytes, ssthresh_bytes),
         }
@@ -97,6 +124,7 @@ impl Recovery {
     /// The retransmission timer expired.
     pub(super) fn on_timeout(&mut self, at: &Outstanding) {
         match self {
+            Recovery::Tahoe(part) => part.on_timeout(at),
             Recovery::Reno(part) => part.on_timeout(),
             Recovery::NewReno(part) => part.on_timeout(at),
         }
@@ -106,6 +134,7 @@ impl Recovery {
     #[inline]
     pub(super) fn next_retransmission(&self) -> Option<u64> {
         match self {
+            Recovery::Tahoe(_) => None,
             Recovery::Reno(part) => part.next_retransmission(),
             Recovery::NewReno(part) => part.next_retransmission(),
         }
@@ -114,6 +143,7 @@ impl Recovery {
     /// What [`Recovery::next_retransmission`] asked for has been sent.
     pub(super) fn on_retransmitted(&mut self) {
         match self {
+            Recovery::Tahoe(_) => {}
             Recovery::Reno(part) => part.on_retransmitted(),
             Recovery::NewReno(part) => part.on_retransmitted(),
         }
@@ -124,6 +154,7 @@ impl Recovery {
     #[inline]
     pub(super) fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
         match self {
+            Recovery::Tahoe(_) => cwnd_bytes,
             Recovery::Reno(part) => part.send_window(cwnd_bytes),
             Recovery::NewReno(part) => part.send_window(cwnd_bytes, smss_bytes),
         }

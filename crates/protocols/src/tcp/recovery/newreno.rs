@@ -8,7 +8,7 @@
 //! (`recover`, the careful variant); the heuristics of section 4 that would tell a lost segment from an
 //! unnecessary retransmission are not used.
 
-use super::{Outstanding, Progress};
+use super::{Outstanding, Progress, Response};
 
 /// The state of NewReno's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +29,9 @@ impl NewReno {
         self.recovering
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> bool {
+    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
         if self.recovering || at.snd_una <= self.recover {
-            return false;
+            return Response::None;
         }
         *self = NewReno {
             recovering: true,
@@ -40,7 +40,7 @@ impl NewReno {
             retransmit: Some(at.snd_una),
             inflation_bytes: signed(u64::from(duplicates) * at.smss_bytes),
         };
-        true
+        Response::Repair
     }
 
     #[inline]
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_partial_ack_deflates_and_retransmits_the_next_hole() {
         let mut part = NewReno::default();
-        assert!(part.on_loss(&at(1, 10_001), 3));
+        assert_eq!(part.on_loss(&at(1, 10_001), 3), Response::Repair);
         part.on_retransmitted();
         for _ in 0..4 {
             part.on_duplicate(&at(1, 10_001));
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_window_never_falls_below_a_segment() {
         let mut part = NewReno::default();
-        assert!(part.on_loss(&at(1, 100_001), 3));
+        assert_eq!(part.on_loss(&at(1, 100_001), 3), Response::Repair);
         part.on_ack(&at(90_001, 100_001), 90_000, 50_000);
         assert_eq!(part.send_window(50_000, 1000), 1000);
     }
@@ -143,8 +143,8 @@ mod tests {
     fn the_careful_variant_waits_for_an_ack_beyond_recover() {
         let mut part = NewReno::default();
         part.on_timeout(&at(1, 10_001));
-        assert!(!part.on_loss(&at(4001, 12_001), 3));
-        assert!(!part.on_loss(&at(10_001, 12_001), 3));
-        assert!(part.on_loss(&at(10_002, 12_001), 3));
+        assert_eq!(part.on_loss(&at(4001, 12_001), 3), Response::None);
+        assert_eq!(part.on_loss(&at(10_001, 12_001), 3), Response::None);
+        assert_eq!(part.on_loss(&at(10_002, 12_001), 3), Response::Repair);
     }
 }

@@ -5,7 +5,7 @@
 //! needs three duplicates of its own, and mostly a timeout. The guard against several fast retransmits for one
 //! window (`recover` of RFC 6582) is not part of RFC 5681 and not of this.
 
-use super::{Outstanding, Progress};
+use super::{Outstanding, Progress, Response};
 
 /// The state of Reno's recovery.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,14 +22,14 @@ impl Reno {
         self.recovering
     }
 
-    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> bool {
+    pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
         if self.recovering {
-            return false;
+            return Response::None;
         }
         self.recovering = true;
         self.retransmit = Some(at.snd_una);
         self.inflation_bytes = u64::from(duplicates) * at.smss_bytes;
-        true
+        Response::Repair
     }
 
     #[inline]
@@ -76,7 +76,7 @@ mod tests {
         let at = Outstanding { snd_una: 1, snd_nxt: 8001, snd_max: 8001, smss_bytes: 1000 };
         let mut part = Reno::default();
         assert_eq!(part.send_window(8000), 8000);
-        assert!(part.on_loss(&at, 3));
+        assert_eq!(part.on_loss(&at, 3), Response::Repair);
         assert_eq!(part.next_retransmission(), Some(1));
         part.on_retransmitted();
         assert_eq!(part.next_retransmission(), None);
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(part.send_window(4000), 7000);
         part.on_duplicate(&at);
         assert_eq!(part.send_window(4000), 8000);
-        assert!(!part.on_loss(&at, 3));
+        assert_eq!(part.on_loss(&at, 3), Response::None);
         assert_eq!(part.on_ack(4000), Progress::Recovered { cwnd_bytes: 4000 });
         assert_eq!(part.on_ack(4000), Progress::Normal);
         assert_eq!(part.send_window(4000), 4000);

@@ -16,6 +16,11 @@ pub enum Cause {
         /// Octets in flight, those sent by limited transmit not counted.
         flight_bytes: u64,
     },
+    /// A loss that arriving ACKs told of, after which everything is sent anew: the window restarts at one segment.
+    GoBack {
+        /// Octets that were in flight.
+        flight_bytes: u64,
+    },
     /// The retransmission timer expired: the window restarts at one segment.
     Timeout {
         /// Octets in flight when it expired.

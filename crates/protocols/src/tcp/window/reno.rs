@@ -4,6 +4,7 @@
 //! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes have been acknowledged (the recommended way, which
 //!   does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
+//! - Going back on duplicate ACKs (Tahoe): the same ssthresh, cwnd = 1 SMSS.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
 //! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight of
 //!   this and the last round trip for pipeACK. A window that application or receiver do not fill says nothing of
@@ -69,6 +70,10 @@ impl Reno {
             Cause::FastRetransmit { flight_bytes } => {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
                 self.cwnd_bytes = self.ssthresh_bytes;
+            }
+            Cause::GoBack { flight_bytes } => {
+                self.ssthresh_bytes = self.half_of(flight_bytes);
+                self.cwnd_bytes = self.smss_bytes;
             }
             Cause::Timeout { flight_bytes, repeated } => {
                 if !repeated {
@@ -137,6 +142,8 @@ mod tests {
         let mut law = law(10_000, None);
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 9000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (4500, 4500));
+        law.on_congestion(Cause::GoBack { flight_bytes: 8000 });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 4000));
         law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 3500));
         law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });

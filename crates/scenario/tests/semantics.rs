@@ -1,0 +1,175 @@
+//! What scenarios mean, at the edges: run-level behaviour that a user would notice.
+
+use roamsim_scenario::run::{Options, run};
+use roamsim_scenario::table::Values;
+use roamsim_scenario::{Format, Scenario};
+
+const TWO_NODES: &str = r#"
+[scenario]
+name = "edge"
+duration = "10s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "100Mb/s"
+delay = "10ms"
+"#;
+
+/// The first row's value of a column, NaN for none.
+fn value(text: &str, table: &str, column: &str) -> f64 {
+    let scenario = Scenario::parse(text, "edge", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let outcome = run(&scenario, Options { seed: 1, ..Options::default() }).expect("the run succeeds");
+    let table = outcome.tables.into_iter().find(|t| t.name == table).expect("the table");
+    match table.columns.into_iter().find(|c| c.name == column).expect("the column").values {
+        Values::Float(values) => values[0],
+        Values::Integer(values) => values[0] as f64,
+        Values::Text(_) => panic!("a number was expected"),
+    }
+}
+
+fn signalling(settings: &str) -> String {
+    format!(
+        "{TWO_NODES}[[signalling]]\nname = \"s\"\nfrom = \"a\"\nto = \"b\"\nmessage_size = \"200B\"\n\
+         interval = \"500ms\"\n{settings}\n"
+    )
+}
+
+#[test]
+fn a_source_without_a_stop_generates_before_the_end_of_the_run() {
+    // 0, 0.5, ... 9.5 s: twenty, and none at 10 s, which could not arrive.
+    let text = signalling("kind = \"indication\"\ntransport = { protocol = \"udp\" }");
+    assert_eq!(value(&text, "signalling", "messages"), 20.0);
+    assert_eq!(value(&text, "signalling", "success_rate"), 1.0);
+    let flow = format!(
+        "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+         application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"1s\" }}\n"
+    );
+    assert_eq!(value(&flow, "flows", "sent_packets"), 10.0);
+}
+
+#[test]
+fn a_response_that_is_ready_at_once_carries_the_acknowledgement() {
+    // Three packets for two messages: request, response with ACK-Rsp, and the ACK of the response.
+    let text = signalling(
+        "kind = \"request\"\ntransport = { protocol = \"udp\" }\nstart = \"1s\"\n\
+         acknowledgement = { timeout = \"100ms\", mode = \"piggyback\" }",
+    );
+    assert_eq!(value(&text, "signalling", "overhead"), 1.5);
+    assert_eq!(value(&text.replace("piggyback", "separate"), "signalling", "overhead"), 2.0);
+}
+
+#[test]
+fn requests_given_up_are_the_lost_ones() {
+    let request_response = |processing: &str| {
+        format!(
+            "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"request_response\", request_size = \"100B\", response_size = \"100B\", \
+             think_time = \"100ms\", timeout = \"100ms\", processing_time = \"{processing}\" }}\n"
+        )
+    };
+    // Every answer comes after 20 ms of path and 200 ms of work: too late. Cycles of 200 ms in 10 s: 50.
+    assert_eq!(value(&request_response("200ms"), "flows", "lost_packets"), 50.0);
+    assert_eq!(value(&request_response("200ms"), "flows", "delivered_packets"), 0.0);
+    assert_eq!(value(&request_response("10ms"), "flows", "lost_packets"), 0.0);
+}
+
+#[test]
+fn answers_over_tcp_count_the_segments_of_the_server() {
+    let text = format!(
+        "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", mss = \"1000B\" }}\n\
+         application = {{ kind = \"request_response\", request_size = \"100B\", response_size = \"100kB\", \
+         think_time = \"20s\" }}\n"
+    );
+    // One request of one segment, one response of a hundred.
+    assert_eq!(value(&text, "flows", "segments_sent"), 101.0);
+}
+
+#[test]
+fn a_repeated_syn_is_no_retransmission_of_data() {
+    let text = TWO_NODES.to_owned()
+        + "loss = { model = \"bernoulli\", probability = 1.0 }\n\
+           [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = { protocol = \"tcp\" }\n\
+           application = { kind = \"bulk\" }\n";
+    assert_eq!(value(&text, "flows", "retransmissions"), 0.0);
+    assert_eq!(value(&text, "flows", "segments_sent"), 0.0);
+}
+
+#[test]
+fn messages_for_a_connection_that_is_gone_are_lost() {
+    let text = TWO_NODES.to_owned()
+        + "loss = { model = \"bernoulli\", probability = 1.0, start = \"1s\" }\n\
+           [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+           transport = { protocol = \"tcp\", max_retransmissions = 1 }\n\
+           application = { kind = \"cbr\", packet_size = \"100B\", interval = \"100ms\" }\n";
+    // The first message after 1 s is lost, repeated once after about a second, and given up two seconds later:
+    // about sixty of the hundred find no connection.
+    let lost = value(&text, "flows", "lost_packets");
+    assert!((50.0..70.0).contains(&lost), "{lost}");
+}
+
+#[test]
+fn the_segment_size_fits_the_way_back_as_well() {
+    // Two routes of two links. Each end takes the one described first at it: the way back has the smaller MTU.
+    let text = r#"
+[scenario]
+name = "two ways"
+duration = "5s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[node]]
+name = "x"
+[[node]]
+name = "y"
+[[link]]
+name = "ax"
+between = ["a", "x"]
+rate = "10Mb/s"
+delay = "1ms"
+[[link]]
+name = "by"
+between = ["b", "y"]
+rate = "10Mb/s"
+delay = "1ms"
+mtu = "1300B"
+[[link]]
+name = "xb"
+between = ["x", "b"]
+rate = "10Mb/s"
+delay = "1ms"
+[[link]]
+name = "ya"
+between = ["y", "a"]
+rate = "10Mb/s"
+delay = "1ms"
+mtu = "1300B"
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tcp" }
+application = { kind = "request_response", request_size = "5kB", response_size = "5kB", think_time = "100ms" }
+"#;
+    assert!(value(text, "flows", "delivered_packets") > 20.0);
+}
+
+#[test]
+fn streams_of_different_places_differ_whatever_they_are_called() {
+    let lost = |link: &str, end: &str| {
+        let text = format!(
+            "[scenario]\nname = \"n\"\nduration = \"10s\"\n[[node]]\nname = \"{end}\"\n[[node]]\nname = \"z\"\n\
+             [[link]]\nname = \"{link}\"\nbetween = [\"{end}\", \"z\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n\
+             loss = {{ model = \"bernoulli\", probability = 0.5 }}\n\
+             [[flow]]\nname = \"f\"\nfrom = \"{end}\"\nto = \"z\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"cbr\", packet_size = \"10B\", interval = \"1ms\" }}\n"
+        );
+        value(&text, "flows", "lost_packets")
+    };
+    assert_ne!(lost("a/b", "c"), lost("a", "b/c"));
+}

@@ -1,0 +1,48 @@
+"""The finished runs of a study's folder as tables, for questions in SQL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.store import study_manifest
+from roamsim.study.definition import load
+from roamsim.study.runs import Runs, plan
+
+
+def tables(folder: str | os.PathLike[str]) -> dict[str, polars.DataFrame]:
+    """Each result table that experiments kept, with `experiment` and the labels of its point as first columns.
+
+    A run that belongs to several experiments has a row for each.
+
+    Raises:
+        UsageError: the study's definition is not there any more, or the folder holds no run of it.
+    """
+    manifest = study_manifest(folder)
+    runs = Runs(Path(folder))
+    parts: dict[str, list[polars.DataFrame]] = {}
+    points: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in plan(load(manifest["study"]), manifest["level"], manifest["seed"]):
+        point = {"experiment": one.experiment.id, **one.point.labels, "key": one.key, "runs": one.replications}
+        points.setdefault((one.experiment.table, one.experiment.id), []).append(point)
+    for (table, _), rows in points.items():
+        found = runs.rows(table)
+        if found.height:
+            labels = polars.DataFrame(rows, infer_schema_length=None, strict=False)
+            # A dimension may have the name of a column; the label is what the study calls the run.
+            own = [name for name in found.columns if name == "key" or name not in labels.columns]
+            joined = labels.join(found.select(own), on="key", how="inner", maintain_order="left_right")
+            parts.setdefault(table, []).append(
+                joined.filter(polars.col("replication") < polars.col("runs")).drop("key", "runs")
+            )
+    found_tables = {name: polars.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
+    if not any(frame.height for frame in found_tables.values()):
+        raise UsageError(
+            f"{os.fspath(folder)!r} holds no run of the study {manifest['study']!r} as this version defines it; "
+            "`roamsim study run` makes them"
+        )
+    return found_tables
