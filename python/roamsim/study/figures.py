@@ -34,6 +34,9 @@ COLOURS = (
 #: Columns that are shares of a whole: their axis ends where the whole does.
 SHARES = ("success_rate",)
 
+#: Pixels beyond the ends of an axis, so that points at the ends are drawn whole.
+EDGE = 4
+
 
 def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]]:
     """The rows of a figure: `x`, `series`, `curve`, `mean`, `low`, `high` (95 % interval), `samples`, `closed_form`.
@@ -79,10 +82,16 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     shown = [dict(row) for row in rows if not figure.logarithmic or (row["mean"] or 0) > 0]
     scale = alt.Scale(type="log") if figure.logarithmic else alt.Scale(zero=True)
     if all(curve.column in SHARES for curve in figure.y):
-        scale = alt.Scale(domain=[0, max(curve.scale for curve in figure.y)])
+        scale = alt.Scale(domain=[0, max(curve.scale for curve in figure.y)], padding=EDGE)
     y_title = figure.y_title
     base = alt.Chart({"values": shown}).encode(
-        x=alt.X("x:Q", title=figure.x_title, scale=alt.Scale(zero=False, nice=False)), color=_colour(figure, rows)
+        x=alt.X(
+            "x:Q",
+            title=figure.x_title,
+            scale=alt.Scale(zero=False, nice=False, padding=EDGE),
+            axis=alt.Axis(labelFlush=EDGE + 1),
+        ),
+        color=_colour(figure, rows),
     )
     dashed: Any = alt.Undefined
     if len(figure.y) > 1:
