@@ -458,7 +458,7 @@ def tcp_saturates(data: Data) -> Finding:
     parts = []
     for kind in KINDS:
         for size in SIZES:
-            at = {"kind": kind, "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
+            at: dict[str, Any] = {"kind": kind, "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
             peak = data.estimate("congestion", lambda row: row["peer_throughput_bps"] / 1e3, **at)
             parts.append(within(peak, 900, 1000, f"{kind}s of {size} B: throughput (kb/s)"))
             parts.append(within(data.estimate("congestion", "success_rate", **at), 0.9995, 1.0, "success"))
@@ -472,7 +472,7 @@ def limiter_like_tcp(data: Data) -> Finding:
     for kind in KINDS:
         ratios = {}
         for load in data.labels("congestion", "offered_kbps"):
-            at = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
+            at: dict[str, Any] = {"kind": kind, "size_bytes": 500, "offered_kbps": load}
             tcp, limited = (
                 data.by_replication("congestion", "peer_throughput_bps", transport=transport, **at)
                 for transport in ("TCP", LIMIT_200)
@@ -554,7 +554,7 @@ def overhead_peaks_near_token_rate(data: Data) -> Finding:
 
 
 def _load_over_throughput(row: Row) -> float:
-    return row["origin_load_bps"] / row["peer_throughput_bps"]
+    return float(row["origin_load_bps"] / row["peer_throughput_bps"])
 
 
 def load_equals_throughput(data: Data) -> Finding:

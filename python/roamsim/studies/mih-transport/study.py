@@ -173,7 +173,7 @@ def tcp_delay_bound(row: Mapping[str, Any], _column: str, data: Data) -> float:
 @cache
 def _second_rtt_s(rtt_s: float, data: Data) -> float:
     """Round trip of the second round: the wire's, and twice the radio access that runs without loss show."""
-    at = {"kind": "indication", "transport": "UDP", "loss_percent": 0, "rtt": rtt_s}
+    at: dict[str, Any] = {"kind": "indication", "transport": "UDP", "loss_percent": 0, "rtt": rtt_s}
     return 2 * data.estimate("rtt-plain", "mean_delay_s", **at).mean
 
 
