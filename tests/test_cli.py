@@ -258,6 +258,7 @@ def test_drops_have_intervals_for_packets_and_bytes(roamsim: Command, scenario: 
     lines = roamsim("run", scenario, "--replications", "3").stdout.splitlines()
     lossy = [line for line in lines if line.startswith("path from server") and "loss" in line]
     assert [line.count("±") for line in lossy] == [2]
+    assert "…" not in "".join(lines)  # no cell is cut where there is no terminal
 
 
 def test_plot_draws_transactions_and_names_what_it_cannot_draw(

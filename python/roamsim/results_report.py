@@ -65,6 +65,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             "version": manifest.version,
             "command": shlex.join(manifest.command) or "roamsim.sweep (Python)",
             **({"precision": manifest.precision} if manifest.precision else {}),
+            **({"not that precise": _count(len(manifest.unmet), "point")} if manifest.unmet else {}),
             **{path: _values(values) for path, values in manifest.vary.items()},
         },
         "Parameters",

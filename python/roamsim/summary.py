@@ -21,7 +21,7 @@ from roamsim.result import Result
 from roamsim.statistics import Estimate
 from roamsim.sweeps import Progress
 
-#: Columns of text where stdout is no terminal (chosen: wide enough for every table of a summary).
+#: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
 WIDTH = 140
 
 
@@ -36,7 +36,7 @@ def summary(result: Result, scenario: Scenario) -> None:
         if frame is not None and frame.height:
             # A place where nothing was dropped in a replication has no row there.
             rows = result.replications if table == "drops" else 0
-            console.print(_table(heading, frame, identity, columns, rows))
+            _print(console, _table(heading, frame, identity, columns, rows))
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
@@ -50,11 +50,7 @@ def print_frame(frame: polars.DataFrame) -> None:
         table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(Text(shown_value(value)) for value in row))
-    console = _console()
-    if not console.is_terminal:
-        # A file or a pager has no edge: every cell stays on one line.
-        console.width = max(WIDTH, console.measure(table, options=console.options.update(width=1_000_000)).maximum)
-    console.print(table)
+    _print(_console(), table)
 
 
 @contextmanager
@@ -197,6 +193,14 @@ def _estimate(value: Estimate, show: Show) -> str:
     if math.isnan(value.half_width) or value.half_width == 0:
         return show(value.mean)
     return f"{show(value.mean)} ±{show(value.half_width)}"
+
+
+def _print(console: Console, table: Table) -> None:
+    """Prints a table; where stdout is no terminal every cell stays on one line, since a file has no edge."""
+    if not console.is_terminal:
+        wide = console.options.update(width=1_000_000)
+        console.width = max(WIDTH, console.measure(table, options=wide).maximum)
+    console.print(table)
 
 
 def _console() -> Console:
