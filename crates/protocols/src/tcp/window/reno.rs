@@ -1,8 +1,8 @@
 //! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
 //!
 //! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2).
-//! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes have been acknowledged (the recommended way, which
-//!   does not slow down with delayed acknowledgements).
+//! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
+//!   recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
 //! - Going back on duplicate ACKs (Tahoe): the same ssthresh, cwnd = 1 SMSS.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
@@ -58,8 +58,11 @@ impl Reno {
             return;
         }
         self.acked_bytes += acked.bytes;
-        if self.acked_bytes >= self.cwnd_bytes {
-            self.acked_bytes -= self.cwnd_bytes;
+        // Only whole segments of the window can be sent, and acknowledged, in a round trip: half a segment more would
+        // cost a whole round trip after each halving of an odd window.
+        let usable_bytes = self.cwnd_bytes - self.cwnd_bytes % self.smss_bytes;
+        if self.acked_bytes >= usable_bytes {
+            self.acked_bytes -= usable_bytes;
             self.cwnd_bytes += self.smss_bytes;
         }
     }
@@ -135,6 +138,16 @@ mod tests {
         assert_eq!(law.cwnd_bytes(), 5000);
         ack(&mut law, 1000);
         assert_eq!(law.cwnd_bytes(), 6000);
+    }
+
+    #[test]
+    fn a_window_with_half_a_segment_grows_after_a_round_trip_of_what_it_holds() {
+        let mut law = law(4500, Some(4500));
+        (0..3).for_each(|_| ack(&mut law, 1000));
+        assert_eq!(law.cwnd_bytes(), 4500);
+        // Four segments are all that 4500 octets hold.
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 5500);
     }
 
     #[test]
