@@ -148,11 +148,27 @@ proptest! {
 /// One thing that may happen to a connection from outside.
 #[derive(Clone, Debug)]
 enum Act {
-    Arrive { seq: i32, ack: i32, flags: u8, window: u16, payload_bytes: u32, options: Options },
-    Wait { ms: u64 },
-    Write { bytes: u64 },
-    Read { bytes: u64 },
-    SetReading { reading: bool },
+    Arrive {
+        seq: i32,
+        ack: i32,
+        flags: u8,
+        window: u16,
+        payload_bytes: u32,
+        options: Options,
+        blocks: Vec<(i32, i32)>,
+    },
+    Wait {
+        ms: u64,
+    },
+    Write {
+        bytes: u64,
+    },
+    Read {
+        bytes: u64,
+    },
+    SetReading {
+        reading: bool,
+    },
     Close,
     Abort,
     Open,
@@ -168,9 +184,10 @@ prop_compose! {
         mss in prop::option::weighted(0.3, any::<u16>()),
         window_scale in prop::option::weighted(0.3, any::<u8>()),
         timestamps in prop::option::weighted(0.5, any::<(u32, u32)>()),
+        sack_permitted in any::<bool>(),
     ) -> Options {
         let timestamps = timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply });
-        Options { mss, window_scale, timestamps }
+        Options { mss, window_scale, timestamps, sack_permitted, ..Options::default() }
     }
 }
 
@@ -185,8 +202,10 @@ fn any_act() -> impl Strategy<Value = Act> {
     ];
     let window = prop_oneof![Just(0u16), Just(1u16), any::<u16>()];
     let payload = prop_oneof![3 => Just(0u32), 3 => 0u32..3000, 1 => any::<u32>()];
-    let arrive = (near(), near(), flags, window, payload, any_options()).prop_map(
-        |(seq, ack, flags, window, payload_bytes, options)| Act::Arrive {
+    let blocks = prop::collection::vec((near(), near()), 0..5);
+    let arrive = (near(), near(), flags, window, payload, any_options(), blocks).prop_map(
+        |(seq, ack, flags, window, payload_bytes, options, blocks)| Act::Arrive {
+            blocks,
             seq,
             ack,
             flags,
@@ -240,7 +259,7 @@ proptest! {
         prop_assert!(falls_silent(&mut tcp, now, &mut random));
         for act in acts {
             match act {
-                Act::Arrive { seq, ack, flags, window, payload_bytes, options } => {
+                Act::Arrive { seq, ack, flags, window, payload_bytes, mut options, blocks } => {
                     let synchronized = !matches!(tcp.state(), State::Listen | State::SynSent | State::Closed);
                     let expected = if synchronized {
                         irs.wrapping_add(1).wrapping_add(tcp.received_offset() as u32)
@@ -248,6 +267,9 @@ proptest! {
                         irs
                     };
                     let una = iss.wrapping_add(1).wrapping_add(tcp.snd_una_offset() as u32);
+                    for (left, right) in blocks {
+                        options.sack.push(una.wrapping_add_signed(left), una.wrapping_add_signed(right));
+                    }
                     let segment = Segment {
                         source_port: 2,
                         destination_port: 1,

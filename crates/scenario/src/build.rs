@@ -340,6 +340,7 @@ fn variant(settings: &Tcp) -> tcp::Variant {
         TcpVariant::Tahoe => tcp::Variant::Tahoe,
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
+        TcpVariant::Sack => tcp::Variant::Sack,
     }
 }
 

@@ -14,19 +14,30 @@ pub enum Variant {
     Reno,
     /// Duplicate ACKs, fast recovery that goes on through partial ACKs, halving: RFC 6582.
     NewReno,
+    /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
+    /// NewReno towards a peer that does not take SACK.
+    Sack,
 }
 
 impl Variant {
     /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 3] = [Variant::Tahoe, Variant::Reno, Variant::NewReno];
+    pub const ALL: [Variant; 4] = [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
+            Variant::Sack => "sack",
         }
+    }
+}
+
+impl Variant {
+    /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
+    pub const fn permits_sack(self) -> bool {
+        matches!(self, Variant::Sack)
     }
 }
 
@@ -235,7 +246,10 @@ mod tests {
             assert_eq!(variant.to_string().parse(), Ok(variant));
         }
         let error = "newrenoo".parse::<Variant>().unwrap_err();
-        assert_eq!(error.to_string(), "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`");
+        assert_eq!(
+            error.to_string(),
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`"
+        );
     }
 
     #[test]

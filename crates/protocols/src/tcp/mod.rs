@@ -6,19 +6,21 @@
 //!
 //! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
 //! retransmission timer (RFC 6298), slow start, congestion avoidance, fast retransmit and recovery (RFC 5681,
-//! RFC 6582), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
+//! RFC 6582), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
 //! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961.
 //!
-//! Not modelled: selective acknowledgements, explicit congestion notification, urgent data, keep-alive probes,
+//! Not modelled: explicit congestion notification, urgent data, keep-alive probes,
 //! data on a SYN, path MTU discovery, and the limit on the rate of challenge acknowledgements (RFC 5961 7).
 //! The model page is `docs/models/tcp.md`.
 
+mod block_report;
 pub mod config;
 mod connection;
 pub mod detection;
 mod reassembly;
 pub mod recovery;
 mod rtt;
+mod scoreboard;
 pub mod segment;
 mod sequence;
 pub mod stats;
@@ -27,5 +29,5 @@ pub mod wire;
 
 pub use config::{Config, ConfigError, InitialWindow, Variant};
 pub use connection::{Connection, Event, State};
-pub use segment::{Flags, Options, Segment, Timestamps};
+pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use stats::Stats;

@@ -61,6 +61,18 @@ impl Reassembly {
         true
     }
 
+    /// The range that holds `offset`, if there is one.
+    pub(super) fn range_of(&self, offset: u64) -> Option<(u64, u64)> {
+        let at = self.ranges.partition_point(|range| range.end <= offset);
+        self.ranges.get(at).filter(|range| range.start <= offset).map(|range| (range.start, range.end))
+    }
+
+    /// The first octets of `start..end` that are there already, as a range; empty if there are none.
+    pub(super) fn first_overlap(&self, start: u64, end: u64) -> (u64, u64) {
+        let at = self.ranges.partition_point(|range| range.end <= start);
+        self.ranges.get(at).map_or((start, start), |range| (range.start.max(start), range.end.min(end)))
+    }
+
     /// The next octet expected after everything up to `next` has arrived: ranges that `next` reaches are taken out.
     pub(super) fn advance(&mut self, mut next: u64) -> u64 {
         while let Some(range) = self.ranges.front() {

@@ -95,6 +95,48 @@ pub struct Timestamps {
     pub echo_reply: u32,
 }
 
+/// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct SackBlocks {
+    /// Zero from `count` on.
+    blocks: [(u32, u32); SackBlocks::MOST],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// The most blocks that an option takes: 40 octets of options hold no more.
+    pub const MOST: usize = 4;
+
+    /// Adds a block behind the others; a fifth is left out.
+    pub fn push(&mut self, left: u32, right: u32) {
+        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
+            *place = (left, right);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks in their order.
+    #[inline]
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Whether there is none: no option then.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// Octets that a header has for options (RFC 9293 3.1: 15 words less 5).
+const OPTIONS_BYTES: u32 = 40;
+
 /// The options a segment carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Options {
@@ -104,14 +146,40 @@ pub struct Options {
     pub window_scale: Option<u8>,
     /// Timestamps (RFC 7323 section 3).
     pub timestamps: Option<Timestamps>,
+    /// SACK-permitted, on a SYN (RFC 2018 section 2).
+    pub sack_permitted: bool,
+    /// SACK (RFC 2018 section 3).
+    pub sack: SackBlocks,
 }
 
 impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale 3
-    /// and a no-operation, timestamps 10 and two no-operations.
+    /// and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a block with two no-operations each.
     #[inline]
     pub const fn bytes(&self) -> u32 {
+        let bytes = self.bytes_without_sack();
+        if self.sack.is_empty() {
+            return bytes;
+        }
+        let (blocks, fit) = (self.sack.count as usize, self.sack_blocks_that_fit(0));
+        let blocks = if blocks < fit { blocks } else { fit };
+        if blocks == 0 { bytes } else { bytes + 4 + 8 * blocks as u32 }
+    }
+
+    /// How many SACK blocks there is room for beside the other options: 4, or 3 with timestamps; `used_bytes` of
+    /// the room are spent otherwise.
+    #[inline]
+    pub const fn sack_blocks_that_fit(&self, used_bytes: u32) -> usize {
+        let room = OPTIONS_BYTES.saturating_sub(self.bytes_without_sack()).saturating_sub(used_bytes);
+        (room.saturating_sub(4) / 8) as usize
+    }
+
+    #[inline]
+    const fn bytes_without_sack(&self) -> u32 {
         let mut bytes = 0;
+        if self.sack_permitted {
+            bytes += 4;
+        }
         if self.mss.is_some() {
             bytes += 4;
         }
@@ -191,6 +259,16 @@ impl fmt::Display for Segment {
             }
             if let Some(ts) = self.options.timestamps {
                 write!(f, "{separator}TS val {} ecr {}", ts.value, ts.echo_reply)?;
+                separator = ",";
+            }
+            if self.options.sack_permitted {
+                write!(f, "{separator}sackOK")?;
+                separator = ",";
+            }
+            for (i, (left, right)) in self.options.sack.as_slice().iter().enumerate() {
+                let before = if i == 0 { separator } else { "" };
+                let name = if i == 0 { "sack " } else { " " };
+                write!(f, "{before}{name}{left}:{right}")?;
             }
             f.write_str("]")?;
         }
@@ -210,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_small() {
-        assert!(size_of::<Segment>() <= 64, "{} bytes", size_of::<Segment>());
+        assert!(size_of::<Segment>() <= 80, "{} bytes", size_of::<Segment>());
     }
 
     #[test]
@@ -233,12 +311,18 @@ mod tests {
             mss: Some(1460),
             window_scale: Some(7),
             timestamps: Some(Timestamps { value: 5, echo_reply: 0 }),
+            sack_permitted: true,
+            ..Options::default()
         };
         assert_eq!(
             format!("{segment:?}"),
-            "4551 > 80: Flags [S], seq 4294967295, win 512, options [mss 1460,wscale 7,TS val 5 ecr 0], length 0"
+            "4551 > 80: Flags [S], seq 4294967295, win 512, options [mss 1460,wscale 7,TS val 5 ecr 0,sackOK], length 0"
         );
-        // 20 + 4 + 4 + 12 octets; the SYN takes one sequence number.
-        assert_eq!((segment.header_bytes(), segment.sequence_length()), (40, 1));
+        // 20 + 4 + 4 + 12 + 4 octets; the SYN takes one sequence number.
+        assert_eq!((segment.header_bytes(), segment.sequence_length()), (44, 1));
+        segment.options = Options::default();
+        segment.options.sack.push(5, 6);
+        segment.options.sack.push(1, 3);
+        assert!(segment.to_string().ends_with("options [sack 5:6 1:3], length 0"));
     }
 }

@@ -1,17 +1,18 @@
-//! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps).
+//! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018 for SACK).
 //!
-//! The urgent pointer is sent as zero and not read. Options other than MSS, window scale, timestamps, end of list
-//! and no-operation are passed over by their length, as are those of a wrong length for their kind.
+//! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and no-operation are passed over by their length, as are those of a wrong length for their kind.
 
 use std::fmt;
 
-use super::segment::{Flags, Options, Segment, Timestamps};
+use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
 const KIND_NO_OPERATION: u8 = 1;
 const KIND_MSS: u8 = 2;
 const KIND_WINDOW_SCALE: u8 = 3;
+const KIND_SACK_PERMITTED: u8 = 4;
+const KIND_SACK: u8 = 5;
 const KIND_TIMESTAMPS: u8 = 8;
 
 const HEADER_BYTES: usize = 20;
@@ -66,7 +67,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Appends the segment's header and `payload` to `out`.
+/// Appends the segment's header and `payload` to `out`. SACK blocks that the header has no room for are left out.
 ///
 /// `pseudo_header_sum` is the sum of the 16-bit words of the pseudo-header (RFC 9293 3.1, RFC 8200 8.1), its
 /// length field included, without folding or complement. The payload's length is that of `payload`, whatever
@@ -78,7 +79,7 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
     out.extend_from_slice(&segment.destination_port.to_be_bytes());
     out.extend_from_slice(&segment.seq.to_be_bytes());
     out.extend_from_slice(&segment.ack.to_be_bytes());
-    // Data offset in words: at most 10 with all three options.
+    // Data offset in words: at most 15 (see `Options::bytes`).
     out.push(((header_bytes / 4) as u8) << 4);
     out.push(segment.flags.0);
     out.extend_from_slice(&segment.window.to_be_bytes());
@@ -95,6 +96,19 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
         out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_TIMESTAMPS, 10]);
         out.extend_from_slice(&timestamps.value.to_be_bytes());
         out.extend_from_slice(&timestamps.echo_reply.to_be_bytes());
+    }
+    if segment.options.sack_permitted {
+        out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_SACK_PERMITTED, 2]);
+    }
+    let blocks = segment.options.sack.as_slice();
+    let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit(0))];
+    if !blocks.is_empty() {
+        let length = 2 + 8 * blocks.len() as u8;
+        out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_SACK, length]);
+        for (left, right) in blocks {
+            out.extend_from_slice(&left.to_be_bytes());
+            out.extend_from_slice(&right.to_be_bytes());
+        }
     }
     out.extend_from_slice(payload);
     let checksum = checksum(&out[start..], pseudo_header_sum);
@@ -162,6 +176,13 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
                 options.timestamps =
                     Some(Timestamps { value: u32_at(option, 2), echo_reply: u32_at(option, 6) });
             }
+            (KIND_SACK_PERMITTED, &[_, _]) => options.sack_permitted = true,
+            (KIND_SACK, option) if length % 8 == 2 => {
+                options.sack = SackBlocks::default();
+                for block in option[2..].chunks_exact(8) {
+                    options.sack.push(u32_at(block, 0), u32_at(block, 4));
+                }
+            }
             _ => {}
         }
         at += length;
@@ -195,7 +216,7 @@ mod tests {
             flags: Flags::SYN,
             window: 0xFFFF,
             payload_bytes: 0,
-            options: Options { mss: Some(1460), window_scale: Some(7), timestamps: None },
+            options: Options { mss: Some(1460), window_scale: Some(7), ..Options::default() },
         }
     }
 
@@ -240,6 +261,38 @@ mod tests {
         assert_eq!(with(24, 0).map(|o| o.window_scale), Ok(None));
     }
 
+    #[test]
+    fn sack_octet_by_octet() {
+        let mut segment = Segment { flags: Flags::ACK, options: Options::default(), ..syn() };
+        segment.options.sack.push(0x0102_0304, 0x0506_0708);
+        let mut octets = Vec::new();
+        encode(&segment, &[], 0, &mut octets);
+        // 20 + 2 no-operations + 2 + 8 = 32 octets: 8 words.
+        assert_eq!(octets[12], 0x80);
+        assert_eq!(octets[20..], [1, 1, 5, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let permitted = Options { sack_permitted: true, ..Options::default() };
+        octets.clear();
+        encode(&Segment { options: permitted, ..segment }, &[], 0, &mut octets);
+        assert_eq!(octets[20..], [1, 1, 4, 2]);
+    }
+
+    /// 40 octets of options: 12 for timestamps leave 28, of which 4 + 3 x 8 = 28 are three blocks.
+    #[test]
+    fn the_fourth_block_has_no_room_beside_timestamps() {
+        let mut segment = syn();
+        segment.options = Options::default();
+        for i in 0..5 {
+            segment.options.sack.push(i, i + 1);
+        }
+        assert_eq!(segment.header_bytes(), 20 + 4 + 4 * 8);
+        segment.options.timestamps = Some(Timestamps { value: 1, echo_reply: 2 });
+        assert_eq!(segment.header_bytes(), 60);
+        let mut octets = Vec::new();
+        encode(&segment, &[], 0, &mut octets);
+        let (decoded, _) = decode(&octets, None).expect("it is well formed");
+        assert_eq!(decoded.options.sack.as_slice(), [(0, 1), (1, 2), (2, 3)]);
+    }
+
     prop_compose! {
         fn any_segment()(
             ports in any::<(u16, u16)>(),
@@ -249,7 +302,19 @@ mod tests {
             mss in any::<Option<u16>>(),
             window_scale in any::<Option<u8>>(),
             timestamps in any::<Option<(u32, u32)>>(),
+            sack_permitted in any::<bool>(),
+            blocks in prop::collection::vec(any::<(u32, u32)>(), 0..5),
         ) -> Segment {
+            let mut options = Options {
+                mss,
+                window_scale,
+                timestamps: timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply }),
+                sack_permitted,
+                sack: SackBlocks::default(),
+            };
+            for (left, right) in blocks.into_iter().take(options.sack_blocks_that_fit(0)) {
+                options.sack.push(left, right);
+            }
             Segment {
                 source_port: ports.0,
                 destination_port: ports.1,
@@ -258,11 +323,7 @@ mod tests {
                 flags: Flags(flags),
                 window,
                 payload_bytes: 0,
-                options: Options {
-                    mss,
-                    window_scale,
-                    timestamps: timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply }),
-                },
+                options,
             }
         }
     }

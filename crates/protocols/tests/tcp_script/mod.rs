@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use notation::{Action, Expected, Line, Script, parse, print_segment};
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::{Connection, Event, Flags, Segment, State};
+use roamsim_protocols::tcp::{Connection, Event, Flags, Options, SackBlocks, Segment, State};
 use roamsim_protocols::{Context, Machine};
 
 /// Runs a script; the error says where, what was expected and what happened.
@@ -67,6 +67,7 @@ impl Runner<'_> {
             Action::SetReading(reading) => self.tcp.set_reading(*reading),
             Action::Arrives(segment) => {
                 let segment = Segment {
+                    options: shift_blocks(segment.options, self.script.iss),
                     seq: segment.seq.wrapping_add(self.script.irs),
                     ack: segment.ack.wrapping_add(self.script.iss),
                     ..*segment
@@ -156,6 +157,7 @@ impl Runner<'_> {
     fn relative(&self, segment: &Segment) -> Segment {
         let acknowledges = segment.flags.contains(Flags::ACK);
         Segment {
+            options: shift_blocks(segment.options, self.script.irs.wrapping_neg()),
             seq: segment.seq.wrapping_sub(self.script.iss),
             ack: if acknowledges { segment.ack.wrapping_sub(self.script.irs) } else { 0 },
             ..*segment
@@ -206,4 +208,13 @@ impl Runner<'_> {
             _ => return Err(format!("  unknown name `{name}`")),
         })
     }
+}
+
+/// The options with the edges of SACK blocks moved by `by`.
+fn shift_blocks(options: Options, by: u32) -> Options {
+    let mut sack = SackBlocks::default();
+    for (left, right) in options.sack.as_slice() {
+        sack.push(left.wrapping_add(by), right.wrapping_add(by));
+    }
+    Options { sack, ..options }
 }

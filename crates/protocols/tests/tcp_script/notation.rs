@@ -301,6 +301,14 @@ fn parse_options(text: &str) -> Result<Options, String> {
             ["TS", "val", val, "ecr", ecr] => {
                 options.timestamps = Some(Timestamps { value: value(val)?, echo_reply: value(ecr)? });
             }
+            ["sackOK"] => options.sack_permitted = true,
+            ["sack", ref blocks @ ..] => {
+                for block in blocks {
+                    let (left, right) =
+                        block.split_once(':').ok_or(format!("`{block}` is not LEFT:RIGHT"))?;
+                    options.sack.push(value(left)?, value(right)?);
+                }
+            }
             _ => return Err(format!("unknown option `{option}`")),
         }
     }
@@ -324,6 +332,11 @@ pub fn print_segment(segment: &Segment) -> String {
     parts.extend(options.mss.map(|mss| format!("mss {mss}")));
     parts.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
     parts.extend(options.timestamps.map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo_reply)));
+    parts.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
+    if !options.sack.is_empty() {
+        let blocks = options.sack.as_slice().iter().map(|(left, right)| format!(" {left}:{right}"));
+        parts.push(format!("sack{}", blocks.collect::<String>()));
+    }
     if !parts.is_empty() {
         text += &format!(" <{}>", parts.join(","));
     }

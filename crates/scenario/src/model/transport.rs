@@ -140,4 +140,6 @@ pub enum TcpVariant {
     Reno,
     /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
     NewReno,
+    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675); the only one here that negotiates them.
+    Sack,
 }

@@ -58,7 +58,7 @@ impl Connection {
         if old {
             // Nothing new, but its ACK counts (as in 4.4BSD): with data in both directions a repeated segment may
             // carry the only copy of it that arrives.
-            self.receive_duplicate(now, segment);
+            self.receive_duplicate(now, segment, seq);
         } else if length > 0 && self.state.receives_data() {
             self.receive(now, segment, seq);
         }

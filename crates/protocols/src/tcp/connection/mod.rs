@@ -113,6 +113,8 @@ pub struct Connection {
     syn_due: bool,
     /// Both ends use timestamps.
     timestamps: bool,
+    /// Both ends take SACK.
+    sack: bool,
     pending: Pending,
     sender: Sender,
     receiver: Receiver,
@@ -135,6 +137,7 @@ impl Connection {
             passive: false,
             syn_due: false,
             timestamps: false,
+            sack: false,
             pending: Pending::default(),
             sender: Sender::new(config, iss),
             receiver: Receiver::new(config),
@@ -318,6 +321,9 @@ impl Connection {
         if self.timestamps {
             options.timestamps =
                 Some(Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent });
+        }
+        if self.sack && !self.receiver.report.is_empty(&self.receiver.reassembly) {
+            options.sack = self.sack_blocks(&options, payload_bytes);
         }
         self.stats.segments_sent += 1;
         Segment {

@@ -130,6 +130,8 @@ impl Connection {
                 value: self.timestamp_clock(now),
                 echo_reply: self.receiver.ts_recent,
             }),
+            sack_permitted: if answers { self.sack } else { self.config.variant.permits_sack() },
+            ..Options::default()
         };
         if answers {
             self.receiver.acknowledged();
@@ -230,6 +232,10 @@ impl Connection {
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
+        }
+        self.sack = self.config.variant.permits_sack() && options.sack_permitted;
+        if !self.sack {
+            self.sender.do_without_sack();
         }
         let peer_mss = u32::from(options.mss.unwrap_or(DEFAULT_MSS_BYTES)).max(1);
         let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));

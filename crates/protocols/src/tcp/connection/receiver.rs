@@ -7,9 +7,10 @@
 use roamsim_engine::Time;
 
 use super::{Connection, Pending, State, TIMESTAMPS_BYTES};
+use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
 use crate::tcp::reassembly::Reassembly;
-use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::segment::{Flags, Options, SackBlocks, Segment};
 
 /// How urgent an acknowledgement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,8 @@ pub(super) struct Receiver {
     /// Payload and options of a full-sized segment here: the smaller of both ends' MSS.
     full_sized: u64,
     pub(super) reassembly: Reassembly,
+    /// What SACK blocks tell of.
+    pub(super) report: BlockReport,
     /// Offset of the peer's FIN, `u64::MAX` while it is not known.
     fin_at: u64,
     /// TS.Recent of RFC 7323, and when it was taken.
@@ -75,6 +78,7 @@ impl Receiver {
             owed: 0,
             full_sized: 1,
             reassembly: Reassembly::default(),
+            report: BlockReport::default(),
             fin_at: u64::MAX,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
@@ -149,6 +153,18 @@ impl Receiver {
 }
 
 impl Connection {
+    /// The blocks that a segment of `payload_bytes` has room for: in the header, and within the MSS beside its data.
+    #[cold]
+    pub(super) fn sack_blocks(&mut self, options: &Options, payload_bytes: u32) -> SackBlocks {
+        let mut most = options.sack_blocks_that_fit(0);
+        if payload_bytes > 0 {
+            let room = self.sender.smss.saturating_sub(u64::from(payload_bytes) + 4) / 8;
+            most = most.min(usize::try_from(room).unwrap_or(most));
+        }
+        let receiver = &mut self.receiver;
+        receiver.report.take(receiver.irs, &receiver.reassembly, most)
+    }
+
     /// The payload and FIN of an acceptable segment that starts at `seq`.
     #[inline]
     pub(super) fn receive(&mut self, now: Time, segment: &Segment, seq: u64) {
@@ -172,7 +188,15 @@ impl Connection {
             // Beyond a gap: a duplicate ACK at once.
             receiver.acknowledgement = Acknowledgement::Alone;
             if segment.payload_bytes > 0 {
-                if receiver.reassembly.insert(seq, end) {
+                if self.sack {
+                    let (start, again) = receiver.reassembly.first_overlap(seq, end);
+                    receiver.report.duplicate(start, again);
+                }
+                let new = receiver.reassembly.insert(seq, end);
+                if self.sack {
+                    receiver.report.arrived(seq, &receiver.reassembly);
+                }
+                if new {
                     self.stats.out_of_order_segments_received += 1;
                 } else {
                     self.stats.duplicate_segments_received += 1;
@@ -181,6 +205,9 @@ impl Connection {
             return;
         }
         if end > before {
+            if self.sack {
+                receiver.report.duplicate(seq, before);
+            }
             receiver.rcv_nxt = end;
             let mut at_once = false;
             if !receiver.reassembly.is_empty() {
@@ -215,9 +242,12 @@ impl Connection {
     }
 
     /// A segment that holds nothing new: it is acknowledged at once, as the last acknowledgement may be lost.
-    pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment, seq: u64) {
         self.receiver.acknowledgement = Acknowledgement::Alone;
         if segment.payload_bytes > 0 {
+            if self.sack {
+                self.receiver.report.duplicate(seq, seq + u64::from(segment.payload_bytes));
+            }
             self.stats.data_segments_received += 1;
             self.stats.duplicate_segments_received += 1;
         }

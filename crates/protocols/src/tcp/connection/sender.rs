@@ -10,9 +10,10 @@ use super::timers::Purpose;
 use super::{Connection, Pending};
 use crate::tcp::config::{Config, Variant};
 use crate::tcp::detection::{Detection, DuplicateAcks};
-use crate::tcp::recovery::{self, Outstanding, Progress, Recovery, Response};
+use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::sequence::from_wire;
 use crate::tcp::window::{self, Acked, Cause, WindowLaw};
 use roamsim_engine::Span;
 
@@ -62,6 +63,7 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
+            Variant::Sack => Recovery::Sack(recovery::Sack::new(config.dup_ack_threshold)),
         };
         Sender {
             iss,
@@ -107,6 +109,33 @@ impl Sender {
             self.rtt.restart_after_lost_syn();
         }
         self.retries = 0;
+    }
+
+    /// The peer does not take SACK: RFC 6582 is for that.
+    pub(super) fn do_without_sack(&mut self) {
+        if matches!(self.recovery, Recovery::Sack(_)) {
+            self.recovery = Recovery::NewReno(recovery::NewReno::default());
+        }
+    }
+
+    /// Takes the SACK blocks of a segment that acknowledges up to `ack`. True when they tell of octets not told of
+    /// before: a duplicate ACK in the sense of RFC 6675 section 2. A block at or below the cumulative ACK tells of
+    /// a duplicate (RFC 2883) and is passed over, as is one above what was sent.
+    #[cold]
+    fn take_blocks(&mut self, segment: &Segment, ack: u64) -> bool {
+        let floor = ack.max(self.snd_una);
+        let mut new = false;
+        for &(left, right) in segment.options.sack.as_slice() {
+            let edges = (from_wire(self.iss, left, floor), from_wire(self.iss, right, floor));
+            if let (Some(start), Some(end)) = edges
+                && floor < start
+                && start < end
+                && end <= self.snd_max
+            {
+                new |= self.recovery.on_block(start, end);
+            }
+        }
+        new
     }
 
     /// Stream offset up to which the peer has acknowledged.
@@ -196,12 +225,17 @@ impl Connection {
                 return false;
             }
         };
+        let tells_of_more = self.sack && !segment.options.sack.is_empty() && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
+            if tells_of_more {
+                self.duplicate_ack(now);
+            }
             return true;
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = ack == sender.snd_una
+        let duplicate = !self.sack
+            && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd
             && self.timers.runs(Purpose::Retransmission)
@@ -218,8 +252,13 @@ impl Connection {
             self.new_ack(now, segment, ack);
         } else if duplicate {
             self.duplicate_ack(now);
+            return true;
         } else if self.timers.runs(Purpose::Persist) {
             sender.retries = 0;
+        }
+        // With SACK, also one that acknowledges new data, carries data or moves the window (RFC 6675 section 2).
+        if tells_of_more {
+            self.duplicate_ack(now);
         }
         true
     }
@@ -280,7 +319,7 @@ impl Connection {
             sender.recovery.on_duplicate(&at);
             return;
         }
-        if !sender.detection.on_duplicate() {
+        if !sender.detection.on_duplicate() && !sender.recovery.tells_of_loss(&at) {
             return;
         }
         // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
@@ -301,10 +340,28 @@ impl Connection {
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
     #[inline]
     pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
-        if self.sender.recovery.next_retransmission().is_some() {
-            return self.transmit_repair(now);
+        let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
+        if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
+            return Some(self.transmit_repair(now, hole));
         }
+        if let Some(segment) = self.transmit_in_order(now) {
+            return Some(segment);
+        }
+        let hole = self.sender.recovery.last_retransmission(&at, cwnd)?;
+        Some(self.transmit_repair(now, hole))
+    }
+
+    /// The next segment from SND.NXT on.
+    #[inline]
+    fn transmit_in_order(&mut self, now: Time) -> Option<Segment> {
         let sender = &mut self.sender;
+        let mut most = sender.smss;
+        if sender.snd_nxt < sender.snd_max {
+            let at = sender.outstanding();
+            let anew = sender.recovery.next_to_send_anew(&at);
+            sender.snd_nxt = anew.start;
+            most = most.min(anew.end.saturating_sub(anew.start));
+        }
         let data_end = 1 + sender.written;
         if sender.snd_nxt >= data_end + u64::from(sender.fin_queued) {
             return None;
@@ -318,7 +375,7 @@ impl Connection {
         let sender = &mut self.sender;
         let queued = data_end.saturating_sub(sender.snd_nxt);
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(sender.snd_nxt);
-        let length = queued.min(smss).min(room);
+        let length = queued.min(most).min(room);
         // The FIN takes its place in the peer's window, behind the last octet.
         let fin = sender.fin_queued && length == queued && room > length;
         if length == 0 && !fin {
@@ -327,7 +384,8 @@ impl Connection {
         // A segment is never cut to the congestion window, which holds at least one.
         if flight > 0 && length > 0 {
             let cwnd = sender.send_window();
-            if flight + length > cwnd && !self.limited_transmit_lets_go(flight, length, cwnd) {
+            let pipe = sender.recovery.pipe_bytes(&sender.outstanding());
+            if pipe + length > cwnd && !self.limited_transmit_lets_go(flight, length, cwnd) {
                 return None;
             }
         }
@@ -342,6 +400,9 @@ impl Connection {
         }
         self.sender.probe_due = false;
         self.sender.probes = 0;
+        if goes_back {
+            self.sender.recovery.on_sent_anew(self.sender.snd_nxt + length);
+        }
         Some(self.data_segment(now, self.sender.snd_nxt, length, fin))
     }
 
@@ -358,13 +419,11 @@ impl Connection {
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
     fn limited_transmit_lets_go(&mut self, flight: u64, length: u64, cwnd: u64) -> bool {
         let sender = &mut self.sender;
-        if !self.config.limited_transmit
-            || !sender.recovery.takes_limited_transmit()
-            || sender.snd_nxt < sender.snd_max
-        {
+        if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
             return false;
         }
-        let beyond = sender.detection.limited_transmit_segments() * sender.smss;
+        let duplicates = sender.detection.limited_transmit_segments();
+        let beyond = sender.recovery.limited_transmit_bytes(duplicates, sender.smss);
         let lets_go = flight + length <= cwnd + beyond;
         if lets_go {
             sender.limited_transmit_bytes += length;
@@ -372,19 +431,21 @@ impl Connection {
         lets_go
     }
 
-    /// The segment that recovery asks for: up to SMSS octets from there, whatever follows in the stream.
+    /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known, whatever
+    /// follows in the stream.
     #[cold]
-    fn transmit_repair(&mut self, now: Time) -> Option<Segment> {
+    fn transmit_repair(&mut self, now: Time, hole: Hole) -> Segment {
         let sender = &mut self.sender;
-        let start = sender.recovery.next_retransmission()?;
-        sender.recovery.on_retransmitted();
+        let start = hole.start;
         let data_end = 1 + sender.written;
         // What was sent before was within the window then.
         let room = (sender.snd_una + sender.snd_wnd).max(sender.snd_max).saturating_sub(start);
         let queued = data_end.saturating_sub(start);
-        let length = queued.min(sender.smss).min(room);
-        let fin = sender.fin_queued && length == queued && room > length;
-        Some(self.data_segment(now, start, length, fin))
+        let length = queued.min(sender.smss).min(room).min(hole.end - start);
+        let end = start + length;
+        let fin = sender.fin_queued && length == queued && room > length && hole.end > end;
+        sender.recovery.on_retransmitted(start, end + u64::from(fin));
+        self.data_segment(now, start, length, fin)
     }
 
     /// Data waits for the peer's window. With nothing in flight to bring an ACK, the persist timer runs, and when

@@ -7,10 +7,12 @@
 
 mod newreno;
 mod reno;
+mod sack;
 mod tahoe;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
+pub use sack::Sack;
 pub use tahoe::Tahoe;
 
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
@@ -50,6 +52,22 @@ pub enum Progress {
     },
 }
 
+/// Octets to send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// The first of them.
+    pub start: u64,
+    /// One above the last that is known to be missing; `u64::MAX` when nothing is known of it.
+    pub end: u64,
+}
+
+impl Hole {
+    /// Nothing is known but that the octet at `start` is missing.
+    const fn from(start: u64) -> Hole {
+        Hole { start, end: u64::MAX }
+    }
+}
+
 /// What a recovery makes of a loss that arriving ACKs tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
@@ -62,7 +80,7 @@ pub enum Response {
 }
 
 /// The recovery of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Recovery {
     /// Going back and slow start: no repair beside the regular order of sending.
     Tahoe(Tahoe),
@@ -70,6 +88,8 @@ pub enum Recovery {
     Reno(Reno),
     /// Fast recovery of RFC 6582.
     NewReno(NewReno),
+    /// Recovery over selective acknowledgements of RFC 6675.
+    Sack(Sack),
 }
 
 impl Recovery {
@@ -80,15 +100,35 @@ impl Recovery {
             Recovery::Tahoe(_) => false,
             Recovery::Reno(part) => part.is_recovering(),
             Recovery::NewReno(part) => part.is_recovering(),
+            Recovery::Sack(part) => part.is_recovering(),
         }
     }
 
-    /// Whether new segments may go for the first duplicate ACKs (RFC 3042).
-    pub(super) fn takes_limited_transmit(&self) -> bool {
+    /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it counts
+    /// `duplicates` duplicate ACKs.
+    pub(super) fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {
         match self {
-            Recovery::Tahoe(_) => false,
-            Recovery::Reno(part) => !part.is_recovering(),
-            Recovery::NewReno(part) => !part.is_recovering(),
+            _ if self.is_recovering() => 0,
+            Recovery::Tahoe(_) => 0,
+            Recovery::Reno(_) | Recovery::NewReno(_) => duplicates * smss_bytes,
+            Recovery::Sack(part) => part.limited_transmit_bytes(),
+        }
+    }
+
+    /// The peer has selectively acknowledged the octets from `start` to `end`, which lie above `snd_una`. True when
+    /// any of them is new.
+    pub(super) fn on_block(&mut self, start: u64, end: u64) -> bool {
+        match self {
+            Recovery::Sack(part) => part.on_block(start, end),
+            _ => false,
+        }
+    }
+
+    /// Whether what has arrived tells of a loss before detection counts enough duplicate ACKs.
+    pub(super) fn tells_of_loss(&self, at: &Outstanding) -> bool {
+        match self {
+            Recovery::Sack(part) => part.tells_of_loss(at),
+            _ => false,
         }
     }
 
@@ -98,6 +138,7 @@ impl Recovery {
             Recovery::Tahoe(part) => part.on_loss(at),
             Recovery::Reno(part) => part.on_loss(at, duplicates),
             Recovery::NewReno(part) => part.on_loss(at, duplicates),
+            Recovery::Sack(part) => part.on_loss(at),
         }
     }
 
@@ -105,7 +146,7 @@ impl Recovery {
     #[inline]
     pub(super) fn on_duplicate(&mut self, at: &Outstanding) {
         match self {
-            Recovery::Tahoe(_) => {}
+            Recovery::Tahoe(_) | Recovery::Sack(_) => {}
             Recovery::Reno(part) => part.on_duplicate(at),
             Recovery::NewReno(part) => part.on_duplicate(at),
         }
@@ -118,6 +159,7 @@ impl Recovery {
             Recovery::Tahoe(_) => Progress::Normal,
             Recovery::Reno(part) => part.on_ack(ssthresh_bytes),
             Recovery::NewReno(part) => part.on_ack(at, acked_bytes, ssthresh_bytes),
+            Recovery::Sack(part) => part.on_ack(at, ssthresh_bytes),
         }
     }
 
@@ -127,25 +169,37 @@ impl Recovery {
             Recovery::Tahoe(part) => part.on_timeout(at),
             Recovery::Reno(part) => part.on_timeout(),
             Recovery::NewReno(part) => part.on_timeout(at),
+            Recovery::Sack(part) => part.on_timeout(at),
         }
     }
 
-    /// The first octet to retransmit now, ahead of the regular order and regardless of the window.
+    /// What to retransmit now, ahead of new data.
     #[inline]
-    pub(super) fn next_retransmission(&self) -> Option<u64> {
+    pub(super) fn next_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
         match self {
             Recovery::Tahoe(_) => None,
-            Recovery::Reno(part) => part.next_retransmission(),
-            Recovery::NewReno(part) => part.next_retransmission(),
+            Recovery::Reno(part) => part.next_retransmission().map(Hole::from),
+            Recovery::NewReno(part) => part.next_retransmission().map(Hole::from),
+            Recovery::Sack(part) => part.next_retransmission(at, cwnd_bytes),
         }
     }
 
-    /// What [`Recovery::next_retransmission`] asked for has been sent.
-    pub(super) fn on_retransmitted(&mut self) {
+    /// What to retransmit now that no new data goes.
+    #[inline]
+    pub(super) fn last_retransmission(&self, at: &Outstanding, cwnd_bytes: u64) -> Option<Hole> {
+        match self {
+            Recovery::Sack(part) => part.last_retransmission(at, cwnd_bytes),
+            _ => None,
+        }
+    }
+
+    /// What one of the two asked for has been sent: the octets from `start` to `end`.
+    pub(super) fn on_retransmitted(&mut self, start: u64, end: u64) {
         match self {
             Recovery::Tahoe(_) => {}
             Recovery::Reno(part) => part.on_retransmitted(),
             Recovery::NewReno(part) => part.on_retransmitted(),
+            Recovery::Sack(part) => part.on_retransmitted(start, end),
         }
     }
 
@@ -154,9 +208,35 @@ impl Recovery {
     #[inline]
     pub(super) fn send_window(&self, cwnd_bytes: u64, smss_bytes: u64) -> u64 {
         match self {
-            Recovery::Tahoe(_) => cwnd_bytes,
+            Recovery::Tahoe(_) | Recovery::Sack(_) => cwnd_bytes,
             Recovery::Reno(part) => part.send_window(cwnd_bytes),
             Recovery::NewReno(part) => part.send_window(cwnd_bytes, smss_bytes),
+        }
+    }
+
+    /// Octets that count against that window: those in flight, or the pipe of RFC 6675.
+    #[inline]
+    pub(super) fn pipe_bytes(&self, at: &Outstanding) -> u64 {
+        match self {
+            Recovery::Sack(part) => part.pipe_bytes(at),
+            _ => at.flight_bytes(),
+        }
+    }
+
+    /// What goes next, from `snd_nxt` on, while everything is sent anew.
+    #[inline]
+    pub(super) fn next_to_send_anew(&mut self, at: &Outstanding) -> Hole {
+        match self {
+            Recovery::Sack(part) => part.next_to_send_anew(at),
+            _ => Hole::from(at.snd_nxt),
+        }
+    }
+
+    /// Octets up to `end` have been sent anew, in the regular order.
+    #[inline]
+    pub(super) fn on_sent_anew(&mut self, end: u64) {
+        if let Recovery::Sack(part) = self {
+            part.on_sent_anew(end);
         }
     }
 }

@@ -1,0 +1,319 @@
+//! What the peer has selectively acknowledged: the scoreboard of RFC 6675, as ranges.
+//!
+//! Costs follow the number of blocks that arrive, not the window: the ranges are sorted and apart from each other,
+//! what lies below HighRxt is counted as it changes, and the boundary between octets taken as lost and others is
+//! found from the top within DupThresh ranges.
+
+use std::collections::VecDeque;
+
+/// A half-open range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Range {
+    /// How many of its octets lie below `limit`.
+    fn below(&self, limit: u64) -> u64 {
+        self.end.min(limit).saturating_sub(self.start)
+    }
+}
+
+/// The ranges acknowledged above `snd_una`, and how far holes have been retransmitted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    /// Sorted, with a hole between any two and below the first.
+    ranges: VecDeque<Range>,
+    /// Octets in them.
+    sacked_bytes: u64,
+    /// One above the highest octet retransmitted: HighRxt.
+    high_rxt: u64,
+    /// Octets in the ranges below HighRxt.
+    sacked_below_rxt: u64,
+}
+
+impl Scoreboard {
+    /// Octets selectively acknowledged.
+    #[inline]
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Of them, those below HighRxt.
+    pub(super) fn sacked_below_rxt(&self) -> u64 {
+        self.sacked_below_rxt
+    }
+
+    pub(super) fn high_rxt(&self) -> u64 {
+        self.high_rxt
+    }
+
+    /// One above the highest octet selectively acknowledged, 0 if there is none.
+    #[inline]
+    pub(super) fn highest(&self) -> u64 {
+        self.ranges.back().map_or(0, |range| range.end)
+    }
+
+    /// Forgets everything: the peer may have dropped what it told of (RFC 2018 section 8).
+    pub(super) fn clear(&mut self, snd_una: u64) {
+        self.ranges.clear();
+        self.sacked_bytes = 0;
+        self.sacked_below_rxt = 0;
+        self.high_rxt = snd_una;
+    }
+
+    /// Adds `start..end`; true when any octet of it is new. `start` lies above `snd_una`.
+    pub(super) fn insert(&mut self, start: u64, end: u64) -> bool {
+        if start >= end {
+            return false;
+        }
+        let first = self.ranges.partition_point(|range| range.end < start);
+        let after = self.ranges.partition_point(|range| range.start <= end);
+        let mut merged = Range { start, end };
+        let (mut held, mut held_below) = (0, 0);
+        for range in self.ranges.range(first..after) {
+            if range.start <= start && end <= range.end {
+                return false;
+            }
+            held += range.end - range.start;
+            held_below += range.below(self.high_rxt);
+            merged = Range { start: merged.start.min(range.start), end: merged.end.max(range.end) };
+        }
+        self.sacked_bytes += merged.end - merged.start - held;
+        self.sacked_below_rxt += merged.below(self.high_rxt) - held_below;
+        if first == after {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..after);
+        }
+        true
+    }
+
+    /// Everything below `snd_una` is acknowledged. A range that reaches across it is dropped: a peer that still
+    /// held it would have acknowledged it whole.
+    #[inline]
+    pub(super) fn advance(&mut self, snd_una: u64) {
+        while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= snd_una) {
+            self.sacked_bytes -= range.end - range.start;
+            self.sacked_below_rxt -= range.below(self.high_rxt);
+            self.ranges.pop_front();
+        }
+        self.retransmitted(snd_una);
+    }
+
+    /// Holes below `end` have been retransmitted.
+    #[inline]
+    pub(super) fn retransmitted(&mut self, end: u64) {
+        if end <= self.high_rxt {
+            return;
+        }
+        let from = self.ranges.partition_point(|range| range.end <= self.high_rxt);
+        for range in self.ranges.range(from..) {
+            if range.start >= end {
+                break;
+            }
+            self.sacked_below_rxt += range.below(end) - range.below(self.high_rxt);
+        }
+        self.high_rxt = end;
+    }
+
+    /// One above the highest octet that counts as lost by IsLost of RFC 6675 section 4 if it is not acknowledged,
+    /// and the octets acknowledged above: `threshold` ranges above it, or more than `threshold` - 1 segments' worth
+    /// of octets. `None` when nothing counts as lost.
+    #[inline]
+    fn lost_below(&self, threshold: u32, smss_bytes: u64) -> Option<(u64, u64)> {
+        let enough_bytes = u64::from(threshold - 1) * smss_bytes;
+        let (mut count, mut bytes) = (0, 0);
+        for range in self.ranges.iter().rev() {
+            count += 1;
+            bytes += range.end - range.start;
+            if count >= threshold || bytes > enough_bytes {
+                return Some((range.start, bytes));
+            }
+        }
+        None
+    }
+
+    /// Whether the octet at `snd_una` counts as lost.
+    pub(super) fn first_is_lost(&self, threshold: u32, smss_bytes: u64) -> bool {
+        self.lost_below(threshold, smss_bytes).is_some()
+    }
+
+    /// SetPipe of RFC 6675 section 4: octets taken to be in the network, of `snd_una..snd_max`. One that has been
+    /// retransmitted and is not taken as lost counts twice.
+    pub(super) fn pipe(&self, snd_una: u64, snd_max: u64, threshold: u32, smss_bytes: u64) -> u64 {
+        let not_lost = match self.lost_below(threshold, smss_bytes) {
+            Some((boundary, sacked_above)) => snd_max - boundary - sacked_above,
+            None => snd_max - snd_una - self.sacked_bytes,
+        };
+        let retransmitted = self.high_rxt.max(snd_una) - snd_una - self.sacked_below_rxt;
+        not_lost + retransmitted
+    }
+
+    /// The hole from HighRxt on that comes next, below the highest range: NextSeg's rule 1 when it counts as lost,
+    /// rule 3 when not (RFC 6675 section 4).
+    pub(super) fn next_hole(&self) -> Option<Range> {
+        let range = self.hole_from(self.high_rxt);
+        (range.end != u64::MAX).then_some(range)
+    }
+
+    /// [`Scoreboard::next_hole`] if it counts as lost.
+    pub(super) fn next_lost_hole(&self, threshold: u32, smss_bytes: u64) -> Option<Range> {
+        let (boundary, _) = self.lost_below(threshold, smss_bytes)?;
+        self.next_hole().filter(|hole| hole.start < boundary)
+    }
+
+    /// The octets from `offset` on that are not acknowledged, up to the next range or `u64::MAX`.
+    pub(super) fn hole_from(&self, offset: u64) -> Range {
+        let next = self.ranges.partition_point(|range| range.end <= offset);
+        match self.ranges.get(next) {
+            Some(range) if range.start <= offset => {
+                let end = self.ranges.get(next + 1).map_or(u64::MAX, |range| range.start);
+                Range { start: range.end, end }
+            }
+            Some(range) => Range { start: offset, end: range.start },
+            None => Range { start: offset, end: u64::MAX },
+        }
+    }
+
+    /// The last octets sent that are not acknowledged, at most `smss_bytes` of them.
+    pub(super) fn highest_hole(&self, snd_una: u64, snd_max: u64, smss_bytes: u64) -> Range {
+        let mut hole = Range { start: self.highest().max(snd_una), end: snd_max };
+        if hole.start >= hole.end {
+            let below = self.ranges.len().checked_sub(2).map(|i| self.ranges[i].end);
+            let end = self.ranges.back().map_or(snd_una, |range| range.start);
+            hole = Range { start: below.unwrap_or(snd_una), end };
+        }
+        Range { start: hole.start.max(hole.end.saturating_sub(smss_bytes)), ..hole }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Ten segments of 1000 octets sent from 1 on; 3, 5 and 7 have arrived.
+    fn three_holes() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        board.clear(1);
+        for segment in [3, 7, 5] {
+            assert!(board.insert(segment * 1000 - 999, segment * 1000 + 1));
+        }
+        board
+    }
+
+    #[test]
+    fn three_ranges_or_more_than_two_segments_above_make_a_loss() {
+        let board = three_holes();
+        // Three ranges above the octets below 2001.
+        assert_eq!(board.lost_below(3, 1000), Some((2001, 3000)));
+        // Two ranges above the octets below 4001.
+        assert_eq!(board.lost_below(2, 1000), Some((4001, 2000)));
+        assert_eq!(board.lost_below(4, 1000), None);
+        let mut board = Scoreboard::default();
+        board.insert(5001, 7001);
+        assert!(!board.first_is_lost(3, 1000));
+        // 2001 octets are more than (3 - 1) x 1000.
+        board.insert(7001, 7002);
+        assert!(board.first_is_lost(3, 1000));
+    }
+
+    #[test]
+    fn the_pipe_leaves_out_what_is_lost_and_counts_what_is_sent_again() {
+        let mut board = three_holes();
+        // 10000 outstanding, 3000 acknowledged, 2000 lost.
+        assert_eq!(board.pipe(1, 10_001, 3, 1000), 5000);
+        board.retransmitted(1001);
+        assert_eq!(board.pipe(1, 10_001, 3, 1000), 6000);
+        // Segments 2 and 4 again: 4 is not taken as lost, so it counts twice; 3 had arrived.
+        board.retransmitted(4001);
+        assert_eq!(board.pipe(1, 10_001, 3, 1000), 8000);
+        // Segment 4 arrives: 3 to 5 become one range, and 4000 octets above 2001 are more than two segments.
+        assert!(board.insert(3001, 4001));
+        assert_eq!(board.lost_below(3, 1000), Some((2001, 4000)));
+        // Not lost: 6, 8, 9, 10; sent again: 1, 2.
+        assert_eq!(board.pipe(1, 10_001, 3, 1000), 6000);
+    }
+
+    #[test]
+    fn holes_come_in_order() {
+        let mut board = three_holes();
+        assert_eq!(board.next_lost_hole(3, 1000), Some(Range { start: 1, end: 2001 }));
+        board.retransmitted(2001);
+        assert_eq!(board.next_lost_hole(3, 1000), None);
+        assert_eq!(board.next_hole(), Some(Range { start: 3001, end: 4001 }));
+        board.retransmitted(4001);
+        assert_eq!(board.next_hole(), Some(Range { start: 5001, end: 6001 }));
+        board.retransmitted(6001);
+        assert_eq!(board.next_hole(), None);
+        assert_eq!(board.highest_hole(1, 10_001, 1000), Range { start: 9001, end: 10_001 });
+        assert_eq!(board.highest_hole(1, 7001, 400), Range { start: 5601, end: 6001 });
+    }
+
+    #[test]
+    fn an_ack_into_a_range_drops_it() {
+        let mut board = three_holes();
+        board.advance(2501);
+        assert_eq!(board.sacked_bytes(), 2000);
+        board.advance(7001);
+        assert_eq!((board.sacked_bytes(), board.highest()), (0, 0));
+    }
+
+    proptest! {
+        /// Against the definitions of RFC 6675, octet by octet.
+        #[test]
+        fn agrees_with_the_definitions(
+            steps in prop::collection::vec((0u8..4, 2u64..120, 1u64..12), 0..40),
+            threshold in 1u32..5,
+            smss in 1u64..10,
+        ) {
+            const END: u64 = 140;
+            let mut board = Scoreboard::default();
+            board.clear(1);
+            let (mut una, mut rxt) = (1, 1);
+            let mut octets = std::collections::BTreeSet::new();
+            for (what, at, length) in steps {
+                match what {
+                    0 | 1 if at > una => {
+                        let before = octets.len();
+                        octets.extend(at..at + length);
+                        prop_assert_eq!(board.insert(at, at + length), octets.len() > before);
+                    }
+                    2 => {
+                        rxt = rxt.max(at);
+                        board.retransmitted(at);
+                    }
+                    3 if at < una + 20 => {
+                        una = una.max(at);
+                        rxt = rxt.max(una);
+                        board.advance(una);
+                        octets.retain(|&octet| octet >= una);
+                        let mut across = una;
+                        while octets.remove(&across) {
+                            across += 1;
+                        }
+                    }
+                    _ => {}
+                }
+                let is_lost = |octet: u64| {
+                    let above = || octets.range(octet + 1..).copied();
+                    let runs = above().filter(|&o| o == octet + 1 || !octets.contains(&(o - 1))).count();
+                    runs >= threshold as usize || above().count() as u64 > u64::from(threshold - 1) * smss
+                };
+                let mut pipe = 0;
+                for octet in (una..END).filter(|octet| !octets.contains(octet)) {
+                    pipe += u64::from(!is_lost(octet)) + u64::from(octet < rxt);
+                }
+                prop_assert_eq!(board.pipe(una, END, threshold, smss), pipe);
+                let highest = octets.last().copied().unwrap_or(0);
+                let hole = (rxt..highest).find(|octet| !octets.contains(octet));
+                prop_assert_eq!(board.next_hole().map(|hole| hole.start), hole);
+                let lost = hole.filter(|&octet| is_lost(octet));
+                prop_assert_eq!(board.next_lost_hole(threshold, smss).map(|hole| hole.start), lost);
+            }
+        }
+    }
+}
