@@ -1,6 +1,7 @@
 # make demo    set up, then reproduce a published study in short form; ends with the path of its report
 # make test    set up, then all tests
 # make lint    formats, lints and types, Rust and Python
+# make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
@@ -16,7 +17,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo test lint figures bench lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -56,6 +57,11 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
+
+figures: setup
+	$(SAY) 'Drawing: docs/images'
+	$(BIN)/python docs/figures/fall_floyd.py
+	$(BIN)/python docs/figures/window_shapes.py
 
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
