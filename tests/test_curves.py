@@ -7,8 +7,9 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim
-from roamsim.curves import curves, delays, time_series
+from roamsim.curves import curves, delays
 from roamsim.store import Manifest, Results
+from roamsim.timeseries import time_series
 
 
 def recorded(samples: list[tuple[float, str, float, str]]) -> Results:
@@ -23,7 +24,7 @@ def recorded(samples: list[tuple[float, str, float, str]]) -> Results:
 def test_throughput_is_the_slope_of_what_was_delivered() -> None:
     # 1000 B each second for 100 s, then nothing: 8000 bit/s, then 0; a hundredth of 200 s is 2 s.
     samples = [(float(t), "flow f/delivered", 1000.0 * min(t, 100), "B") for t in range(201)]
-    rates = time_series(recorded(samples), "throughput")
+    rates = time_series(recorded(samples), "throughput")[0].frame
     assert rates["time_s"].to_list() == pytest.approx([2.0 * n for n in range(100)])
     assert rates["value"].to_list() == pytest.approx([8000.0] * 50 + [0.0] * 50)
     assert set(rates["unit"]) == {"bit/s"}
@@ -33,7 +34,7 @@ def test_a_window_that_never_moves_and_a_threshold_that_was_never_set_are_not_dr
     moving = [(float(t), "flow f/cwnd", 1000.0 * t, "B") for t in range(5)]
     still = [(0.0, "flow f (sink)/cwnd", 1.0, "B"), (1.0, "flow f (sink)/cwnd", 10.0, "B")]
     unset = [(0.0, "flow f/ssthresh", 2.0**64, "B")]
-    drawn = time_series(recorded(moving + still + unset), "cwnd")
+    drawn = time_series(recorded(moving + still + unset), "cwnd")[0].frame
     assert set(drawn["series"]) == {"flow f/cwnd"}
 
 

@@ -36,8 +36,8 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `segments` (table
-            `samples`), `packets` (table `packets`), `transactions` (table `transactions`).
+        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput` (table `samples`),
+            `segments` (table `segments`), `packets` (table `packets`), `transactions` (table `transactions`).
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.
@@ -140,6 +140,7 @@ def sweep(
     replications: int | None = None,
     precision: str | None = None,
     max_replications: int = MAX_REPLICATIONS,
+    trace: str | Sequence[str] = (),
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
@@ -157,6 +158,7 @@ def sweep(
         precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the
             half-width of the 95 % interval (Student's t) is that small beside the mean.
         max_replications: where `precision` stops at the latest.
+        trace: what to record of the first replication of each point, as `run` does; needs `out`.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.
         seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
         out: a folder that keeps the results. An interrupted sweep goes on where it was, and a wider one adds to it.
@@ -181,6 +183,7 @@ def sweep(
             jobs=jobs,
             seed=seed,
             out=out,
+            traces=traces(trace),
             progress=progress,
         )
 

@@ -78,6 +78,14 @@ Settings = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
+Trace = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WHAT",
+        help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions; of several points, each "
+        "one's first replication. May be repeated, or separated by commas.",
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
 ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
 
@@ -113,14 +121,7 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
-    trace: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions. "
-            "May be repeated, or separated by commas.",
-        ),
-    ] = None,
+    trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
     from roamsim import outputs
@@ -183,10 +184,12 @@ def sweep(
     max_replications: Annotated[
         int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
     ] = None,
+    trace: Trace = None,
     jobs: Jobs = None,
     seed: Seed = 1,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    from roamsim.api import traces
     from roamsim.summary import progress
     from roamsim.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.sweeps import sweep as run_sweep
@@ -205,6 +208,7 @@ def sweep(
             jobs=jobs,
             seed=seed,
             out=out,
+            traces=traces(trace or []),
             command=_command(),
             progress=heard,
             color=_color(),
@@ -329,18 +333,24 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="A time series (cwnd, queue, throughput, rtt, segments), a metric such as flows.goodput_bps, or "
-            "transactions: how their delays are distributed.",
+            help="What was traced (cwnd, rtt, queue, throughput; segments: a time-sequence chart), a panel for each "
+            "point; a metric such as flows.goodput_bps; or transactions: how their delays are distributed.",
         ),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
     ] = None,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of what was traced, only this flow.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
 ) -> None:
     """Draw a figure for paper."""
     from roamsim.plot import plot as draw
+    from roamsim.timeseries import Part
 
-    typer.echo(draw(folder, what, out))
+    typer.echo(draw(folder, what, out, Part(flow, _seconds("--from", start), _seconds("--to", end))))
 
 
 @app.command()
@@ -402,6 +412,17 @@ def _overrides(settings: list[str] | None) -> Overrides:
     from roamsim.scenarios import parse_setting
 
     return [parse_setting(text) for text in settings or []]
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    from roamsim.vary import quantity
+
+    if text is None:
+        return None
+    number, unit = quantity(text) or (0.0, "")
+    if unit != "s":
+        raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
+    return number
 
 
 def _color() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -12,11 +13,13 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.curves import NOTES, POINTS, SERIES, Curves, curves, time_series, titled
+from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
+from roamsim.plot import save
 from roamsim.report import Report
 from roamsim.store import Results, open_results, study_manifest
+from roamsim.timeseries import NOTES, POINTS, SERIES, segments, time_series
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
@@ -27,6 +30,9 @@ DRAWN = (
     ),
     ("links", ("utilisation", "mean_queue_packets")),
 )
+
+#: Vega's expression for samples that are points.
+_POINTS = " || ".join(f"slice(datum.series, -{len(kind) + 1}) == '/{kind}'" for kind in POINTS)
 
 #: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
 SAMPLES = 3000
@@ -141,34 +147,38 @@ def chart(drawn: Curves) -> dict[str, Any]:
 
 
 def _time_series(page: Report, results: Results) -> None:
+    """What was recorded over time; of several points, which stand side by side, as a picture."""
     import altair
 
-    samples = results.tables.get("samples")
-    if samples is None or not samples.height:
-        return
-    for kind in SERIES:
+    for kind in (*SERIES, "segments"):
         try:
-            found = time_series(results, kind)
+            panels = segments(results) if kind == "segments" else time_series(results, kind)
         except UsageError:
             continue
+        if kind == "segments" or len(panels) > 1:
+            drawn = io.BytesIO()
+            save(results, kind, drawn, ".svg")
+            page.picture(f"samples-{kind}", drawn.getvalue().decode(), f"{kind} over time, first replication")
+            continue
+        found = panels[0].frame
         thinned = found.filter(
             polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
         )
         unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
-        chart = altair.Chart(thinned)
-        marked = (
-            chart.mark_circle(size=6) if kind in POINTS else chart.mark_line(interpolate="step-after", strokeWidth=1)
-        )
         axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
-        drawn = marked.encode(
+        base = altair.Chart(thinned).encode(
             x=altair.X("time_s", type="quantitative", title="time [s]"),
             y=altair.Y("value", type="quantitative", title=titled(kind, unit), axis=axis),
             color=altair.Color("series", type="nominal", title=None, sort=None),
         )
+        layers = [base.transform_filter(f"!({_POINTS})").mark_line(interpolate="step-after", strokeWidth=1)]
+        if kind in POINTS:
+            layers.insert(0, base.transform_filter(_POINTS).mark_circle(size=6))
+        chart = altair.layer(*layers) if len(layers) > 1 else layers[0]
         left_out = found.height - thinned.height
         notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
         notes += [NOTES[kind]] if kind in NOTES else []
-        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", " ".join(notes) or None)
+        page.figure(f"samples-{kind}", chart, f"{kind} over time, first replication", " ".join(notes) or None)
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:

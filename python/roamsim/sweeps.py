@@ -7,7 +7,7 @@ import operator
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from roamsim.errors import Interrupted, UsageError
 from roamsim.metrics import numeric
 from roamsim.result import frames
 from roamsim.scenarios import Overrides, ScenarioLike, parse, parse_text, source
-from roamsim.store import Manifest, Parts, PointEntry, Results, merged, part_key, write_tables, writing
+from roamsim.store import TRACED, Manifest, Parts, PointEntry, Results, merged, part_key, write_tables, writing
 from roamsim.vary import Variation, product
 
 #: Replications of each point where neither a number nor a precision is asked for.
@@ -167,6 +167,7 @@ def sweep(
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
+    traces: Sequence[str] = (),
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
@@ -178,6 +179,8 @@ def sweep(
     check_number("the maximum of replications", max_replications, 2 if precision else 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
+    if traces and out is None:
+        raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
     if not isinstance(scenario, Scenario):
         text, name, is_json = source(scenario)
         base = parse_text(text, name, is_json, settings, color=color)
@@ -196,6 +199,7 @@ def sweep(
         command=command or [],
         vary={v.path: [value.toml for value in v.values] for v in variations},
         precision=f"{precision.table}.{precision.column} to {precision.relative:g}" if precision else None,
+        traces=sorted(traces),
     )
     scenarios = {}
     for values in product(variations):
@@ -222,6 +226,7 @@ def sweep(
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
             else:
                 run.until_precise(precision, max_replications)
+            run.trace()
         except KeyboardInterrupt:
             run.keep()
             raise Interrupted from None
@@ -264,11 +269,25 @@ class _Sweep:
         self.progress.plan(total, total - len(runs))
         self._work(chunks, runs)
 
-    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]]) -> None:
+    def trace(self) -> None:
+        """Runs the first replication of each point again, with what is to be traced, and keeps only that."""
+        traces = self.manifest.traces
+        if not traces:
+            return
+        chunks = [
+            _Chunk(key, scenario, self.labels[fingerprint], range(1))
+            for fingerprint, scenario in self.scenarios.items()
+            for key in [part_key(fingerprint, self.manifest.seed, traces)]
+            if self.parts.missing(key, 1)
+        ]
+        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(chunks))
+        self._work(chunks, [(chunk, 0) for chunk in chunks], traces)
+
+    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]], traces: Sequence[str] = ()) -> None:
         if not runs:
             return
         seed = self.manifest.seed
-        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=[])
+        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=list(traces))
         try:
             for index, result in batch:
                 chunk, replication = runs[index]
@@ -276,8 +295,11 @@ class _Sweep:
                     where = f"{chunk.label}, " if chunk.label else ""
                     raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
                 tables = frames(result, scenario=chunk.scenario.name, replication=replication, seed=seed)
+                if traces:
+                    tables = {name: table for name, table in tables.items() if name in TRACED}
+                else:
+                    self.made += 1
                 chunk.add(replication, result.wall_s, tables, self.parts)
-                self.made += 1
                 self.progress.done(1)
         finally:
             batch.cancel()
@@ -349,7 +371,7 @@ def _check_whole(what: str, value: object) -> None:
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
-    """Puts the points of a folder before new ones, so that a point keeps its number."""
+    """Puts the points of a folder before new ones, so that a point keeps its number; traces are added."""
 
     def refuse(what: str) -> UsageError:
         return UsageError(f"{os.fspath(folder)!r} holds {what}; choose another folder")
@@ -370,6 +392,11 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
     fresh = {json.dumps(point.values): point for point in new.points}
     for point in known.points:
         fresh.pop(json.dumps(point.values), None)
+    traces = sorted({*known.traces, *new.traces})
+    asked = {json.dumps(point.values) for point in new.points}
+    if known.traces not in ([], traces) and any(json.dumps(point.values) not in asked for point in known.points):
+        raise refuse(f"also other points, traced by {', '.join(known.traces)} alone")
+    new.traces = traces
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))

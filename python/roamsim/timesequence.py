@@ -13,7 +13,7 @@ The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -99,7 +99,7 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
 
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:
     """One legend below a figure for all of its panels: each kind of mark that any of them has, once."""
-    found = {}
+    found: dict[str, Any] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
@@ -107,8 +107,8 @@ def legend(figure: Figure, panels: Iterable[Axes]) -> None:
     labels = sorted(found, key=lambda label: order.index(label) if label in order else len(order))
     if labels:
         figure.legend(
-            [found[label] for label in labels],
-            labels,
+            handles=[found[label] for label in labels],
+            labels=labels,
             loc="outside lower center",
             ncols=len(labels),
             frameon=False,
