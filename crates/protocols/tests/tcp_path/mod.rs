@@ -18,6 +18,9 @@ pub struct Path {
     /// Of what end 1 sends.
     pub loss_back: f64,
     pub duplication: f64,
+    /// Whether a loss takes with it what end 0 sends behind it at the same instant. On a path without a queue what is
+    /// sent at one instant is the window of a round trip.
+    pub rest_of_round: bool,
     /// From here on nothing is lost, so that every run ends.
     pub calm_from: Time,
 }
@@ -40,6 +43,8 @@ pub struct Pair {
     steps: u64,
     path: Path,
     random: Stream,
+    /// When end 0 last lost a segment.
+    last_loss: Option<Time>,
     flights: BinaryHeap<Flight>,
 }
 
@@ -59,6 +64,7 @@ impl Pair {
             steps: 0,
             path,
             random: Stream::new(seed, 0, "path"),
+            last_loss: None,
             flights: BinaryHeap::new(),
         };
         pair.ends[1].tcp.listen();
@@ -80,7 +86,11 @@ impl Pair {
             let calm = self.now >= self.path.calm_from;
             let copies = match () {
                 () if calm => 1,
-                () if self.random.bernoulli(if i == 0 { self.path.loss } else { self.path.loss_back }) => 0,
+                () if i == 0 && self.path.rest_of_round && self.last_loss == Some(self.now) => 0,
+                () if self.random.bernoulli(if i == 0 { self.path.loss } else { self.path.loss_back }) => {
+                    self.last_loss = (i == 0).then_some(self.now);
+                    0
+                }
                 () if self.random.bernoulli(self.path.duplication) => 2,
                 () => 1,
             };
