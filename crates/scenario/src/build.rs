@@ -363,6 +363,8 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
         nagle: settings.nagle,
         dup_ack_threshold: settings.dup_ack_threshold,
         limited_transmit: settings.limited_transmit,
+        sack: settings.sack,
+        max_sack_blocks: settings.max_sack_blocks,
         timestamps: settings.timestamps,
         max_retransmissions: settings.max_retransmissions,
         initial_ssthresh_bytes: settings.initial_ssthresh_bytes,

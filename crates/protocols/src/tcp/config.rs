@@ -126,6 +126,11 @@ pub struct Config {
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
     /// does without.
     pub limited_transmit: bool,
+    /// Offers selective acknowledgements (RFC 2018). Default `None`: as [`Variant::permits_sack`] says. Variants that
+    /// do not need them then send them and learn nothing from them.
+    pub sack: Option<bool>,
+    /// The most SACK blocks in a segment. Default `None`: as many as there is room for.
+    pub max_sack_blocks: Option<u32>,
     /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
     pub timestamps: bool,
     /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
@@ -156,6 +161,8 @@ impl Default for Config {
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
+            sack: None,
+            max_sack_blocks: None,
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
@@ -180,6 +187,8 @@ pub enum ConfigError {
     ZeroDupAckThreshold,
     /// The initial window is zero segments.
     ZeroInitialWindow,
+    /// The number of SACK blocks is zero.
+    ZeroSackBlocks,
 }
 
 impl fmt::Display for ConfigError {
@@ -190,6 +199,7 @@ impl fmt::Display for ConfigError {
             ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
             ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
+            ConfigError::ZeroSackBlocks => "SACK needs at least one block",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
         })
     }
@@ -198,6 +208,11 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
+    /// Whether selective acknowledgements are offered.
+    pub fn permits_sack(&self) -> bool {
+        self.sack.unwrap_or(self.variant.permits_sack())
+    }
+
     /// Refuses settings that contradict each other or that the header cannot carry.
     pub fn check(&self) -> Result<(), ConfigError> {
         let least_mss = if self.timestamps { 13 } else { 1 };
@@ -215,6 +230,9 @@ impl Config {
         }
         if self.dup_ack_threshold == 0 {
             return Err(ConfigError::ZeroDupAckThreshold);
+        }
+        if self.max_sack_blocks == Some(0) {
+            return Err(ConfigError::ZeroSackBlocks);
         }
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
@@ -266,6 +284,7 @@ mod tests {
         assert_eq!(refused(|c| c.receive_window_bytes = 0), ConfigError::ReceiveWindowOutOfRange);
         assert_eq!(refused(|c| c.max_rto = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
         assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
+        assert_eq!(refused(|c| c.max_sack_blocks = Some(0)), ConfigError::ZeroSackBlocks);
         assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
         assert_eq!(
             refused(|c| c.initial_window = InitialWindow::Segments(0)),

@@ -161,6 +161,8 @@ fn set(script: &mut Script, setting: &str) -> Result<(), String> {
         "nagle" => config.nagle = on_off(text)?,
         "dup_ack_threshold" => config.dup_ack_threshold = value(text)?,
         "limited_transmit" => config.limited_transmit = on_off(text)?,
+        "sack" => config.sack = Some(on_off(text)?),
+        "max_sack_blocks" => config.max_sack_blocks = Some(value(text)?),
         "timestamps" => config.timestamps = on_off(text)?,
         "max_retransmissions" => config.max_retransmissions = Some(value(text)?),
         "initial_ssthresh" => config.initial_ssthresh_bytes = Some(value(text)?),

@@ -225,7 +225,7 @@ impl Connection {
                 return false;
             }
         };
-        let tells_of_more = self.receiver.report.is_some()
+        let tells_of_more = sender.recovery.takes_blocks()
             && !segment.options.sack.is_empty()
             && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
@@ -236,7 +236,7 @@ impl Connection {
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = self.receiver.report.is_none()
+        let duplicate = !sender.recovery.takes_blocks()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd

@@ -115,6 +115,12 @@ impl Recovery {
         }
     }
 
+    /// Whether it learns from SACK blocks, and tells duplicate ACKs by them.
+    #[inline]
+    pub(super) fn takes_blocks(&self) -> bool {
+        matches!(self, Recovery::Sack(_))
+    }
+
     /// The peer has selectively acknowledged the octets from `start` to `end`, which lie above `snd_una`. True when
     /// any of them is new.
     pub(super) fn on_block(&mut self, start: u64, end: u64) -> bool {
