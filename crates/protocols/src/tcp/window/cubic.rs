@@ -2,7 +2,9 @@
 //!
 //! In a congestion avoidance stage the window follows a cubic of the time `t` since the stage began (section 4.2):
 //!
-//!     W_cubic(t) = C (t - K)^3 + W_max        K = cbrt((W_max - cwnd_epoch) / C)        C = 0.4 segments a s^3
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max        K = cbrt((W_max - cwnd_epoch) / C)        C = 0.4 segments a s^3
+//! ```
 //!
 //! - An ACK for `acked` bytes adds `(target - cwnd) acked / cwnd`, where the target is W_cubic(t + SRTT), between cwnd
 //!   and 1.5 cwnd (4.2, 4.4, 4.5): by bytes, so that delayed acknowledgements do not slow it.
