@@ -17,19 +17,24 @@ pub enum Variant {
     /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
     /// NewReno towards a peer that does not take SACK.
     Sack,
+    /// Duplicate ACKs and the scoreboard, the recovery of `Sack`, a cubic window: RFC 9438.
+    /// NewReno's recovery towards a peer that does not take SACK.
+    Cubic,
 }
 
 impl Variant {
     /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 4] = [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack];
+    pub const ALL: [Variant; 5] =
+        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Cubic];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `cubic`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
             Variant::Sack => "sack",
+            Variant::Cubic => "cubic",
         }
     }
 }
@@ -37,7 +42,7 @@ impl Variant {
 impl Variant {
     /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
     pub const fn permits_sack(self) -> bool {
-        matches!(self, Variant::Sack)
+        matches!(self, Variant::Sack | Variant::Cubic)
     }
 }
 
@@ -141,6 +146,9 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
+    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
+    /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
+    pub fast_convergence: bool,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -167,6 +175,7 @@ impl Default for Config {
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
+            fast_convergence: true,
             msl: Span::from_secs(120),
         }
     }
@@ -266,7 +275,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `cubic`"
         );
     }
 

@@ -167,6 +167,7 @@ fn set(script: &mut Script, setting: &str) -> Result<(), String> {
         "max_retransmissions" => config.max_retransmissions = Some(value(text)?),
         "initial_ssthresh" => config.initial_ssthresh_bytes = Some(value(text)?),
         "restart_after_idle" => config.restart_after_idle = on_off(text)?,
+        "fast_convergence" => config.fast_convergence = on_off(text)?,
         "msl" => config.msl = span(text)?,
         "iss" => script.iss = value(text)?,
         "irs" => script.irs = value(text)?,

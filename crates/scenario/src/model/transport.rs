@@ -98,6 +98,9 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
+    /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
+    /// 4.7, which advises to do without where a flow is alone). The other variants have none.
+    pub fast_convergence: bool,
 }
 
 impl Default for Tcp {
@@ -124,6 +127,7 @@ impl Default for Tcp {
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
+            fast_convergence: true,
         }
     }
 }
@@ -164,6 +168,8 @@ pub enum TcpVariant {
     Reno,
     /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
     NewReno,
-    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675); the only one here that negotiates them.
+    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.
     Sack,
+    /// The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
+    Cubic,
 }

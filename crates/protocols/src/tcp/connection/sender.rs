@@ -63,7 +63,15 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack => Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold))),
+            Variant::Sack | Variant::Cubic => {
+                Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
+            }
+        };
+        let window = match config.variant {
+            Variant::Cubic => {
+                WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
+            }
+            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
         };
         Sender {
             iss,
@@ -91,7 +99,7 @@ impl Sender {
             rtt: RttEstimator::new(config),
             detection: Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
             recovery,
-            window: WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
+            window,
         }
     }
 
@@ -423,6 +431,7 @@ impl Connection {
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
+        sender.window.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
             sender.window.on_congestion(Cause::Idle { restart_window_bytes });
