@@ -38,7 +38,7 @@ def main() -> None:
     """Draws a figure for each pattern."""
     for pattern, segments in PATTERNS.items():
         with panels(f"fall-floyd-{pattern}", height=2.6) as (figure, grid):
-            for axes, (variant, name) in zip(grid, VARIANTS.items(), strict=False):
+            for axes, (variant, name) in zip(grid, VARIANTS.items(), strict=True):
                 events = run(variant, segments).segments.filter(polars.col("time_s").is_between(*SHOWN_S))
                 timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
                 axes.set_title(name)

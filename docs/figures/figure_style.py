@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 DOCS = Path(__file__).parent.parent
 
 #: The variants in the order of their invention, and what they are called.
-VARIANTS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
+VARIANTS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "cubic": "CUBIC"}
 
 
 @contextmanager
@@ -24,7 +24,13 @@ def panels(name: str, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
         rows = (len(VARIANTS) + 1) // 2
         figure = Figure(figsize=(9.0, height * rows), layout="constrained")
         grid = figure.subplots(rows, 2, sharex=True, sharey=True)
-        yield figure, list(grid.flat)
-        for axes in grid.flat:
-            axes.label_outer()
+        used = list(grid.flat)[: len(VARIANTS)]
+        yield figure, used
+        for number, axes in enumerate(grid.flat):
+            axes.set_visible(number < len(used))
+            axes.tick_params(labelleft=number % 2 == 0, labelbottom=number + 2 >= len(used))
+            if number % 2:
+                axes.set_ylabel("")
+            if number + 2 < len(used):
+                axes.set_xlabel("")
         figure.savefig(DOCS / "images" / f"{name}.svg", metadata={"Date": None})

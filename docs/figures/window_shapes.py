@@ -97,7 +97,7 @@ def main() -> None:
     SHAPES.write_text(shapes(), encoding="utf-8")
     for pattern, (title, _) in PATTERNS.items():
         with panels(f"window-shapes-{pattern}", height=1.8) as (figure, grid):
-            for axes, (variant, name) in zip(grid, VARIANTS.items(), strict=False):
+            for axes, (variant, name) in zip(grid, VARIANTS.items(), strict=True):
                 axes.step(range(ROUNDS), windows(variant, pattern), where="post", color="#0072b2", linewidth=1.2)
                 axes.set_title(name)
                 axes.set_xlabel("round trip")

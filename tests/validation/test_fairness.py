@@ -40,7 +40,7 @@ def test_the_index_by_hand() -> None:
         jain_index([0.0, 0.0])
 
 
-@pytest.mark.parametrize("variant", ["tahoe", "reno", "newreno", "sack"])
+@pytest.mark.parametrize("variant", ["tahoe", "reno", "newreno", "sack", "cubic"])
 @pytest.mark.parametrize("count", [2, 4, 8, 10])
 def test_equal_flows_get_equal_shares(variant: str, count: int) -> None:
     """Jain's index of the goodputs is 0.95 or more: shares within 23 % of each other (one standard deviation).

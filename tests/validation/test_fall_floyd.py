@@ -31,11 +31,13 @@ class Repair:
 
 REPAIRS = {
     "one": {
-        # All that arrived behind the hole is acknowledged at once when it is filled.
+        # All that arrived behind the hole is acknowledged at once when it is filled. CUBIC repairs as SACK does, here
+        # and below; it sends more meanwhile, as it keeps 0.7 of the window instead of half.
         "tahoe": Repair([[15]]),
         "reno": Repair([[15]]),
         "newreno": Repair([[15]]),
         "sack": Repair([[15]]),
+        "cubic": Repair([[15]]),
     },
     "two": {
         # The ACK of 28 lets slow start go on with 29, which is lost as well.
@@ -47,6 +49,7 @@ REPAIRS = {
         "newreno": Repair([[15], [29]]),
         # Nothing above 29 has been told of until 30 to 32 are; then it counts as lost.
         "sack": Repair([[15], [29]]),
+        "cubic": Repair([[15], [29]]),
     },
     "three": {
         # Slow start goes through 28, which had arrived.
@@ -57,6 +60,7 @@ REPAIRS = {
         "newreno": Repair([[15], [27], [29]]),
         # Both holes in one round trip.
         "sack": Repair([[15], [27, 29]]),
+        "cubic": Repair([[15], [27, 29]]),
     },
     "four": {
         "tahoe": Repair([[15], [25, 26], [27, 28, 29]]),
@@ -64,6 +68,7 @@ REPAIRS = {
         "reno": Repair([[15], [25], [27], [29, 30]], fast_retransmits=2, timeouts=1),
         "newreno": Repair([[15], [25], [27], [29]]),
         "sack": Repair([[15], [25, 27, 29]]),
+        "cubic": Repair([[15], [25, 27, 29]]),
     },
     "six": {
         # Half of what is repeated had arrived.
@@ -78,6 +83,7 @@ REPAIRS = {
         "newreno": Repair([[15], [17], [19], [21], [23], [25], [25, 45, 46, 47, 48, 49, 50]], timeouts=1),
         # Three duplicates that tell of 16, 18 and 20: 15 goes. As others follow, 17 to 25 go in the same round trip.
         "sack": Repair([[15, 17, 19, 21, 23, 25]]),
+        "cubic": Repair([[15, 17, 19, 21, 23, 25]]),
     },
 }
 

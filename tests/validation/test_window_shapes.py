@@ -22,9 +22,9 @@ def test_additive_increase_is_a_segment_a_round_trip(variant: str) -> None:
     assert windows(variant, "single")[:14] == [10, 20, *range(32, 44)]
 
 
-@pytest.mark.parametrize(("variant", "window"), [("tahoe", 1), ("sack", 22)])
+@pytest.mark.parametrize(("variant", "window"), [("tahoe", 1), ("sack", 22), ("cubic", 30.8)])
 def test_the_window_after_a_single_loss(variant: str, window: float) -> None:
-    """Half of 44 for those with fast recovery, one segment for Tahoe."""
+    """Half of 44, 0.7 of it for CUBIC (RFC 9438 section 4.6), one segment for Tahoe."""
     assert windows(variant, "single")[15] == window
 
 
