@@ -224,6 +224,98 @@ def sweep(
 
 
 @app.command()
+def compare(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH=a,b,c",
+            help="The values to compare. Further ones make the product: the first is compared at each combination of "
+            "the others.",
+        ),
+    ],
+    settings: Settings = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given (flows.goodput_bps of "
+            "bulk streams). May be repeated.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first unless given.")
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.", min=1)
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1%",
+            help="Add replications until the half-width of every difference's 95 % interval is that small.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+    ] = None,
+    trace: Trace = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder that keeps the results; what is there is used.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences.")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the differences as CSV.")] = False,
+    jobs: Jobs = None,
+    seed: Seed = 1,
+) -> None:
+    """Run values against each other on the same losses; print how much they differ, with intervals."""
+    from roamsim.api import traces
+    from roamsim.compare import compare as run_compare
+    from roamsim.outputs import csv_text
+    from roamsim.summary import comparison_summary, progress
+    from roamsim.sweeps import MAX_REPLICATIONS
+    from roamsim.vary import parse_variation
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    kinds = traces(trace or [])
+    if kinds and out is None:
+        raise UsageError("what --trace records is not part of the comparison; add --out DIR")
+    if max_replications is not None and precision is None:
+        raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    with progress("compare", shown=True) as heard:
+        compared = run_compare(
+            file,
+            [parse_variation(text) for text in vary],
+            settings=_overrides(settings),
+            metrics=metric or [],
+            baseline=baseline,
+            replications=replications,
+            precision=precision,
+            max_replications=max_replications or MAX_REPLICATIONS,
+            traces=kinds,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=_command(),
+            progress=heard,
+            color=_color(),
+        )
+    if json:
+        typer.echo(compared.to_json())
+    elif csv:
+        typer.echo(csv_text(compared.differences), nl=False)
+    else:
+        comparison_summary(compared)
+    if compared.results.manifest.unmet:
+        _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications")
+    if out is not None:
+        _say(f"kept in {out}; next: roamsim report {shlex.quote(str(out))}")
+
+
+@app.command()
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios; - reads stdin.")],
     settings: Settings = None,

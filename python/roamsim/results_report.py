@@ -13,6 +13,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
+from roamsim.compare import comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
@@ -78,6 +79,17 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     )
     page.preformatted(manifest.text, "Scenario")
     page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    compared = comparison(results)
+    if compared:
+        page.heading("Differences")
+        page.text(
+            "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
+            "replications (Student's t), and of these beside the mean of what is compared with (Fieller)."
+        )
+        for note in compared.notes:
+            page.text(note)
+        told = polars.Series("in words", compared.sentences)
+        page.table(compared.differences.insert_column(0, told), "Differences in pairs of replications")
     page.heading("Figures")
     page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
     for table, columns in DRAWN:
