@@ -20,7 +20,7 @@ from roamsim.errors import CheckFailed, UsageError
 if TYPE_CHECKING:
     from roamsim import study
     from roamsim.api import check, compare, run, schema, sweep
-    from roamsim.compare import Comparison
+    from roamsim.comparisons import Comparison
     from roamsim.metrics import explain
     from roamsim.queries import query
     from roamsim.result import Result
@@ -56,7 +56,7 @@ __all__ = [
 _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
-    "Comparison": "roamsim.compare",
+    "Comparison": "roamsim.comparisons",
     "run": "roamsim.api",
     "schema": "roamsim.api",
     "sweep": "roamsim.api",

@@ -10,8 +10,8 @@ from typing import Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
-from roamsim.compare import Comparison
-from roamsim.compare import compare as run_compare
+from roamsim.comparisons import Comparison
+from roamsim.comparisons import compare as run_compare
 from roamsim.errors import UsageError
 from roamsim.result import Result, concatenate, frames
 from roamsim.scenarios import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse

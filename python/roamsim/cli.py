@@ -272,7 +272,7 @@ def compare(
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
     from roamsim.api import traces
-    from roamsim.compare import compare as run_compare
+    from roamsim.comparisons import compare as run_compare
     from roamsim.outputs import csv_text
     from roamsim.summary import comparison_summary, progress
     from roamsim.sweeps import MAX_REPLICATIONS

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.compare import comparison
+from roamsim.comparisons import comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole

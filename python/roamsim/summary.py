@@ -16,7 +16,7 @@ from rich.text import Text
 
 from roamsim import statistics
 from roamsim._roamsim import Scenario
-from roamsim.compare import Comparison
+from roamsim.comparisons import Comparison
 from roamsim.metrics import Metric
 from roamsim.report import shown_value
 from roamsim.result import Result
@@ -60,19 +60,16 @@ def comparison_summary(compared: Comparison) -> None:
         table = Table(
             title=target.name, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
         )
-        where = [compared.label(sample.where) for _, sample in compared.samples]
-        heads = [*(["at"] if any(where) else []), short(question.over, compared.results.varied)]
-        for head in heads:
+        mine = [sample for measured, sample in compared.samples if measured == target]
+        where = [compared.label(target, sample.where) for sample in mine]
+        for head in (*(["at"] if any(where) else []), short(question.over, compared.results.varied)):
             table.add_column(head)
         for head in ("mean", "from", "to", "replications"):
             table.add_column(head, justify="right", no_wrap=True)
-        for (sampled, sample), at in zip(compared.samples, where, strict=True):
-            if sampled != target:
-                continue
+        for sample, at in zip(mine, where, strict=True):
             mean = statistics.mean(sample.values)
             cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
-            names = [*([at] if any(where) else []), sample.label]
-            table.add_row(*map(Text, [*names, *cells, str(mean.samples)]))
+            table.add_row(*map(Text, [*([at] if any(where) else []), sample.label, *cells, str(mean.samples)]))
         _print(console, table)
     for sentence in (*compared.sentences, *compared.notes):
         console.print(Text(sentence), soft_wrap=True)

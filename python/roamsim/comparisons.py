@@ -89,16 +89,17 @@ class Comparison:
         )
         several = len(question.targets) > 1
         self.sentences = [
-            difference.sentence(self.label(difference.where), name_metric=several) for difference in self._differences
+            difference.sentence(self.label(difference.target, difference.where), name_metric=several)
+            for difference in self._differences
         ]
         self.notes = self._notes()
 
-    def label(self, where: Mapping[str, Any]) -> str:
+    def label(self, target: Target, where: Mapping[str, Any]) -> str:
         """What tells a difference or a mean from those of other rows and other varied values, in words."""
         paths = list(self.results.varied)
         told = []
         for key, value in where.items():
-            if len({sample.where.get(key) for _, sample in self.samples}) > 1:
+            if len({sample.where[key] for measured, sample in self.samples if measured == target}) > 1:
                 told.append(value_label(key, value, paths) if key in paths else str(value))
         return ", ".join(told)
 
