@@ -17,19 +17,24 @@ pub enum Variant {
     /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
     /// NewReno towards a peer that does not take SACK.
     Sack,
+    /// Duplicate ACKs and the scoreboard, the recovery of `Sack`, a cubic window: RFC 9438.
+    /// NewReno's recovery towards a peer that does not take SACK.
+    Cubic,
 }
 
 impl Variant {
     /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 4] = [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack];
+    pub const ALL: [Variant; 5] =
+        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Cubic];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `cubic`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
             Variant::Sack => "sack",
+            Variant::Cubic => "cubic",
         }
     }
 }
@@ -37,7 +42,7 @@ impl Variant {
 impl Variant {
     /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
     pub const fn permits_sack(self) -> bool {
-        matches!(self, Variant::Sack)
+        matches!(self, Variant::Sack | Variant::Cubic)
     }
 }
 
@@ -126,6 +131,11 @@ pub struct Config {
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
     /// does without.
     pub limited_transmit: bool,
+    /// Offers selective acknowledgements (RFC 2018). Default `None`: as [`Variant::permits_sack`] says. Variants that
+    /// do not need them then send them and learn nothing from them.
+    pub sack: Option<bool>,
+    /// The most SACK blocks in a segment. Default `None`: as many as there is room for.
+    pub max_sack_blocks: Option<u32>,
     /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
     pub timestamps: bool,
     /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
@@ -136,6 +146,9 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
+    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
+    /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
+    pub fast_convergence: bool,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -156,10 +169,13 @@ impl Default for Config {
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
+            sack: None,
+            max_sack_blocks: None,
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
+            fast_convergence: true,
             msl: Span::from_secs(120),
         }
     }
@@ -180,6 +196,8 @@ pub enum ConfigError {
     ZeroDupAckThreshold,
     /// The initial window is zero segments.
     ZeroInitialWindow,
+    /// The number of SACK blocks is zero.
+    ZeroSackBlocks,
 }
 
 impl fmt::Display for ConfigError {
@@ -190,6 +208,7 @@ impl fmt::Display for ConfigError {
             ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
             ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
+            ConfigError::ZeroSackBlocks => "SACK needs at least one block",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
         })
     }
@@ -198,6 +217,11 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
+    /// Whether selective acknowledgements are offered.
+    pub fn permits_sack(&self) -> bool {
+        self.sack.unwrap_or(self.variant.permits_sack())
+    }
+
     /// Refuses settings that contradict each other or that the header cannot carry.
     pub fn check(&self) -> Result<(), ConfigError> {
         let least_mss = if self.timestamps { 13 } else { 1 };
@@ -215,6 +239,9 @@ impl Config {
         }
         if self.dup_ack_threshold == 0 {
             return Err(ConfigError::ZeroDupAckThreshold);
+        }
+        if self.max_sack_blocks == Some(0) {
+            return Err(ConfigError::ZeroSackBlocks);
         }
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
@@ -248,7 +275,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `cubic`"
         );
     }
 
@@ -266,6 +293,7 @@ mod tests {
         assert_eq!(refused(|c| c.receive_window_bytes = 0), ConfigError::ReceiveWindowOutOfRange);
         assert_eq!(refused(|c| c.max_rto = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
         assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
+        assert_eq!(refused(|c| c.max_sack_blocks = Some(0)), ConfigError::ZeroSackBlocks);
         assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
         assert_eq!(
             refused(|c| c.initial_window = InitialWindow::Segments(0)),

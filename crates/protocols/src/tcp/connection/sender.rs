@@ -63,7 +63,15 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack => Recovery::Sack(recovery::Sack::new(config.dup_ack_threshold)),
+            Variant::Sack | Variant::Cubic => {
+                Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
+            }
+        };
+        let window = match config.variant {
+            Variant::Cubic => {
+                WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
+            }
+            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
         };
         Sender {
             iss,
@@ -91,7 +99,7 @@ impl Sender {
             rtt: RttEstimator::new(config),
             detection: Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
             recovery,
-            window: WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
+            window,
         }
     }
 
@@ -225,7 +233,9 @@ impl Connection {
                 return false;
             }
         };
-        let tells_of_more = self.sack && !segment.options.sack.is_empty() && sender.take_blocks(segment, ack);
+        let tells_of_more = sender.recovery.takes_blocks()
+            && !segment.options.sack.is_empty()
+            && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
             if tells_of_more {
                 self.duplicate_ack(now);
@@ -234,7 +244,7 @@ impl Connection {
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = !self.sack
+        let duplicate = !sender.recovery.takes_blocks()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd
@@ -286,7 +296,8 @@ impl Connection {
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal => {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
-                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes });
+                let srtt = sender.rtt.srtt();
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -340,6 +351,16 @@ impl Connection {
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
     #[inline]
     pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
+        if self.sender.recovery.is_recovering() {
+            self.transmit_in_recovery(now)
+        } else {
+            self.transmit_in_order(now)
+        }
+    }
+
+    /// The next segment while losses are repaired.
+    #[cold]
+    fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
         let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
         if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
             return Some(self.transmit_repair(now, hole));
@@ -410,6 +431,7 @@ impl Connection {
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
+        sender.window.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
             sender.window.on_congestion(Cause::Idle { restart_window_bytes });

@@ -4,9 +4,13 @@
 //! it belongs to [`super::recovery`]. To add a law: a file here with its state and hooks, a variant of
 //! [`WindowLaw`], an arm in each hook.
 
+mod cubic;
 mod reno;
 
+pub use cubic::Cubic;
 pub use reno::Reno;
+
+use roamsim_engine::{Span, Time};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,10 @@ pub struct Acked {
     pub bytes: u64,
     /// The largest flight in this and the last round trip: how much of the window is in use.
     pub in_use_bytes: u64,
+    /// When it arrived.
+    pub now: Time,
+    /// The smoothed round-trip time, this ACK's measurement included; `None` before the first.
+    pub srtt: Option<Span>,
 }
 
 /// The window law of a connection.
@@ -49,6 +57,8 @@ pub struct Acked {
 pub enum WindowLaw {
     /// Additive increase, halving: RFC 5681.
     Reno(Reno),
+    /// A cubic of the time since the last reduction: RFC 9438.
+    Cubic(Cubic),
 }
 
 impl WindowLaw {
@@ -57,6 +67,7 @@ impl WindowLaw {
     pub fn cwnd_bytes(&self) -> u64 {
         match self {
             WindowLaw::Reno(law) => law.cwnd_bytes(),
+            WindowLaw::Cubic(law) => law.cwnd_bytes(),
         }
     }
 
@@ -65,6 +76,7 @@ impl WindowLaw {
     pub fn ssthresh_bytes(&self) -> u64 {
         match self {
             WindowLaw::Reno(law) => law.ssthresh_bytes(),
+            WindowLaw::Cubic(law) => law.ssthresh_bytes(),
         }
     }
 
@@ -72,6 +84,7 @@ impl WindowLaw {
     pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
         match self {
             WindowLaw::Reno(law) => law.start(smss_bytes, initial_window_bytes),
+            WindowLaw::Cubic(law) => law.start(smss_bytes, initial_window_bytes),
         }
     }
 
@@ -80,6 +93,7 @@ impl WindowLaw {
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         match self {
             WindowLaw::Reno(law) => law.on_ack(acked),
+            WindowLaw::Cubic(law) => law.on_ack(acked),
         }
     }
 
@@ -87,6 +101,15 @@ impl WindowLaw {
     pub(super) fn on_congestion(&mut self, cause: Cause) {
         match self {
             WindowLaw::Reno(law) => law.on_congestion(cause),
+            WindowLaw::Cubic(law) => law.on_congestion(cause),
+        }
+    }
+
+    /// Sending goes on after a time with nothing in flight.
+    pub(super) fn on_idle_end(&mut self, now: Time) {
+        match self {
+            WindowLaw::Reno(_) => {}
+            WindowLaw::Cubic(law) => law.on_idle_end(now),
         }
     }
 
@@ -94,6 +117,7 @@ impl WindowLaw {
     pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
         match self {
             WindowLaw::Reno(law) => law.on_recovered(cwnd_bytes),
+            WindowLaw::Cubic(law) => law.on_recovered(cwnd_bytes),
         }
     }
 }
