@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -205,6 +206,21 @@ def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_pa
     page = (tmp_path / "out" / "report.html").read_text()
     for sentence in json.loads(wider.stdout)["sentences"]:
         assert sentence in page
+
+
+def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    vary = ["--vary", "flow.download.transport.variant=tahoe,sack", "--metric", "drops.packets"]
+    roamsim("compare", scenario, *vary, "--replications", "2", "--out", "out")
+    kept = {part.name for part in (tmp_path / "out" / "parts").iterdir()}
+    roamsim("compare", scenario, *vary, "--replications", "4", "--out", "out")
+    # As if it had been killed before the last two replications of one value.
+    late = sorted(part for part in (tmp_path / "out" / "parts").iterdir() if part.name not in kept)
+    shutil.rmtree(late[0])
+    roamsim("report", "out")
+    assert "Only 2 pairs" in (tmp_path / "out" / "report.html").read_text()
+    shutil.rmtree(tmp_path / "out" / "parts")
+    roamsim("report", "out")
+    assert ">Differences<" not in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_traces_of_first_replications_are_kept_and_change_nothing(

@@ -55,12 +55,19 @@ def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
 
 
 def test_delays_are_shares_of_all_transactions() -> None:
-    frame = polars.DataFrame({"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2]})
+    rows = {"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2], "point": [0] * 5}
+    frame = polars.DataFrame(rows)
     manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
     drawn = delays(Results(Path(), manifest, {"transactions": frame}))
     # Three of the four of a succeeded: the curve ends at 3/4.
     assert drawn.filter(signalling="a").rows() == [("a", 0.1, 0.25), ("a", 0.2, 0.5), ("a", 0.3, 0.75)]
     assert drawn.filter(signalling="b").rows() == [("b", 0.5, 1.0)]
+    # The points of a sweep are apart.
+    drawn = delays(
+        swept({"transactions": frame.with_columns(point=polars.Series([0, 0, 0, 1, 1]))}, ["reno", "sack"])
+    )
+    assert drawn.filter(signalling="a, reno").rows() == [("a, reno", 0.3, 0.5)]
+    assert drawn.filter(signalling="a, sack").rows() == [("a, sack", 0.1, 0.5), ("a, sack", 0.2, 1.0)]
 
 
 def test_a_unit_is_not_said_twice(scenario: Path) -> None:

@@ -70,11 +70,16 @@ class Comparison:
         self.samples: list[tuple[Target, Sample]] = []
         self._differences: list[Difference] = []
         for target in question.targets:
-            table = results[target.table]
+            table = results.tables.get(target.table, polars.DataFrame())
+            if not table.height:
+                raise UsageError(f"{target.table} has no rows in any run of this scenario; choose another metric")
             found = samples(
                 question,
                 target,
-                [PointRows(entry, entry.replications, table.filter(point=number)) for number, entry in points],
+                [
+                    PointRows(entry, _finished(results, number), table.filter(point=number))
+                    for number, entry in points
+                ],
             )
             if not found:
                 raise UsageError(f"{target.name} has no value in any run of this scenario; choose another metric")
@@ -267,6 +272,13 @@ def default_target(scenario: Mapping[str, Any]) -> Target:
     if scenario.get("signalling"):
         return Target.parse("signalling.mean_delay_s")
     raise UsageError("the scenario has neither flows nor signalling that could be compared")
+
+
+def _finished(results: Results, point: int) -> int:
+    """How many replications of a point are there, from the first on; of an interrupted sweep not all that it has."""
+    # Every run has links, even one in which nothing happened.
+    there = set(results["links"].filter(point=point)["replication"])
+    return next(count for count in range(len(there) + 1) if count not in there)
 
 
 def _baseline(variation: Variation, asked: str | float | None) -> str:

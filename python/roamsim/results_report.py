@@ -13,7 +13,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.comparisons import comparison
+from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
@@ -79,7 +79,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     )
     page.preformatted(manifest.text, "Scenario")
     page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
-    compared = comparison(results)
+    compared = _comparison(results)
     if compared:
         page.heading("Differences")
         page.text(
@@ -88,8 +88,8 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         )
         for note in compared.notes:
             page.text(note)
-        told = polars.Series("in words", compared.sentences)
-        page.table(compared.differences.insert_column(0, told), "Differences in pairs of replications")
+        page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
+        page.table(compared.differences, "Differences in numbers", folded=True)
     page.heading("Figures")
     page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
     for table, columns in DRAWN:
@@ -104,6 +104,14 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target)
+
+
+def _comparison(results: Results) -> Comparison | None:
+    """What was compared; nothing where the metric has no value, or no run is finished yet."""
+    try:
+        return comparison(results)
+    except UsageError:
+        return None
 
 
 def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
