@@ -249,7 +249,8 @@ def test_precision_narrows_every_difference(roamsim: Command, scenario: Path, tm
     fresh = json.loads(roamsim(*asked).stdout)
     widths = [(d["relative_high"] - d["relative_low"]) / 2 for d in fresh["differences"]]
     assert all(width <= 0.12 for width in widths), widths
-    assert all(d["pairs"] >= 5 for d in fresh["differences"])
+    # Five replications, with which it begins, would not do.
+    assert min(d["pairs"] for d in fresh["differences"]) > 5
     # What a folder holds already does not change where it stops, and jobs do not either.
     roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "2", "--out", "out")
     assert json.loads(roamsim(*asked, "--out", "out", "--jobs", "1").stdout) == fresh
