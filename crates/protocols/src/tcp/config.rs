@@ -17,19 +17,24 @@ pub enum Variant {
     /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
     /// NewReno towards a peer that does not take SACK.
     Sack,
+    /// Fine-grained timers beside duplicate ACKs, fast recovery that ends at the first new ACK, a window that follows
+    /// the round-trip time: Brakmo and Peterson 1995.
+    Vegas,
 }
 
 impl Variant {
-    /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 4] = [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack];
+    /// Every variant, those that halve the window first, each group in the order of publication.
+    pub const ALL: [Variant; 5] =
+        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Vegas];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `vegas`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
             Variant::Sack => "sack",
+            Variant::Vegas => "vegas",
         }
     }
 }
@@ -71,6 +76,24 @@ impl FromStr for Variant {
             .into_iter()
             .find(|variant| variant.name() == name)
             .ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasThresholds {
+    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and Peterson 1995,
+    /// section III.B).
+    pub alpha: u32,
+    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
+    pub beta: u32,
+    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux; the papers name no number).
+    pub gamma: u32,
+}
+
+impl Default for VegasThresholds {
+    fn default() -> VegasThresholds {
+        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
     }
 }
 
@@ -136,6 +159,8 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
+    /// Vegas' thresholds; no other variant has a use for them.
+    pub vegas: VegasThresholds,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -160,6 +185,7 @@ impl Default for Config {
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
+            vegas: VegasThresholds::default(),
             msl: Span::from_secs(120),
         }
     }
@@ -180,6 +206,8 @@ pub enum ConfigError {
     ZeroDupAckThreshold,
     /// The initial window is zero segments.
     ZeroInitialWindow,
+    /// Vegas' `alpha` is zero or above `beta`.
+    VegasThresholdsOutOfOrder,
 }
 
 impl fmt::Display for ConfigError {
@@ -191,6 +219,7 @@ impl fmt::Display for ConfigError {
             ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
+            ConfigError::VegasThresholdsOutOfOrder => "Vegas' alpha must be at least 1 and not above beta",
         })
     }
 }
@@ -218,6 +247,9 @@ impl Config {
         }
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
+        }
+        if !(1..=self.vegas.beta).contains(&self.vegas.alpha) {
+            return Err(ConfigError::VegasThresholdsOutOfOrder);
         }
         Ok(())
     }
@@ -248,7 +280,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`"
         );
     }
 
@@ -271,5 +303,7 @@ mod tests {
             refused(|c| c.initial_window = InitialWindow::Segments(0)),
             ConfigError::ZeroInitialWindow
         );
+        assert_eq!(refused(|c| c.vegas.alpha = 5), ConfigError::VegasThresholdsOutOfOrder);
+        assert_eq!(refused(|c| c.vegas.alpha = 0), ConfigError::VegasThresholdsOutOfOrder);
     }
 }
