@@ -88,6 +88,32 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
+    /// The thresholds of the variant `vegas`, which no other has. Left out: its defaults.
+    pub vegas: Option<Vegas>,
+}
+
+/// Vegas' thresholds: how many segments a connection keeps in the queues of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vegas {
+    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "alpha")]
+    pub alpha_segments: u32,
+    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "beta")]
+    pub beta_segments: u32,
+    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux; the papers name no
+    /// number.
+    #[serde(rename = "gamma")]
+    pub gamma_segments: u32,
+}
+
+impl Default for Vegas {
+    fn default() -> Vegas {
+        Vegas { alpha_segments: 2, beta_segments: 4, gamma_segments: 1 }
+    }
 }
 
 impl Default for Tcp {
@@ -111,6 +137,7 @@ impl Default for Tcp {
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
+            vegas: None,
         }
     }
 }
@@ -142,4 +169,7 @@ pub enum TcpVariant {
     NewReno,
     /// Recovery by selective acknowledgements (RFC 2018, RFC 6675); the only one here that negotiates them.
     Sack,
+    /// A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate
+    /// acknowledgement (Brakmo and Peterson 1995).
+    Vegas,
 }

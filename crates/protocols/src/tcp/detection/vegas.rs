@@ -212,9 +212,10 @@ mod tests {
         assert!(!part.on_repair(ms(900)), "sent before the window was reduced");
         part.on_sent(3001, 4001, ms(900), true);
         assert!(part.on_new_ack(4001, ms(1300)).overdue);
-        // Not repaired this time: the second one is the last.
-        assert!(part.on_new_ack(5000, ms(1301)).overdue);
-        assert!(!part.on_new_ack(5001, ms(1302)).overdue);
+        // Not repaired this time: the second one is the last. Within a segment none measures.
+        assert!(part.on_new_ack(4500, ms(1301)).overdue);
+        assert!(!part.on_new_ack(4600, ms(1302)).overdue);
+        assert!(part.is_overdue(ms(1302)));
     }
 
     #[test]
