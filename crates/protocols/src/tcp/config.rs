@@ -87,7 +87,7 @@ pub struct VegasThresholds {
     pub alpha: u32,
     /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
     pub beta: u32,
-    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux; the papers name no number).
+    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
     pub gamma: u32,
 }
 

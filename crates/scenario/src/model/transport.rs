@@ -104,8 +104,7 @@ pub struct Vegas {
     /// section III.B.
     #[serde(rename = "beta")]
     pub beta_segments: u32,
-    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux; the papers name no
-    /// number.
+    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux.
     #[serde(rename = "gamma")]
     pub gamma_segments: u32,
 }

@@ -15,7 +15,7 @@
 //! third time and further doubles the timeout until the next measurement.
 //!
 //! Not modelled of the authors' implementation, as ns-2 keeps it: its timeout of 17/16 (SRTT + 2 RTTVAR), an eighth more
-//! at the first repeat. The papers give no formula; RFC 6298's is used for both timers.
+//! at the first repeat. RFC 6298's formula serves both timers here.
 
 use std::collections::VecDeque;
 

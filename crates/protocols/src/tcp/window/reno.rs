@@ -14,6 +14,7 @@ use super::{Acked, Cause};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Reno {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,

@@ -30,6 +30,7 @@ use crate::tcp::config::VegasThresholds;
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Vegas {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
