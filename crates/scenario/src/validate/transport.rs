@@ -95,6 +95,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             help,
         );
     }
+    if tcp.max_sack_blocks.is_some_and(|blocks| !(1..=4).contains(&blocks)) {
+        let help = "write 1 to 4, set sack = false, or leave it out";
+        report.add(
+            &join(at, ["max_sack_blocks"]),
+            "a segment has room for 1 to 4 SACK blocks (RFC 2018)",
+            help,
+        );
+    }
     if let Some(window_bytes) = tcp.receive_window_bytes {
         let max_bytes = if tcp.window_scaling { MAX_WINDOW_BYTES } else { 65_535 };
         let steps = join(at, ["receive_window"]);

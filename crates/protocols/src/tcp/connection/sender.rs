@@ -63,7 +63,9 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack => Recovery::Sack(recovery::Sack::new(config.dup_ack_threshold)),
+            Variant::Sack | Variant::Cubic => {
+                Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
+            }
             Variant::Vegas => Recovery::Vegas(recovery::Vegas::default()),
         };
         let detection = match config.variant {
@@ -73,6 +75,9 @@ impl Sender {
         let window = match config.variant {
             Variant::Vegas => {
                 WindowLaw::Vegas(window::Vegas::new(config.vegas, config.initial_ssthresh_bytes))
+            }
+            Variant::Cubic => {
+                WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
             }
             _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
         };
@@ -236,7 +241,9 @@ impl Connection {
                 return false;
             }
         };
-        let tells_of_more = self.sack && !segment.options.sack.is_empty() && sender.take_blocks(segment, ack);
+        let tells_of_more = sender.recovery.takes_blocks()
+            && !segment.options.sack.is_empty()
+            && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
             if tells_of_more {
                 self.duplicate_ack(now);
@@ -245,7 +252,7 @@ impl Connection {
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = !self.sack
+        let duplicate = !sender.recovery.takes_blocks()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd
@@ -368,6 +375,16 @@ impl Connection {
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
     #[inline]
     pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
+        if self.sender.recovery.is_recovering() {
+            self.transmit_in_recovery(now)
+        } else {
+            self.transmit_in_order(now)
+        }
+    }
+
+    /// The next segment while losses are repaired.
+    #[cold]
+    fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
         let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
         if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
             return Some(self.transmit_repair(now, hole));
@@ -438,6 +455,7 @@ impl Connection {
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
+        sender.window.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
             sender.window.on_congestion(Cause::Idle { restart_window_bytes });

@@ -91,7 +91,7 @@ pub enum Recovery {
     /// Fast recovery of RFC 6582.
     NewReno(NewReno),
     /// Recovery over selective acknowledgements of RFC 6675.
-    Sack(Sack),
+    Sack(Box<Sack>),
     /// Fast recovery as Reno's, that may begin at any ACK.
     Vegas(Vegas),
 }
@@ -118,6 +118,12 @@ impl Recovery {
             Recovery::Reno(_) | Recovery::NewReno(_) | Recovery::Vegas(_) => duplicates * smss_bytes,
             Recovery::Sack(part) => part.limited_transmit_bytes(),
         }
+    }
+
+    /// Whether it learns from SACK blocks, and tells duplicate ACKs by them.
+    #[inline]
+    pub(super) fn takes_blocks(&self) -> bool {
+        matches!(self, Recovery::Sack(_))
     }
 
     /// The peer has selectively acknowledged the octets from `start` to `end`, which lie above `snd_una`. True when

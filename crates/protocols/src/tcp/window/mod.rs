@@ -4,9 +4,11 @@
 //! it belongs to [`super::recovery`]. To add a law: a file here with its state and hooks, a variant of
 //! [`WindowLaw`], an arm in each hook.
 
+mod cubic;
 mod reno;
 mod vegas;
 
+pub use cubic::Cubic;
 pub use reno::Reno;
 pub use vegas::Vegas;
 
@@ -65,6 +67,8 @@ pub enum WindowLaw {
     Reno(Reno),
     /// By the round-trip time: Brakmo and Peterson 1995.
     Vegas(Vegas),
+    /// A cubic of the time since the last reduction: RFC 9438.
+    Cubic(Cubic),
 }
 
 impl WindowLaw {
@@ -74,6 +78,7 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.cwnd_bytes(),
             WindowLaw::Vegas(law) => law.cwnd_bytes(),
+            WindowLaw::Cubic(law) => law.cwnd_bytes(),
         }
     }
 
@@ -83,6 +88,7 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.ssthresh_bytes(),
             WindowLaw::Vegas(law) => law.ssthresh_bytes(),
+            WindowLaw::Cubic(law) => law.ssthresh_bytes(),
         }
     }
 
@@ -91,6 +97,7 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.start(smss_bytes, initial_window_bytes),
             WindowLaw::Vegas(law) => law.start(smss_bytes, initial_window_bytes),
+            WindowLaw::Cubic(law) => law.start(smss_bytes, initial_window_bytes),
         }
     }
 
@@ -100,6 +107,7 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.on_ack(acked),
             WindowLaw::Vegas(law) => law.on_ack(acked),
+            WindowLaw::Cubic(law) => law.on_ack(acked),
         }
     }
 
@@ -108,6 +116,15 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.on_congestion(cause),
             WindowLaw::Vegas(law) => law.on_congestion(cause),
+            WindowLaw::Cubic(law) => law.on_congestion(cause),
+        }
+    }
+
+    /// Sending goes on after a time with nothing in flight.
+    pub(super) fn on_idle_end(&mut self, now: Time) {
+        match self {
+            WindowLaw::Reno(_) | WindowLaw::Vegas(_) => {}
+            WindowLaw::Cubic(law) => law.on_idle_end(now),
         }
     }
 
@@ -116,6 +133,7 @@ impl WindowLaw {
         match self {
             WindowLaw::Reno(law) => law.on_recovered(cwnd_bytes),
             WindowLaw::Vegas(law) => law.on_recovered(cwnd_bytes),
+            WindowLaw::Cubic(law) => law.on_recovered(cwnd_bytes),
         }
     }
 }
