@@ -98,7 +98,8 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
-    /// The thresholds of the variant `vegas`, which no other has. Left out: its defaults.
+    /// The thresholds of the variant `vegas`, which the others pass over, so that variants can be
+    /// compared in one scenario. Left out: its defaults.
     pub vegas: Option<Vegas>,
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.

@@ -5,7 +5,7 @@ use roamsim_engine::Span;
 use super::topology::Topology;
 use super::{Report, Step, join};
 use crate::Scenario;
-use crate::model::transport::{Tcp, TcpVariant, Transport, Udp};
+use crate::model::transport::{Tcp, Transport, Udp};
 use crate::units::time_text;
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
@@ -130,10 +130,6 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let Some(vegas) = tcp.vegas else { return };
     let at = join(at, ["vegas"]);
-    if tcp.variant != TcpVariant::Vegas {
-        let help = "leave `vegas` out, or set variant = \"vegas\"";
-        report.add(&at, "these thresholds are for the variant \"vegas\" alone", help);
-    }
     let (alpha, beta) = (vegas.alpha_segments, vegas.beta_segments);
     if alpha == 0 {
         let help = "write 1 or more, at most `beta`; Brakmo and Peterson have 2";
