@@ -49,8 +49,9 @@ impl Pair {
         };
         pair.receiver.listen();
         pair.sender.open();
-        // SYN, SYN and ACK, ACK.
-        for _ in 0..2 {
+        // SYN, SYN and ACK, ACK; and a segment whose ACK brings the scaled window, which that of the SYN is not.
+        pair.sender.write(MSS);
+        while pair.receiver.received_offset() < MSS || !pair.flight.is_empty() {
             pair.send();
             pair.deliver_all();
         }
@@ -140,6 +141,7 @@ fn in_flight(path: Path, segments: u32) -> Pair {
     let mut pair = Pair::established(Variant::Sack, segments);
     pair.sender.write(u64::from(segments) * MSS);
     pair.send();
+    assert_eq!(pair.flight.len(), segments as usize);
     match path {
         Path::Whole => {}
         Path::Holes => {
