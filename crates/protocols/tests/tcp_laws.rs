@@ -108,8 +108,8 @@ fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, 
 
 /// RFC 9438 section 5.1: C = 0.4, beta = 0.7, in segments.
 fn cubic_law(rtt_ms: u64, one_of: u64) -> f64 {
-    (0.4f64 * (3.0 + 0.7) / (4.0 * (1.0 - 0.7))).powf(0.25)
-        * (rtt_ms as f64 / 1000.0 * one_of as f64).powf(0.75)
+    let packets = rtt_ms as f64 / 1000.0 * one_of as f64;
+    libm::pow(0.4 * (3.0 + 0.7) / (4.0 * (1.0 - 0.7)), 0.25) * libm::pow(packets, 0.75)
 }
 
 /// The window that the law's period ends with, C K^3 = (1 - beta) W_max above its start: the mean is
