@@ -104,7 +104,7 @@ impl World {
             let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
             let Some(segment) = socket.poll_transmit(now) else { return };
             let detail = self.details.then(|| tcp_detail(socket, &segment, network.capturing()));
-            let packet = socket.packet(network, segment);
+            let packet = socket.packet(network, segment.clone());
             network.send(now, socket.node, packet, detail, queue);
             if self.wanted.segments && segment.payload_bytes > 0 {
                 self.sample_segment(now, number, &segment);

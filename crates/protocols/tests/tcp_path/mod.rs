@@ -94,9 +94,9 @@ impl Pair {
                 let end = self.ends[i].tcp.payload_offset(&segment) + u64::from(segment.payload_bytes);
                 self.ends[i].sent_end = self.ends[i].sent_end.max(end);
             }
+            let its_turn = i == 0 && self.is_lost_in_turn(&segment);
             self.sent.push((self.now, i, segment));
             let calm = self.now >= self.path.calm_from;
-            let its_turn = i == 0 && self.is_lost_in_turn(&segment);
             let copies = match () {
                 () if calm => 1,
                 () if its_turn => 0,
@@ -165,7 +165,7 @@ impl Pair {
         self.now = next;
         if arrival == Some(next) {
             let Some(Reverse((_, _, i, segment))) = self.flights.pop() else { return false };
-            let segment = self.sent[segment].2;
+            let segment = self.sent[segment].2.clone();
             let mut unused = Stream::new(0, 0, "");
             self.ends[i].tcp.handle_segment(&mut Context { now: next, random: &mut unused }, &segment);
             self.drain(i);
@@ -209,7 +209,7 @@ impl Pair {
             // What was sent and is neither acknowledged nor taken as lost. A probe counts once it is acknowledged; what
             // SACK has told of since a timeout is passed over, not sent.
             let counts = tcp.stats().window_probes_sent == 0
-                && !(tcp.config().variant.permits_sack() && tcp.stats().timeouts > 0);
+                && !(tcp.config().permits_sack() && tcp.stats().timeouts > 0);
             if counts {
                 let end = self.ends[i].sent_end.max(tcp.snd_una_offset());
                 assert_eq!(tcp.flight_bytes(), end - tcp.snd_una_offset());
