@@ -16,6 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from roamsim._roamsim import RunFailed, ScenarioError, version
+from roamsim.cli_options import Jobs, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli_study import app as study_app
 from roamsim.errors import CheckFailed, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -67,27 +69,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-study_app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
 app.add_typer(study_app, name="study")
-
-ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Replace a value; array entries by name or index. May be repeated."
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
-Trace = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="WHAT",
-        help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions; of several points, each "
-        "one's first replication. May be repeated, or separated by commas.",
-    ),
-]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
-ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -456,48 +438,6 @@ def report(
     from roamsim.results_report import report as write
 
     typer.echo(write(folder, out))
-
-
-@study_app.command("list")
-def study_list() -> None:
-    """List the studies there are."""
-    from roamsim import study
-
-    for name in study.available():
-        typer.echo(f"{name}: {study.load(name).title}")
-
-
-@study_app.command("show")
-def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
-    """Say what a study reproduces: question, figures, published statements."""
-    from roamsim import study
-
-    typer.echo(study.show(study.load(name)))
-
-
-@study_app.command("run")
-def study_run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
-    jobs: Jobs = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
-) -> None:
-    """Run a study and write its report; killed or interrupted, the same command goes on."""
-    from roamsim import study
-    from roamsim.summary import progress
-
-    with progress(name, shown=True) as heard:
-        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
-    if json:
-        typer.echo(outcome.to_json())
-        _say(f"report: {outcome.report}")
-    else:
-        typer.echo(outcome.summary())
-    outcome.require_checks()
 
 
 def _overrides(settings: list[str] | None) -> Overrides:
