@@ -8,7 +8,7 @@ import polars
 
 from roamsim.errors import UsageError
 from roamsim.metrics import Metric, numeric
-from roamsim.store import Results, short
+from roamsim.store import Results, point_label, short
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def curves(results: Results, table: str, column: str) -> Curves:
 def delays(results: Results) -> polars.DataFrame:
     """How transaction delays are distributed: `signalling`, `delay_s` in ascending order, and `share`.
 
-    The share is of all transactions, in all replications: it ends at the share that succeeded.
+    The share is of all transactions, in all replications: it ends at the share that succeeded. Of a sweep,
+    `signalling` also names the point.
 
     Raises:
         UsageError: no transactions were recorded, or none succeeded.
@@ -81,6 +82,10 @@ def delays(results: Results) -> polars.DataFrame:
     recorded = results.tables.get("transactions")
     if recorded is None or not recorded.height:
         raise UsageError("no transactions were recorded; run again with --trace transactions --parquet DIR")
+    if recorded["point"].n_unique() > 1:
+        labels = {point: point_label(results.manifest, point) for point in recorded["point"].unique()}
+        named = polars.col("point").replace_strict(labels, return_dtype=polars.String)
+        recorded = recorded.with_columns(signalling=polars.concat_str("signalling", named, separator=", "))
     found = (
         recorded.with_columns(polars.len().over("signalling").alias("all"))
         .filter(polars.col("delay_s").is_not_null())

@@ -200,9 +200,15 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> Non
         axes.set_xlabel("time [s]")
         axes.grid(alpha=0.3)
     units = together["unit"].drop_nulls().unique(maintain_order=True).to_list()
+    prefixed = PREFIXED | {"s": "s"}
+    values = together["value"].to_list()
+    # A round trip of milliseconds beside a timeout of a second: both are to be read.
+    logarithmic = units == ["s"] and 0 < 10 * min(values) < max(values)
     for axes in panels:
-        if len(units) == 1 and units[0] in PREFIXED:
-            axes.yaxis.set_major_formatter(EngFormatter(PREFIXED[units[0]]))
+        if logarithmic:
+            axes.set_yscale("log")
+        if len(units) == 1 and units[0] in prefixed:
+            axes.yaxis.set_major_formatter(EngFormatter(prefixed[units[0]]))
         else:
             axes.set_ylabel(", ".join(units))
     if len(panels) == 1:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
+from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
@@ -78,6 +79,17 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     )
     page.preformatted(manifest.text, "Scenario")
     page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    compared = _comparison(results)
+    if compared:
+        page.heading("Differences")
+        page.text(
+            "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
+            "replications (Student's t), and of these beside the mean of what is compared with (Fieller)."
+        )
+        for note in compared.notes:
+            page.text(note)
+        page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
+        page.table(compared.differences, "Differences in numbers", folded=True)
     page.heading("Figures")
     page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
     for table, columns in DRAWN:
@@ -92,6 +104,14 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target)
+
+
+def _comparison(results: Results) -> Comparison | None:
+    """What was compared; nothing where the metric has no value, or no run is finished yet."""
+    try:
+        return comparison(results)
+    except UsageError:
+        return None
 
 
 def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:

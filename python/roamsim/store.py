@@ -57,6 +57,15 @@ class PointEntry:
     replications: int
 
 
+@dataclass(frozen=True)
+class PointRows:
+    """A point of a sweep with one of its tables: the rows of its first `count` replications."""
+
+    entry: PointEntry
+    count: int
+    table: polars.DataFrame
+
+
 @dataclass
 class Manifest:
     """What a folder of results holds and how it came about.
@@ -73,6 +82,7 @@ class Manifest:
         precision: what was asked for, such as `flows.goodput_bps to 0.02`.
         unmet: the points, by their values, that are not that precise after the most replications.
         traces: what was recorded of the first replication of each point of a sweep.
+        compared: of `roamsim compare`: `over` (the path), `values`, `baseline`, `metrics`.
         points: in the order of the `point` column.
     """
 
@@ -87,6 +97,7 @@ class Manifest:
     precision: str | None = None
     unmet: list[dict[str, str]] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
+    compared: dict[str, Any] | None = None
     points: list[PointEntry] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:

@@ -352,6 +352,7 @@ fn variant(settings: &Tcp) -> tcp::Variant {
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
         TcpVariant::Sack => tcp::Variant::Sack,
+        TcpVariant::Vegas => tcp::Variant::Vegas,
         TcpVariant::Cubic => tcp::Variant::Cubic,
     }
 }
@@ -380,6 +381,11 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
         timestamps: settings.timestamps,
         max_retransmissions: settings.max_retransmissions,
         initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
+        vegas: settings.vegas.map_or_else(tcp::VegasThresholds::default, |vegas| tcp::VegasThresholds {
+            alpha: vegas.alpha_segments,
+            beta: vegas.beta_segments,
+            gamma: vegas.gamma_segments,
+        }),
         fast_convergence: settings.fast_convergence,
         ..tcp::Config::default()
     }

@@ -59,7 +59,7 @@ fn events(outcome: &Outcome) -> Vec<(String, u64, u64, u64)> {
         .collect()
 }
 
-fn of<'a>(rows: &'a [(String, u64, u64, u64)], event: &str) -> Vec<(u64, u64, u64)> {
+fn of(rows: &[(String, u64, u64, u64)], event: &str) -> Vec<(u64, u64, u64)> {
     rows.iter().filter(|row| row.0 == event).map(|&(_, start, end, time)| (start, end, time)).collect()
 }
 
