@@ -13,7 +13,14 @@ from matplotlib.figure import Figure
 DOCS = Path(__file__).parent.parent
 
 #: The variants in the order of their invention, and what they are called.
-VARIANTS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "cubic": "CUBIC"}
+VARIANTS = {
+    "tahoe": "Tahoe",
+    "reno": "Reno",
+    "newreno": "NewReno",
+    "sack": "SACK",
+    "vegas": "Vegas",
+    "cubic": "CUBIC",
+}
 
 
 @contextmanager
