@@ -61,7 +61,7 @@ bench: setup
 	$(SAY) 'Measuring: the event queue alone'
 	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
-	$(BIN)/python benches/compare.py --json results/bench.json
+	$(BIN)/python -m benches.compare --json results/bench.json
 
 lock:
 	$(PYTHON) -m venv .venv-lock
