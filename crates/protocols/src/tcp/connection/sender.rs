@@ -286,7 +286,8 @@ impl Connection {
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal => {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
-                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes });
+                let srtt = sender.rtt.srtt();
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,

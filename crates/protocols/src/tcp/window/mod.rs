@@ -8,6 +8,8 @@ mod reno;
 
 pub use reno::Reno;
 
+use roamsim_engine::{Span, Time};
+
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -42,6 +44,10 @@ pub struct Acked {
     pub bytes: u64,
     /// The largest flight in this and the last round trip: how much of the window is in use.
     pub in_use_bytes: u64,
+    /// When it arrived.
+    pub now: Time,
+    /// The smoothed round-trip time, this ACK's measurement included; `None` before the first.
+    pub srtt: Option<Span>,
 }
 
 /// The window law of a connection.

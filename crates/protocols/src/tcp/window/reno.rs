@@ -104,6 +104,7 @@ impl Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roamsim_engine::Time;
 
     fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
         let mut law = Reno::new(ssthresh);
@@ -111,9 +112,12 @@ mod tests {
         law
     }
 
+    fn acked(bytes: u64, in_use_bytes: u64) -> Acked {
+        Acked { bytes, in_use_bytes, now: Time::ZERO, srtt: None }
+    }
+
     fn ack(law: &mut Reno, bytes: u64) {
-        let in_use_bytes = law.cwnd_bytes();
-        law.on_ack(&Acked { bytes, in_use_bytes });
+        law.on_ack(&acked(bytes, law.cwnd_bytes()));
     }
 
     #[test]
@@ -188,9 +192,9 @@ mod tests {
     #[test]
     fn a_window_not_in_use_does_not_grow() {
         let mut law = law(10_000, None);
-        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 4999 });
+        law.on_ack(&acked(1000, 4999));
         assert_eq!(law.cwnd_bytes(), 10_000);
-        law.on_ack(&Acked { bytes: 1000, in_use_bytes: 5000 });
+        law.on_ack(&acked(1000, 5000));
         assert_eq!(law.cwnd_bytes(), 11_000);
     }
 }
