@@ -331,10 +331,11 @@ impl Connection {
             Response::GoBack => {
                 sender.window.on_congestion(Cause::GoBack { flight_bytes });
                 sender.send_anew();
-                // The segment sent anew is the oldest in flight now (RFC 6298 5.1).
-                self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
             }
         }
+        // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
+        // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
+        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
     }
 
