@@ -1,0 +1,145 @@
+"""Runs the same scenarios in Roamsim, ns-3 and ns-2 and prints ours beside theirs, as Markdown.
+
+    python -m validation.compare [--quick] [--only PART]... [--variant NAME]... [--json FILE]
+                                 [--update docs/validation.md]
+
+A simulator that is missing is left out, and said so. A difference over 10 % carries the letter of its explanation
+(validation/explanations.py); one without an explanation is marked, counted at the end, and makes the exit code 1.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from peers import document, simulators
+from peers.simulators import MissingError, Program
+from validation import ours
+from validation.parts import VARIANTS, Case, Part, parts
+from validation.runs import Outcome, Run
+from validation.tables import Outcomes, report
+
+PROGRAMS = Path(__file__).parent / "programs"
+NS3_VARIANTS = frozenset({"newreno", "sack", "vegas", "cubic"})
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """One simulator: how it is run, and which variants it has (`None`: all)."""
+
+    name: str
+    build: str
+    run: Callable[[Run], Outcome]
+    variants: frozenset[str] | None = None
+    slow: bool = False
+
+    def has(self, variant: str) -> bool:
+        """Whether it has a variant."""
+        return self.variants is None or variant in self.variants
+
+    def runs(self, part: Part, case: Case) -> tuple[Run, ...]:
+        """Those runs of a case that it makes."""
+        return case.runs[: part.dear] if self.slow else case.runs
+
+
+def available() -> list[Simulator]:
+    """The simulators that can be run here, ours first; says loudly which cannot."""
+    found = [Simulator("roamsim", f"Roamsim {simulators.roamsim_version()}", ours.run)]
+    try:
+        program = simulators.ns3(PROGRAMS / "ns3.cc")
+        found.append(Simulator("ns-3", program.build, _peer(program), NS3_VARIANTS, slow=True))
+    except MissingError as missing:
+        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
+    try:
+        program = simulators.ns2(PROGRAMS / "ns2.tcl")
+        found.append(Simulator("ns-2", program.build, _peer(program)))
+    except MissingError as missing:
+        sys.stderr.write(f"LEFT OUT: ns-2: {missing}\n")
+    return found
+
+
+def _peer(program: Program) -> Callable[[Run], Outcome]:
+    """Runs a peer program, which ends its output with one JSON object."""
+
+    def run(settings: Run) -> Outcome:
+        done = subprocess.run([*program.command, *settings.words()], capture_output=True, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 or not lines:
+            raise SystemExit(f"{program.name} failed on {' '.join(settings.words())}:\n{done.stderr}")
+        return Outcome(**json.loads(lines[-1]))
+
+    return run
+
+
+def measure(plan: Sequence[Part], found: Sequence[Simulator]) -> Outcomes:
+    """All runs, as many at a time as there are processors."""
+    tasks = [
+        (simulator, part, case, run)
+        for part in plan
+        for case in part.cases
+        for simulator in found
+        if simulator.has(case.variant)
+        for run in simulator.runs(part, case)
+    ]
+    results: dict[int, Outcome] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+        futures = {executor.submit(simulator.run, run): i for i, (simulator, _, _, run) in enumerate(tasks)}
+        said = -1
+        try:
+            for future in as_completed(futures):
+                results[futures[future]] = future.result()
+                if (share := 20 * len(results) // len(tasks)) > said:
+                    said = share
+                    sys.stderr.write(f"{5 * share} % of {len(tasks)} runs\n")
+        except BaseException:
+            executor.shutdown(cancel_futures=True)
+            raise
+    outcomes: Outcomes = {}
+    for i, (simulator, part, case, run) in enumerate(tasks):
+        outcomes.setdefault((part.name, case.labels), {}).setdefault(simulator.name, []).append((run, results[i]))
+    return outcomes
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [part.name for part in parts(VARIANTS, quick=True)]
+    parser.add_argument("--quick", action="store_true", help="few and short replications: a look, not a result")
+    parser.add_argument("--only", action="append", choices=names, help="this part")
+    parser.add_argument("--variant", action="append", choices=VARIANTS, help="this variant")
+    parser.add_argument("--json", type=Path, help="also write all runs to this file")
+    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    arguments = parser.parse_args()
+    found = available()
+    if len(found) == 1:
+        sys.stderr.write("There is no other simulator here: nothing to compare with.\n")
+    plan = [
+        part
+        for part in parts(arguments.variant or VARIANTS, quick=arguments.quick)
+        if not arguments.only or part.name in arguments.only
+    ]
+    outcomes = measure(plan, found)
+    text, unexplained = report(plan, {simulator.name: simulator.build for simulator in found}, outcomes)
+    sys.stdout.write(text)
+    if arguments.json:
+        rows = [
+            {"part": part, "labels": labels, "simulator": name, "run": asdict(run), "outcome": asdict(outcome)}
+            for (part, labels), by_simulator in outcomes.items()
+            for name, pairs in by_simulator.items()
+            for run, outcome in pairs
+        ]
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(rows) + "\n")
+    if arguments.update:
+        document.replace(arguments.update, "validation", text)
+    if unexplained:
+        raise SystemExit(f"{unexplained} differences over 10 % are not explained")
+
+
+if __name__ == "__main__":
+    main()
