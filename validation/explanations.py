@@ -1,4 +1,4 @@
-"""Why a result differs from a peer's by more than 10 %: each a mechanism, seen in traces of both on the same losses."""
+"""Why results differ from a peer's by more than 10 %: mechanisms, seen in traces of both on the same losses."""
 
 from dataclasses import dataclass
 

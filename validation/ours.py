@@ -1,6 +1,7 @@
 """A run in Roamsim."""
 
 import roamsim
+
 from validation.runs import MSS_BYTES, Outcome, Run
 
 

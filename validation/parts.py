@@ -171,9 +171,7 @@ def _goodput(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
 
 
 def _segments_a_round_trip(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    return [
-        o.delivered_bytes / MSS_BYTES / r.duration_s * 2 * r.delay_s for r, o in zip(runs, outcomes, strict=True)
-    ]
+    return [o.delivered_bytes / MSS_BYTES / r.duration_s * 2 * r.delay_s for r, o in zip(runs, outcomes, strict=True)]
 
 
 def _timeouts_in_1000_s(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
@@ -185,7 +183,7 @@ def _first_new_data(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[fl
     return [o.first_after_s - r.after_s for r, o in zip(runs, outcomes, strict=True) if o.first_after_s >= 0]
 
 
-def _recovery(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+def _recovery(_: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
     """How much later everything up to the last lost segment is delivered than without the losses."""
     return [
         lossy.marked_s - free.marked_s

@@ -1,7 +1,7 @@
 """One run, as every simulator here understands it: a bulk TCP flow over one link, and what is told of it.
 
-Segments have 1000 bytes of data and 40 of headers; both directions have the same rate, delay and queue; losses hit the
-direction of the data, an outage both.
+Segments have 1000 bytes of data and 40 of headers; both directions have the same rate, delay and queue; losses hit
+the direction of the data, an outage both.
 """
 
 from dataclasses import dataclass, fields

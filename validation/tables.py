@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from peers.document import machine, table
 from roamsim.statistics import Estimate, mean, student_t_quantile
+
+from peers.document import machine, table
 from validation.explanations import EXPLANATIONS, Explanation
 from validation.parts import Case, Part, Quantity
 from validation.runs import Outcome, Run
@@ -102,7 +103,11 @@ def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[st
         by_simulator = outcomes[part.name, case.labels]
         for quantity in part.quantities:
             found = estimates(quantity, by_simulator)
-            row = [*case.labels, *([quantity.name] if len(part.quantities) > 1 else []), show(found[OURS], quantity.digits)]
+            row = [
+                *case.labels,
+                *([quantity.name] if len(part.quantities) > 1 else []),
+                show(found[OURS], quantity.digits),
+            ]
             for peer in peers:
                 compared = ratio(found[OURS], found[peer]) if peer in found else None
                 mark = ""
@@ -158,7 +163,5 @@ def report(plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) 
         unexplained += missing
     if all_used:
         paragraphs.append("### Why they differ by more than 10 %")
-        paragraphs.append(
-            "\n".join(f"- **{e.letter}** {e.because}" for e in EXPLANATIONS if e.letter in all_used)
-        )
+        paragraphs.append("\n".join(f"- **{e.letter}** {e.because}" for e in EXPLANATIONS if e.letter in all_used))
     return "\n\n".join(paragraphs) + "\n", unexplained
