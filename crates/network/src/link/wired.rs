@@ -49,7 +49,9 @@ pub struct Wire {
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
     /// Arrival and packet, in order. A packet that will be lost is not here.
-    flying: VecDeque<(Time, Packet)>,
+    flying: VecDeque<Packet>,
+    /// When each of them arrives; aside, as a packet is moved into its place at once that way.
+    arrivals: VecDeque<Time>,
     stats: LinkStats,
 }
 
@@ -63,6 +65,7 @@ impl Wire {
             busy_until: Time::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            arrivals: VecDeque::new(),
             flying: VecDeque::new(),
             stats: LinkStats::default(),
         }
@@ -98,7 +101,7 @@ impl Wire {
 impl Machine for Wire {
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
-        self.flying.front().map(|&(arrival, _)| arrival)
+        self.arrivals.front().copied()
     }
 
     /// Nothing to do: arrivals are taken with `poll_delivery`.
@@ -140,16 +143,15 @@ impl Link for Wire {
         if lost {
             return self.dropped(DropReason::Loss, departure);
         }
-        self.flying.push_back((departure + self.config.delay, packet));
+        self.arrivals.push_back(departure + self.config.delay);
+        self.flying.push_back(packet);
         Ok(())
     }
 
     #[inline]
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        if self.flying.front()?.0 > now {
-            return None;
-        }
-        let (_, packet) = self.flying.pop_front()?;
+        self.arrivals.pop_front_if(|arrival| *arrival <= now)?;
+        let packet = self.flying.pop_front()?;
         self.stats.delivered_packets += 1;
         Some((Attachment(1), packet))
     }

@@ -96,8 +96,14 @@ pub struct Timestamps {
 }
 
 /// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct SackBlocks {
+///
+/// They are kept aside, since most segments carry none and all segments are moved often.
+#[derive(Clone, PartialEq, Eq, Default, Hash)]
+pub struct SackBlocks(Option<Box<Listed>>);
+
+/// At least one block.
+#[derive(Clone, PartialEq, Eq, Default, Hash)]
+struct Listed {
     /// Zero from `count` on.
     blocks: [(u32, u32); SackBlocks::MOST],
     count: u8,
@@ -107,24 +113,30 @@ impl SackBlocks {
     /// The most blocks that an option takes: 40 octets of options hold no more.
     pub const MOST: usize = 4;
 
+    /// How many there is room for beside `bytes` of other options: 4, or 3 beside timestamps.
+    pub const fn that_fit(bytes: u32) -> usize {
+        (OPTIONS_BYTES.saturating_sub(bytes).saturating_sub(4) / 8) as usize
+    }
+
     /// Adds a block behind the others; a fifth is left out.
     pub fn push(&mut self, left: u32, right: u32) {
-        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
+        let listed = self.0.get_or_insert_default();
+        if let Some(place) = listed.blocks.get_mut(usize::from(listed.count)) {
             *place = (left, right);
-            self.count += 1;
+            listed.count += 1;
         }
     }
 
     /// The blocks in their order.
     #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
-        &self.blocks[..usize::from(self.count)]
+        self.0.as_deref().map_or(&[], |listed| &listed.blocks[..usize::from(listed.count)])
     }
 
     /// Whether there is none: no option then.
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.0.is_none()
     }
 }
 
@@ -138,7 +150,7 @@ impl fmt::Debug for SackBlocks {
 const OPTIONS_BYTES: u32 = 40;
 
 /// The options a segment carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Options {
     /// Maximum segment size, on a SYN (RFC 9293 3.7.1).
     pub mss: Option<u16>,
@@ -156,22 +168,19 @@ impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale 3
     /// and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a block with two no-operations each.
     #[inline]
-    pub const fn bytes(&self) -> u32 {
+    pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();
         if self.sack.is_empty() {
             return bytes;
         }
-        let (blocks, fit) = (self.sack.count as usize, self.sack_blocks_that_fit(0));
-        let blocks = if blocks < fit { blocks } else { fit };
+        let blocks = self.sack.as_slice().len().min(self.sack_blocks_that_fit());
         if blocks == 0 { bytes } else { bytes + 4 + 8 * blocks as u32 }
     }
 
-    /// How many SACK blocks there is room for beside the other options: 4, or 3 with timestamps; `used_bytes` of
-    /// the room are spent otherwise.
+    /// How many SACK blocks there is room for beside the other options.
     #[inline]
-    pub const fn sack_blocks_that_fit(&self, used_bytes: u32) -> usize {
-        let room = OPTIONS_BYTES.saturating_sub(self.bytes_without_sack()).saturating_sub(used_bytes);
-        (room.saturating_sub(4) / 8) as usize
+    pub fn sack_blocks_that_fit(&self) -> usize {
+        SackBlocks::that_fit(self.bytes_without_sack())
     }
 
     #[inline]
@@ -194,7 +203,7 @@ impl Options {
 }
 
 /// A segment: header fields and the length of its payload.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// The sender's port.
     pub source_port: u16,
@@ -217,13 +226,13 @@ pub struct Segment {
 impl Segment {
     /// Octets of the header with its options.
     #[inline]
-    pub const fn header_bytes(&self) -> u32 {
+    pub fn header_bytes(&self) -> u32 {
         20 + self.options.bytes()
     }
 
     /// Octets of header and payload.
     #[inline]
-    pub const fn total_bytes(&self) -> u32 {
+    pub fn total_bytes(&self) -> u32 {
         self.header_bytes() + self.payload_bytes
     }
 
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_small() {
-        assert!(size_of::<Segment>() <= 80, "{} bytes", size_of::<Segment>());
+        assert!(size_of::<Segment>() <= 56, "{} bytes", size_of::<Segment>());
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
         out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_SACK_PERMITTED, 2]);
     }
     let blocks = segment.options.sack.as_slice();
-    let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit(0))];
+    let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit())];
     if !blocks.is_empty() {
         let length = 2 + 8 * blocks.len() as u8;
         out.extend_from_slice(&[KIND_NO_OPERATION, KIND_NO_OPERATION, KIND_SACK, length]);
@@ -312,7 +312,7 @@ mod tests {
                 sack_permitted,
                 sack: SackBlocks::default(),
             };
-            for (left, right) in blocks.into_iter().take(options.sack_blocks_that_fit(0)) {
+            for (left, right) in blocks.into_iter().take(options.sack_blocks_that_fit()) {
                 options.sack.push(left, right);
             }
             Segment {

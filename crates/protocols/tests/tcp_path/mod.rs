@@ -121,7 +121,7 @@ impl Pair {
         self.now = next;
         if arrival == Some(next) {
             let Some(Reverse((_, _, i, segment))) = self.flights.pop() else { return false };
-            let segment = self.sent[segment].2;
+            let segment = self.sent[segment].2.clone();
             let mut unused = Stream::new(0, 0, "");
             self.ends[i].tcp.handle_segment(&mut Context { now: next, random: &mut unused }, &segment);
             self.drain(i);

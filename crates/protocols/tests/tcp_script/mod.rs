@@ -67,10 +67,10 @@ impl Runner<'_> {
             Action::SetReading(reading) => self.tcp.set_reading(*reading),
             Action::Arrives(segment) => {
                 let segment = Segment {
-                    options: shift_blocks(segment.options, self.script.iss),
+                    options: shift_blocks(&segment.options, self.script.iss),
                     seq: segment.seq.wrapping_add(self.script.irs),
                     ack: segment.ack.wrapping_add(self.script.iss),
-                    ..*segment
+                    ..segment.clone()
                 };
                 self.tcp.handle_segment(&mut Context { now: self.now, random: &mut self.random }, &segment);
             }
@@ -157,10 +157,10 @@ impl Runner<'_> {
     fn relative(&self, segment: &Segment) -> Segment {
         let acknowledges = segment.flags.contains(Flags::ACK);
         Segment {
-            options: shift_blocks(segment.options, self.script.irs.wrapping_neg()),
+            options: shift_blocks(&segment.options, self.script.irs.wrapping_neg()),
             seq: segment.seq.wrapping_sub(self.script.iss),
             ack: if acknowledges { segment.ack.wrapping_sub(self.script.irs) } else { 0 },
-            ..*segment
+            ..segment.clone()
         }
     }
 
@@ -211,10 +211,10 @@ impl Runner<'_> {
 }
 
 /// The options with the edges of SACK blocks moved by `by`.
-fn shift_blocks(options: Options, by: u32) -> Options {
+fn shift_blocks(options: &Options, by: u32) -> Options {
     let mut sack = SackBlocks::default();
     for (left, right) in options.sack.as_slice() {
         sack.push(left.wrapping_add(by), right.wrapping_add(by));
     }
-    Options { sack, ..options }
+    Options { sack, ..options.clone() }
 }

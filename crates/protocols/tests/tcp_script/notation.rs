@@ -49,7 +49,7 @@ impl Expected {
         (want.seq, want.ack, want.flags, want.payload_bytes)
             == (sent.seq, sent.ack, sent.flags, sent.payload_bytes)
             && self.window.is_none_or(|window| window == sent.window)
-            && self.options.is_none_or(|options| options == sent.options)
+            && self.options.as_ref().is_none_or(|options| *options == sent.options)
     }
 }
 

@@ -13,7 +13,7 @@ mod timers;
 use roamsim_engine::{Span, Time};
 
 use super::config::Config;
-use super::segment::{Flags, Options, Segment, Timestamps};
+use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use super::sequence::to_wire;
 use super::stats::Stats;
 use crate::machine::{Context, Machine};
@@ -22,7 +22,7 @@ use sender::Sender;
 use timers::Timers;
 
 /// Octets of one timestamps option with its padding.
-const TIMESTAMPS_BYTES: u64 = 12;
+const TIMESTAMPS_BYTES: u32 = 12;
 
 /// The longest stream: what a greedy application may write without a sequence offset ever wrapping.
 const MAX_STREAM_BYTES: u64 = 1 << 62;
@@ -113,8 +113,6 @@ pub struct Connection {
     syn_due: bool,
     /// Both ends use timestamps.
     timestamps: bool,
-    /// Both ends take SACK.
-    sack: bool,
     pending: Pending,
     sender: Sender,
     receiver: Receiver,
@@ -137,7 +135,6 @@ impl Connection {
             passive: false,
             syn_due: false,
             timestamps: false,
-            sack: false,
             pending: Pending::default(),
             sender: Sender::new(config, iss),
             receiver: Receiver::new(config),
@@ -185,10 +182,11 @@ impl Connection {
         if self.receiver.acknowledgement == Acknowledgement::Alone {
             return Some(self.pure_ack(now));
         }
-        if self.state.sends_data()
-            && let Some(segment) = self.transmit_data(now)
-        {
-            return Some(segment);
+        if self.state.sends_data() {
+            let segment = self.transmit_data(now);
+            if segment.is_some() {
+                return segment;
+            }
         }
         if self.receiver.acknowledgement == Acknowledgement::Now {
             return Some(self.pure_ack(now));
@@ -323,20 +321,20 @@ impl Connection {
 
     /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is
     /// hereby sent.
-    #[inline]
+    #[inline(always)]
     fn segment(&mut self, now: Time, offset: u64, flags: Flags, payload_bytes: u32) -> Segment {
         let window = self.receiver.advertise();
         self.receiver.acknowledged();
         self.timers.delayed_ack_at = Time::MAX;
-        let mut options = Options::default();
-        if self.timestamps {
-            options.timestamps =
-                Some(Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent });
-        }
-        if self.sack && !self.receiver.report.is_empty(&self.receiver.reassembly) {
-            options.sack = self.sack_blocks(&options, payload_bytes);
-        }
         self.stats.segments_sent += 1;
+        let timestamps = self
+            .timestamps
+            .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent });
+        let sack = if self.receiver.has_blocks_to_tell() {
+            self.sack_blocks(payload_bytes)
+        } else {
+            SackBlocks::default()
+        };
         Segment {
             source_port: self.local_port,
             destination_port: self.remote_port,
@@ -345,8 +343,14 @@ impl Connection {
             flags: flags | Flags::ACK,
             window,
             payload_bytes,
-            options,
+            options: Options { timestamps, sack, ..Options::default() },
         }
+    }
+
+    /// Octets of the options on every segment.
+    #[inline]
+    fn option_bytes(&self) -> u32 {
+        if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
     }
 
     /// An acknowledgement alone. Its sequence number is the highest sent, not SND.NXT, which goes back after a

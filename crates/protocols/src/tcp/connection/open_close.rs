@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
-use super::{Connection, Pending, State, TIMESTAMPS_BYTES};
+use super::{Connection, Pending, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
 use crate::tcp::sequence::to_wire;
 
@@ -130,7 +130,11 @@ impl Connection {
                 value: self.timestamp_clock(now),
                 echo_reply: self.receiver.ts_recent,
             }),
-            sack_permitted: if answers { self.sack } else { self.config.variant.permits_sack() },
+            sack_permitted: if answers {
+                self.receiver.report.is_some()
+            } else {
+                self.config.variant.permits_sack()
+            },
             ..Options::default()
         };
         if answers {
@@ -233,13 +237,14 @@ impl Connection {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
         }
-        self.sack = self.config.variant.permits_sack() && options.sack_permitted;
-        if !self.sack {
+        if self.config.variant.permits_sack() && options.sack_permitted {
+            self.receiver.report = Some(Box::default());
+        } else {
             self.sender.do_without_sack();
         }
         let peer_mss = u32::from(options.mss.unwrap_or(DEFAULT_MSS_BYTES)).max(1);
         let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
-        let option_bytes = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        let option_bytes = u64::from(self.option_bytes());
         self.sender.smss = mss.saturating_sub(option_bytes).max(1);
         self.receiver.synchronize(segment.seq, mss);
         self.receiver.scaled = self.config.window_scaling && options.window_scale.is_some();

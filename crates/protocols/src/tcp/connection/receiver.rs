@@ -6,11 +6,11 @@
 
 use roamsim_engine::Time;
 
-use super::{Connection, Pending, State, TIMESTAMPS_BYTES};
+use super::{Connection, Pending, State};
 use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
 use crate::tcp::reassembly::Reassembly;
-use crate::tcp::segment::{Flags, Options, SackBlocks, Segment};
+use crate::tcp::segment::{Flags, SackBlocks, Segment};
 
 /// How urgent an acknowledgement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +47,8 @@ pub(super) struct Receiver {
     /// Payload and options of a full-sized segment here: the smaller of both ends' MSS.
     full_sized: u64,
     pub(super) reassembly: Reassembly,
-    /// What SACK blocks tell of.
-    pub(super) report: BlockReport,
+    /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
+    pub(super) report: Option<Box<BlockReport>>,
     /// Offset of the peer's FIN, `u64::MAX` while it is not known.
     fin_at: u64,
     /// TS.Recent of RFC 7323, and when it was taken.
@@ -78,7 +78,7 @@ impl Receiver {
             owed: 0,
             full_sized: 1,
             reassembly: Reassembly::default(),
-            report: BlockReport::default(),
+            report: None,
             fin_at: u64::MAX,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
@@ -92,6 +92,12 @@ impl Receiver {
         self.rcv_nxt = 1;
         self.rcv_adv = self.rcv_adv.max(1 + self.buffer.min(u64::from(u16::MAX)));
         self.full_sized = full_sized;
+    }
+
+    /// Whether the next segment has SACK blocks to carry.
+    #[inline]
+    pub(super) fn has_blocks_to_tell(&self) -> bool {
+        self.report.as_ref().is_some_and(|report| !report.is_empty(&self.reassembly))
     }
 
     /// Octets of the stream that have arrived in order.
@@ -155,19 +161,21 @@ impl Receiver {
 impl Connection {
     /// The blocks that a segment of `payload_bytes` has room for: in the header, and within the MSS beside its data.
     #[cold]
-    pub(super) fn sack_blocks(&mut self, options: &Options, payload_bytes: u32) -> SackBlocks {
-        let mut most = options.sack_blocks_that_fit(0);
+    pub(super) fn sack_blocks(&mut self, payload_bytes: u32) -> SackBlocks {
+        let mut most = SackBlocks::that_fit(self.option_bytes());
         if payload_bytes > 0 {
             let room = self.sender.smss.saturating_sub(u64::from(payload_bytes) + 4) / 8;
             most = most.min(usize::try_from(room).unwrap_or(most));
         }
         let receiver = &mut self.receiver;
-        receiver.report.take(receiver.irs, &receiver.reassembly, most)
+        let Some(report) = &mut receiver.report else { return SackBlocks::default() };
+        report.take(receiver.irs, &receiver.reassembly, most)
     }
 
     /// The payload and FIN of an acceptable segment that starts at `seq`.
     #[inline]
     pub(super) fn receive(&mut self, now: Time, segment: &Segment, seq: u64) {
+        let option_bytes = u64::from(self.option_bytes());
         let receiver = &mut self.receiver;
         let mut end = seq + u64::from(segment.payload_bytes);
         let mut fin = segment.flags.contains(Flags::FIN);
@@ -188,13 +196,13 @@ impl Connection {
             // Beyond a gap: a duplicate ACK at once.
             receiver.acknowledgement = Acknowledgement::Alone;
             if segment.payload_bytes > 0 {
-                if self.sack {
+                if let Some(report) = &mut receiver.report {
                     let (start, again) = receiver.reassembly.first_overlap(seq, end);
-                    receiver.report.duplicate(start, again);
+                    report.duplicate(start, again);
                 }
                 let new = receiver.reassembly.insert(seq, end);
-                if self.sack {
-                    receiver.report.arrived(seq, &receiver.reassembly);
+                if let Some(report) = &mut receiver.report {
+                    report.arrived(seq, &receiver.reassembly);
                 }
                 if new {
                     self.stats.out_of_order_segments_received += 1;
@@ -205,8 +213,8 @@ impl Connection {
             return;
         }
         if end > before {
-            if self.sack {
-                receiver.report.duplicate(seq, before);
+            if let Some(report) = &mut receiver.report {
+                report.duplicate(seq, before);
             }
             receiver.rcv_nxt = end;
             let mut at_once = false;
@@ -221,7 +229,7 @@ impl Connection {
                 receiver.taken += new_bytes;
             }
             self.pending.set(Pending::RECEIVED);
-            receiver.owed += new_bytes + if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+            receiver.owed += new_bytes + option_bytes;
             match self.config.delayed_ack {
                 Some(delay) if !at_once && receiver.owed < 2 * receiver.full_sized => {
                     if self.timers.delayed_ack_at == Time::MAX {
@@ -245,8 +253,8 @@ impl Connection {
     pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment, seq: u64) {
         self.receiver.acknowledgement = Acknowledgement::Alone;
         if segment.payload_bytes > 0 {
-            if self.sack {
-                self.receiver.report.duplicate(seq, seq + u64::from(segment.payload_bytes));
+            if let Some(report) = &mut self.receiver.report {
+                report.duplicate(seq, seq + u64::from(segment.payload_bytes));
             }
             self.stats.data_segments_received += 1;
             self.stats.duplicate_segments_received += 1;

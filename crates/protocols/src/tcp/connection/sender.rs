@@ -63,7 +63,7 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack => Recovery::Sack(recovery::Sack::new(config.dup_ack_threshold)),
+            Variant::Sack => Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold))),
         };
         Sender {
             iss,
@@ -225,7 +225,9 @@ impl Connection {
                 return false;
             }
         };
-        let tells_of_more = self.sack && !segment.options.sack.is_empty() && sender.take_blocks(segment, ack);
+        let tells_of_more = self.receiver.report.is_some()
+            && !segment.options.sack.is_empty()
+            && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
             if tells_of_more {
                 self.duplicate_ack(now);
@@ -234,7 +236,7 @@ impl Connection {
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = !self.sack
+        let duplicate = self.receiver.report.is_none()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd
@@ -342,6 +344,16 @@ impl Connection {
     /// The next segment with data or FIN that recovery, windows, Nagle and silly window avoidance let go.
     #[inline]
     pub(super) fn transmit_data(&mut self, now: Time) -> Option<Segment> {
+        if self.sender.recovery.is_recovering() {
+            self.transmit_in_recovery(now)
+        } else {
+            self.transmit_in_order(now)
+        }
+    }
+
+    /// The next segment while losses are repaired.
+    #[cold]
+    fn transmit_in_recovery(&mut self, now: Time) -> Option<Segment> {
         let (at, cwnd) = (self.sender.outstanding(), self.sender.window.cwnd_bytes());
         if let Some(hole) = self.sender.recovery.next_retransmission(&at, cwnd) {
             return Some(self.transmit_repair(now, hole));

@@ -89,7 +89,7 @@ pub enum Recovery {
     /// Fast recovery of RFC 6582.
     NewReno(NewReno),
     /// Recovery over selective acknowledgements of RFC 6675.
-    Sack(Sack),
+    Sack(Box<Sack>),
 }
 
 impl Recovery {
