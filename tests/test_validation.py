@@ -52,7 +52,7 @@ def test_a_difference_over_ten_per_cent_is_marked(theirs: float, marked: bool) -
 
 
 def test_an_explained_difference_bears_its_letter(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Explanation("z", "ns-2", ("goodput",), ("reno",), because="it is so")
+    known = Explanation("z", ("ns-2",), ("goodput",), ("reno",), (), (), because="it is so")
     monkeypatch.setattr("validation.tables.EXPLANATIONS", [known])
     for variant, expected in (("reno", ({"z"}, 0)), ("tahoe", (set(), 1))):
         pairs = {"roamsim": [(Run(variant), outcome(1000))], "ns-2": [(Run(variant), outcome(2000))]}

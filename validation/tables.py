@@ -81,6 +81,8 @@ def show_ratio(value: Ratio | None, mark: str) -> str:
         return ""
     if math.isinf(value.value):
         text = "only ours"
+    elif value.value == 0:
+        text = "only theirs"
     elif math.isnan(value.low) or value.low == value.high:
         text = f"{value.value:.3f}"
     else:
@@ -163,5 +165,7 @@ def report(plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) 
         unexplained += missing
     if all_used:
         paragraphs.append("### Why they differ by more than 10 %")
-        paragraphs.append("\n".join(f"- **{e.letter}** {e.because}" for e in EXPLANATIONS if e.letter in all_used))
+        paragraphs.append(
+            "\n".join(f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in all_used)
+        )
     return "\n\n".join(paragraphs) + "\n", unexplained
