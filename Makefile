@@ -65,7 +65,7 @@ bench: setup
 	$(BIN)/python -m benches.compare --json results/bench.json
 
 validate: setup
-	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some ten minutes)'
+	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
 	$(BIN)/python -m validation.compare --json results/validation.json
 
 lock:

@@ -145,7 +145,8 @@ void
 SetDefaults(const Settings& run)
 {
     const std::string variant = run.Text("variant");
-    RngSeedManager::SetSeed(static_cast<uint32_t>(run.Number("seed")));
+    // Runs of one seed are independent streams; small seeds of their own would all begin with values near zero.
+    RngSeedManager::SetRun(static_cast<uint64_t>(run.Number("seed")));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(variant == "sack" || variant == "cubic"));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
