@@ -61,6 +61,8 @@ lint: setup
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
 	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
+	$(SAY) 'Measuring: TCP alone, two connections back to back'
+	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 

@@ -65,6 +65,7 @@ prop_compose! {
             loss,
             loss_back,
             duplication,
+            lost_in_turn: None,
             calm_from: Time::from_ns(20_000_000_000),
         }
     }

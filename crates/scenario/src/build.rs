@@ -352,6 +352,8 @@ fn variant(settings: &Tcp) -> tcp::Variant {
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
         TcpVariant::Sack => tcp::Variant::Sack,
+        TcpVariant::Vegas => tcp::Variant::Vegas,
+        TcpVariant::Cubic => tcp::Variant::Cubic,
     }
 }
 
@@ -374,9 +376,17 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
         nagle: settings.nagle,
         dup_ack_threshold: settings.dup_ack_threshold,
         limited_transmit: settings.limited_transmit,
+        sack: settings.sack,
+        max_sack_blocks: settings.max_sack_blocks,
         timestamps: settings.timestamps,
         max_retransmissions: settings.max_retransmissions,
         initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
+        vegas: settings.vegas.map_or_else(tcp::VegasThresholds::default, |vegas| tcp::VegasThresholds {
+            alpha: vegas.alpha_segments,
+            beta: vegas.beta_segments,
+            gamma: vegas.gamma_segments,
+        }),
+        fast_convergence: settings.fast_convergence,
         ..tcp::Config::default()
     }
 }

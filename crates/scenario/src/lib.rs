@@ -6,6 +6,7 @@ mod diagnostics;
 pub mod model;
 mod overrides;
 mod parse;
+mod profile;
 mod reference;
 mod results;
 pub mod run;

@@ -1,7 +1,7 @@
-//! Reading a scenario: text, tree, overrides, model, validation.
+//! Reading a scenario: text, tree, overrides, profiles, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problems};
-use crate::{Scenario, decode, overrides, tree, validate};
+use crate::{Scenario, decode, overrides, profile, tree, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,7 @@ fn read(
     for (path, value) in overrides {
         overrides::apply(&mut root, path, value, problems);
     }
+    profile::apply(&mut root);
     let mut scenario: Scenario = decode::decode(&root, problems)?;
     if problems.count() == 0 {
         validate::validate(&scenario, &root, problems);

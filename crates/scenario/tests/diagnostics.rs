@@ -104,7 +104,12 @@ reports! {
     node_unknown: "from = \"server\"\nto" => "from = \"servr\"\nto";
     node_twice: "name = \"island\"" => "name = \"phone\"";
     rate_zero: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
+    profile_unknown: "min_rto = \"200ms\"" => "profile = \"clasic\"";
+    profile_against_a_setting: "min_rto = \"200ms\"" => "profile = \"classic\", receive_window = \"1MiB\"";
+    sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
+    vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";
+    vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
     mss_above_mtu: "min_rto = \"200ms\"" => "mss = \"1460B\"";
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";

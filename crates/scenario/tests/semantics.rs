@@ -217,3 +217,29 @@ fn a_loss_list_of_a_stream_can_take_a_retransmission() {
     let [repeated, timeouts] = counts("[2, 11]");
     assert!(repeated >= 2.0 && timeouts == 1.0, "{repeated} {timeouts}");
 }
+
+/// A transfer of 100 kB over the two nodes' link.
+fn transfer(transport: &str) -> String {
+    format!(
+        "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ protocol = \"tcp\", {transport} }}\n\
+         application = {{ kind = \"transfer\", size = \"100000B\" }}\n"
+    )
+}
+
+#[test]
+fn a_profile_fills_in_what_is_left_out_and_nothing_else() {
+    let time = |transport: &str| value(&transfer(transport), "flows", "completion_time_s");
+    // A handshake of 20 ms, then windows of 1, 2, 4, ... segments every 20 ms against ten at once.
+    let (classic, modern) = (time("profile = \"classic\""), time("profile = \"modern\""));
+    assert!(classic > modern + 0.06, "{classic} {modern}");
+    // The classic window is one segment; set beside the profile, it goes first.
+    let wider = time("profile = \"classic\", initial_window = 10");
+    assert!(wider < classic - 0.04, "{wider} {classic}");
+    // Written out, a profile is the same scenario.
+    let written = "variant = \"reno\", initial_window = 1, receive_window = \"65535B\", window_scaling = false, \
+                   timestamps = false, limited_transmit = false, delayed_ack = true, \
+                   delayed_ack_timeout = \"200ms\", nagle = true, dup_ack_threshold = 3, \
+                   clock_granularity = \"500ms\", min_rto = \"1s\", max_rto = \"64s\", initial_rto = \"3s\"";
+    assert_eq!(time(written), classic);
+}

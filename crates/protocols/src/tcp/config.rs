@@ -17,19 +17,28 @@ pub enum Variant {
     /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
     /// NewReno towards a peer that does not take SACK.
     Sack,
+    /// Fine-grained timers beside duplicate ACKs, fast recovery that ends at the first new ACK, a window that follows
+    /// the round-trip time: Brakmo and Peterson 1995.
+    Vegas,
+    /// Duplicate ACKs and the scoreboard, the recovery of `Sack`, a cubic window: RFC 9438.
+    /// NewReno's recovery towards a peer that does not take SACK.
+    Cubic,
 }
 
 impl Variant {
-    /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 4] = [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack];
+    /// Every variant, those that halve the window first.
+    pub const ALL: [Variant; 6] =
+        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Vegas, Variant::Cubic];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
             Variant::Sack => "sack",
+            Variant::Vegas => "vegas",
+            Variant::Cubic => "cubic",
         }
     }
 }
@@ -37,7 +46,7 @@ impl Variant {
 impl Variant {
     /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
     pub const fn permits_sack(self) -> bool {
-        matches!(self, Variant::Sack)
+        matches!(self, Variant::Sack | Variant::Cubic)
     }
 }
 
@@ -71,6 +80,24 @@ impl FromStr for Variant {
             .into_iter()
             .find(|variant| variant.name() == name)
             .ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasThresholds {
+    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and Peterson 1995,
+    /// section III.B).
+    pub alpha: u32,
+    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
+    pub beta: u32,
+    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
+    pub gamma: u32,
+}
+
+impl Default for VegasThresholds {
+    fn default() -> VegasThresholds {
+        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
     }
 }
 
@@ -126,6 +153,11 @@ pub struct Config {
     /// One new segment for each of the first two duplicate ACKs. Default on (RFC 3042). Tahoe is older and
     /// does without.
     pub limited_transmit: bool,
+    /// Offers selective acknowledgements (RFC 2018). Default `None`: as [`Variant::permits_sack`] says. Variants that
+    /// do not need them then send them and learn nothing from them.
+    pub sack: Option<bool>,
+    /// The most SACK blocks in a segment. Default `None`: as many as there is room for.
+    pub max_sack_blocks: Option<u32>,
     /// Offers timestamps, RFC 7323 section 3. Default off (chosen: 12 bytes a segment are a scenario's choice).
     pub timestamps: bool,
     /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
@@ -136,6 +168,11 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
+    /// Vegas' thresholds; no other variant has a use for them.
+    pub vegas: VegasThresholds,
+    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
+    /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
+    pub fast_convergence: bool,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -156,10 +193,14 @@ impl Default for Config {
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
+            sack: None,
+            max_sack_blocks: None,
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
+            vegas: VegasThresholds::default(),
+            fast_convergence: true,
             msl: Span::from_secs(120),
         }
     }
@@ -180,6 +221,10 @@ pub enum ConfigError {
     ZeroDupAckThreshold,
     /// The initial window is zero segments.
     ZeroInitialWindow,
+    /// Vegas' `alpha` is zero or above `beta`.
+    VegasThresholdsOutOfOrder,
+    /// The number of SACK blocks is zero.
+    ZeroSackBlocks,
 }
 
 impl fmt::Display for ConfigError {
@@ -190,7 +235,9 @@ impl fmt::Display for ConfigError {
             ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
             ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
+            ConfigError::ZeroSackBlocks => "SACK needs at least one block",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
+            ConfigError::VegasThresholdsOutOfOrder => "Vegas' alpha must be at least 1 and not above beta",
         })
     }
 }
@@ -198,6 +245,11 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
+    /// Whether selective acknowledgements are offered.
+    pub fn permits_sack(&self) -> bool {
+        self.sack.unwrap_or(self.variant.permits_sack())
+    }
+
     /// Refuses settings that contradict each other or that the header cannot carry.
     pub fn check(&self) -> Result<(), ConfigError> {
         let least_mss = if self.timestamps { 13 } else { 1 };
@@ -216,8 +268,14 @@ impl Config {
         if self.dup_ack_threshold == 0 {
             return Err(ConfigError::ZeroDupAckThreshold);
         }
+        if self.max_sack_blocks == Some(0) {
+            return Err(ConfigError::ZeroSackBlocks);
+        }
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
+        }
+        if !(1..=self.vegas.beta).contains(&self.vegas.alpha) {
+            return Err(ConfigError::VegasThresholdsOutOfOrder);
         }
         Ok(())
     }
@@ -248,7 +306,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`"
         );
     }
 
@@ -266,10 +324,13 @@ mod tests {
         assert_eq!(refused(|c| c.receive_window_bytes = 0), ConfigError::ReceiveWindowOutOfRange);
         assert_eq!(refused(|c| c.max_rto = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
         assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
+        assert_eq!(refused(|c| c.max_sack_blocks = Some(0)), ConfigError::ZeroSackBlocks);
         assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
         assert_eq!(
             refused(|c| c.initial_window = InitialWindow::Segments(0)),
             ConfigError::ZeroInitialWindow
         );
+        assert_eq!(refused(|c| c.vegas.alpha = 5), ConfigError::VegasThresholdsOutOfOrder);
+        assert_eq!(refused(|c| c.vegas.alpha = 0), ConfigError::VegasThresholdsOutOfOrder);
     }
 }

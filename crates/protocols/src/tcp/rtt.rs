@@ -39,6 +39,11 @@ impl RttEstimator {
         }
     }
 
+    /// Of exact times, with neither a tick nor a lower bound.
+    pub(super) fn fine_grained(config: &Config) -> RttEstimator {
+        RttEstimator::new(&Config { min_rto: Span::ZERO, clock_granularity: Span::ZERO, ..*config })
+    }
+
     #[inline]
     pub(super) fn srtt(&self) -> Option<Span> {
         self.srtt

@@ -26,6 +26,9 @@ pub struct Udp {}
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
+    /// A named set of settings: it takes the place of the defaults below, and what is set beside it goes first.
+    /// Left out: the defaults below.
+    pub profile: Option<TcpProfile>,
     /// Loss detection, recovery and window law together. Default: NewReno, the standard for a TCP without SACK
     /// (RFC 6582).
     pub variant: TcpVariant,
@@ -79,6 +82,13 @@ pub struct Tcp {
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older and
     /// never does.
     pub limited_transmit: bool,
+    /// Whether selective acknowledgements are offered and, if both ends do, sent (RFC 2018). Left out: yes where the
+    /// variant's recovery uses them, `sack` and `cubic`. Without them these two recover as NewReno does; the other
+    /// variants send them if told to and learn nothing from them.
+    pub sack: Option<bool>,
+    /// The most SACK blocks in a segment, 1 to 4. Left out: what the header has room for, 4, or 3 beside timestamps
+    /// (RFC 2018 section 3).
+    pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
     /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in the
@@ -88,12 +98,42 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
+    /// The thresholds of the variant `vegas`, which the others pass over, so that variants can be
+    /// compared in one scenario. Left out: its defaults.
+    pub vegas: Option<Vegas>,
+    /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
+    /// 4.7, which advises to do without where a flow is alone). The other variants have none.
+    pub fast_convergence: bool,
+}
+
+/// Vegas' thresholds: how many segments a connection keeps in the queues of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vegas {
+    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "alpha")]
+    pub alpha_segments: u32,
+    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "beta")]
+    pub beta_segments: u32,
+    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux.
+    #[serde(rename = "gamma")]
+    pub gamma_segments: u32,
+}
+
+impl Default for Vegas {
+    fn default() -> Vegas {
+        Vegas { alpha_segments: 2, beta_segments: 4, gamma_segments: 1 }
+    }
 }
 
 impl Default for Tcp {
     // The sources are those of the fields' documentation, where users read them.
     fn default() -> Tcp {
         Tcp {
+            profile: None,
             variant: TcpVariant::NewReno,
             mss_bytes: None,
             initial_window_segments: None,
@@ -108,9 +148,13 @@ impl Default for Tcp {
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
+            sack: None,
+            max_sack_blocks: None,
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
+            vegas: None,
+            fast_convergence: true,
         }
     }
 }
@@ -130,6 +174,17 @@ impl Udp {
     pub const HEADER_BYTES: u64 = 8;
 }
 
+/// A named set of TCP settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::profile::print_in_full)]
+pub enum TcpProfile {
+    /// TCP as it stood when the comparisons of the 1990s were made:
+    Classic,
+    /// TCP as current general-purpose systems have it, Linux above all:
+    Modern,
+}
+
 /// A named triple of loss detection, recovery and window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -140,6 +195,11 @@ pub enum TcpVariant {
     Reno,
     /// Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
     NewReno,
-    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675); the only one here that negotiates them.
+    /// Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.
     Sack,
+    /// A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate
+    /// acknowledgement (Brakmo and Peterson 1995).
+    Vegas,
+    /// The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
+    Cubic,
 }

@@ -130,11 +130,7 @@ impl Connection {
                 value: self.timestamp_clock(now),
                 echo_reply: self.receiver.ts_recent,
             }),
-            sack_permitted: if answers {
-                self.receiver.report.is_some()
-            } else {
-                self.config.variant.permits_sack()
-            },
+            sack_permitted: if answers { self.receiver.report.is_some() } else { self.config.permits_sack() },
             ..Options::default()
         };
         if answers {
@@ -237,7 +233,7 @@ impl Connection {
             self.receiver.ts_recent = timestamps.value;
             self.receiver.ts_recent_at = now;
         }
-        if self.config.variant.permits_sack() && options.sack_permitted {
+        if self.config.permits_sack() && options.sack_permitted {
             self.receiver.report = Some(Box::default());
         } else {
             self.sender.do_without_sack();

@@ -163,6 +163,9 @@ impl Connection {
     #[cold]
     pub(super) fn sack_blocks(&mut self, payload_bytes: u32) -> SackBlocks {
         let mut most = SackBlocks::that_fit(self.option_bytes());
+        if let Some(blocks) = self.config.max_sack_blocks {
+            most = most.min(blocks as usize);
+        }
         if payload_bytes > 0 {
             let room = self.sender.smss.saturating_sub(u64::from(payload_bytes) + 4) / 8;
             most = most.min(usize::try_from(room).unwrap_or(most));

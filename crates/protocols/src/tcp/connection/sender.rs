@@ -9,7 +9,7 @@ use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Pending};
 use crate::tcp::config::{Config, Variant};
-use crate::tcp::detection::{Detection, DuplicateAcks};
+use crate::tcp::detection::{self, Detection, DuplicateAcks};
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
@@ -63,7 +63,23 @@ impl Sender {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
             Variant::Reno => Recovery::Reno(recovery::Reno::default()),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
-            Variant::Sack => Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold))),
+            Variant::Sack | Variant::Cubic => {
+                Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
+            }
+            Variant::Vegas => Recovery::Vegas(recovery::Vegas::default()),
+        };
+        let detection = match config.variant {
+            Variant::Vegas => Detection::Vegas(detection::Vegas::new(config)),
+            _ => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
+        };
+        let window = match config.variant {
+            Variant::Vegas => {
+                WindowLaw::Vegas(window::Vegas::new(config.vegas, config.initial_ssthresh_bytes))
+            }
+            Variant::Cubic => {
+                WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
+            }
+            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
         };
         Sender {
             iss,
@@ -89,9 +105,9 @@ impl Sender {
             retries: 0,
             probes: 0,
             rtt: RttEstimator::new(config),
-            detection: Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
+            detection,
             recovery,
-            window: WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
+            window,
         }
     }
 
@@ -190,7 +206,7 @@ impl Sender {
     }
 
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
-    pub(super) fn go_back(&mut self) {
+    pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
         let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
         if self.recovery.is_recovering() {
@@ -200,7 +216,7 @@ impl Sender {
         }
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
         self.recovery.on_timeout(&at);
-        self.detection.on_timeout();
+        self.detection.on_timeout(now);
         self.send_anew();
     }
 
@@ -225,7 +241,7 @@ impl Connection {
                 return false;
             }
         };
-        let tells_of_more = self.receiver.report.is_some()
+        let tells_of_more = sender.recovery.takes_blocks()
             && !segment.options.sack.is_empty()
             && sender.take_blocks(segment, ack);
         if ack < sender.snd_una {
@@ -236,7 +252,7 @@ impl Connection {
         }
         let offered = u64::from(segment.window) << sender.snd_wnd_shift;
         // RFC 5681 section 2; a probe of the window is not outstanding data of its kind.
-        let duplicate = self.receiver.report.is_none()
+        let duplicate = !sender.recovery.takes_blocks()
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && offered == sender.snd_wnd
@@ -283,13 +299,14 @@ impl Connection {
         sender.limited_transmit_bytes = 0;
         self.stats.bytes_acknowledged += sender.acknowledged() - before;
         self.pending.set(Pending::ACKNOWLEDGED);
-        sender.detection.on_new_ack();
+        let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal => {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
                 let srtt = sender.rtt.srtt();
-                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt });
+                let (rtt, snd_una, snd_nxt) = (heard.rtt, sender.snd_una, sender.snd_nxt);
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt, rtt, snd_una, snd_nxt });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -312,6 +329,9 @@ impl Connection {
         if sender.fin_queued && sender.snd_una == sender.written + 2 {
             self.fin_acknowledged(now);
         }
+        if heard.overdue {
+            self.answer_loss(now);
+        }
     }
 
     fn duplicate_ack(&mut self, now: Time) {
@@ -320,16 +340,28 @@ impl Connection {
         let at = sender.outstanding();
         if sender.recovery.is_recovering() {
             sender.recovery.on_duplicate(&at);
-            return;
+            if sender.detection.is_lost_again(now) {
+                self.answer_loss(now);
+            }
+        } else if sender.detection.on_duplicate(now) || sender.recovery.tells_of_loss(&at) {
+            self.answer_loss(now);
         }
-        if !sender.detection.on_duplicate() && !sender.recovery.tells_of_loss(&at) {
-            return;
-        }
+    }
+
+    /// The segment at SND.UNA is taken as lost.
+    #[cold]
+    fn answer_loss(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
         // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
         let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
-        match sender.recovery.on_loss(&at, self.config.dup_ack_threshold) {
+        match sender.recovery.on_loss(&at, sender.detection.duplicates()) {
             Response::None => return,
-            Response::Repair => sender.window.on_congestion(Cause::FastRetransmit { flight_bytes }),
+            Response::Repair => {
+                if sender.detection.on_repair(now) {
+                    sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
+                }
+            }
             Response::GoBack => {
                 sender.window.on_congestion(Cause::GoBack { flight_bytes });
                 sender.send_anew();
@@ -424,6 +456,7 @@ impl Connection {
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let sender = &mut self.sender;
+        sender.window.on_idle_end(now);
         if self.config.restart_after_idle && now.since(sender.last_sent_at) > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
             sender.window.on_congestion(Cause::Idle { restart_window_bytes });
@@ -507,6 +540,7 @@ impl Connection {
         } else {
             sender.time_segment(end, now);
         }
+        sender.detection.on_sent(start, end, now, repeated > 0);
         sender.snd_nxt = sender.snd_nxt.max(end);
         sender.snd_max = sender.snd_max.max(end);
         sender.last_sent_at = now;

@@ -15,6 +15,7 @@ use super::{Acked, Cause};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Reno {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
@@ -104,7 +105,6 @@ impl Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roamsim_engine::Time;
 
     fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
         let mut law = Reno::new(ssthresh);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn acked(bytes: u64, in_use_bytes: u64) -> Acked {
-        Acked { bytes, in_use_bytes, now: Time::ZERO, srtt: None }
+        Acked { bytes, in_use_bytes, ..Acked::default() }
     }
 
     fn ack(law: &mut Reno, bytes: u64) {

@@ -1,0 +1,92 @@
+"""TCP at the ends of its ranges: streams that wrap the sequence space, receive buffers of two segments."""
+
+import math
+
+import pytest
+import roamsim
+
+VARIANTS = [variant["const"] for variant in roamsim.schema()["$defs"]["TcpVariant"]["oneOf"]]
+
+SCENARIO = """
+[scenario]
+name = "limits"
+duration = "{duration_s}s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "{rate}"
+delay = "5ms"
+mtu = "65535B"
+queue = {{ packets = 20000 }}
+loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = {{ protocol = "tcp", variant = "{variant}", {transport} }}
+application = {{ kind = "transfer", size = "{size_bytes}B" }}
+"""
+
+
+def flow(**settings: object) -> dict[str, float]:
+    """The flow's row of one run."""
+    return roamsim.run(SCENARIO.format(**settings)).flows.row(0, named=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("loss", [0.0, 0.0005])
+def test_a_flow_of_20_gb_wraps_the_sequence_space_and_arrives_whole(variant: str, loss: float) -> None:
+    """20e9 octets are 4.66 times around the 2^32 sequence numbers; windows need scaling, timestamps pass PAWS."""
+    row = flow(
+        variant=variant,
+        loss=loss,
+        rate="100Gb/s",
+        duration_s=3000,
+        size_bytes=20_000_000_000,
+        transport='mss = "60000B", receive_window = "1GiB", timestamps = true, min_rto = "200ms"',
+    )
+    assert row["delivered_bytes"] == 20_000_000_000
+    if loss == 0:
+        # 1.6 s at 100 Gb/s if the line is full; a window of 1 GiB is less than 20,000 segments.
+        assert row["retransmissions"] == 0
+        assert row["completion_time_s"] >= 1.6
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("delayed_ack", ["true", "false"])
+def test_a_receive_buffer_of_two_segments_carries_two_segments_a_round_trip(variant: str, delayed_ack: str) -> None:
+    """Two full segments are acknowledged at once, so a delayed ACK changes nothing: 2000 octets in 10 ms and the
+    time on the line of two segments and an ACK, to 0.5 %."""
+    rate_bps = 10e6
+    row = flow(
+        variant=variant,
+        loss=0.0,
+        rate="10Mb/s",
+        duration_s=60,
+        size_bytes=1_000_000,
+        transport=f'mss = "1000B", receive_window = "2000B", delayed_ack = {delayed_ack}',
+    )
+    segments = 2 if delayed_ack == "true" else 1
+    round_trip_s = 0.010 + 8 * (segments * 1060 + 60) / rate_bps
+    # One round trip for the handshake, 500 of two segments.
+    assert math.isclose(row["completion_time_s"], 500 * round_trip_s, rel_tol=5e-3)
+    assert row["retransmissions"] == 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_receive_buffer_of_two_segments_survives_loss(variant: str) -> None:
+    """With two segments in flight there are never three duplicates: timeouts repair, and all arrives."""
+    row = flow(
+        variant=variant,
+        loss=0.05,
+        rate="10Mb/s",
+        duration_s=600,
+        size_bytes=1_000_000,
+        transport='mss = "1000B", receive_window = "2000B", min_rto = "200ms"',
+    )
+    assert row["delivered_bytes"] == 1_000_000
+    assert row["timeouts"] > 0
