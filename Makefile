@@ -3,6 +3,7 @@
 # make lint    formats, lints and types, Rust and Python
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
+# make validate  the same runs in ns-3 and ns-2, beside ours; what it finds stands in docs/validation.md
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -17,7 +18,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint figures bench lock clean
+.PHONY: help setup demo test lint figures bench validate lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -69,7 +70,11 @@ bench: setup
 	$(SAY) 'Measuring: TCP alone, two connections back to back'
 	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
-	$(BIN)/python benches/compare.py --json results/bench.json
+	$(BIN)/python -m benches.compare --json results/bench.json
+
+validate: setup
+	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
+	$(BIN)/python -m validation.compare --json results/validation.json
 
 lock:
 	$(PYTHON) -m venv .venv-lock

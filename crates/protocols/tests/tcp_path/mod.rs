@@ -92,7 +92,10 @@ impl Pair {
         self.note_going_back(i);
         loop {
             let mut cx = Context { now: self.now, random: &mut unused };
-            let Some(segment) = self.ends[i].tcp.poll_transmit(&mut cx) else { break };
+            let Some(segment) = self.ends[i].tcp.poll_transmit(&mut cx) else {
+                self.check_asked_again(i);
+                break;
+            };
             burst += 1;
             assert!(burst < 100_000, "endless sending");
             self.check_sent(i, &segment);
@@ -194,6 +197,18 @@ impl Pair {
     }
 
     /// What holds for every segment sent.
+    /// One that has nothing to send has nothing to send when it is asked again, and is what it was.
+    fn check_asked_again(&mut self, i: usize) {
+        if self.steps % 32 != 0 {
+            return;
+        }
+        let before = format!("{:?}", self.ends[i].tcp);
+        let mut unused = Stream::new(0, 0, "");
+        let again = self.ends[i].tcp.poll_transmit(&mut Context { now: self.now, random: &mut unused });
+        assert!(again.is_none(), "{again:?} {before}");
+        assert_eq!(before, format!("{:?}", self.ends[i].tcp));
+    }
+
     fn check_sent(&self, i: usize, segment: &Segment) {
         let tcp = &self.ends[i].tcp;
         assert!(u64::from(segment.payload_bytes) <= tcp.smss_bytes());

@@ -365,10 +365,11 @@ impl Connection {
             Response::GoBack => {
                 sender.window.on_congestion(Cause::GoBack { flight_bytes });
                 sender.send_anew();
-                // The segment sent anew is the oldest in flight now (RFC 6298 5.1).
-                self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
             }
         }
+        // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
+        // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
+        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
     }
 
@@ -426,11 +427,13 @@ impl Connection {
         if length == 0 && !fin {
             return self.wait_for_window(now);
         }
+        let mut beyond_window = false;
         // A segment is never cut to the congestion window, which holds at least one.
         if flight > 0 && length > 0 {
             let cwnd = sender.send_window();
             let pipe = sender.recovery.pipe_bytes(&sender.outstanding());
-            if pipe + length > cwnd && !self.limited_transmit_lets_go(flight, length, cwnd) {
+            beyond_window = pipe + length > cwnd;
+            if beyond_window && !self.limited_transmit_lets_go(flight, length, cwnd) {
                 return None;
             }
         }
@@ -445,6 +448,9 @@ impl Connection {
         }
         self.sender.probe_due = false;
         self.sender.probes = 0;
+        if beyond_window {
+            self.sender.limited_transmit_bytes += length;
+        }
         if goes_back {
             self.sender.recovery.on_sent_anew(self.sender.snd_nxt + length);
         }
@@ -463,18 +469,14 @@ impl Connection {
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
-    fn limited_transmit_lets_go(&mut self, flight: u64, length: u64, cwnd: u64) -> bool {
-        let sender = &mut self.sender;
+    fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
+        let sender = &self.sender;
         if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
             return false;
         }
         let duplicates = sender.detection.limited_transmit_segments();
         let beyond = sender.recovery.limited_transmit_bytes(duplicates, sender.smss);
-        let lets_go = flight + length <= cwnd + beyond;
-        if lets_go {
-            sender.limited_transmit_bytes += length;
-        }
-        lets_go
+        flight + length <= cwnd + beyond
     }
 
     /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known, whatever

@@ -1,6 +1,7 @@
 //! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
 //!
-//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2).
+//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2), up to ssthresh, where it
+//!   ends: a threshold of five and a half segments is not passed by half a segment.
 //! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
 //!   recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
@@ -55,7 +56,8 @@ impl Reno {
             return;
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
-            self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+            let room = self.ssthresh_bytes - self.cwnd_bytes;
+            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
             return;
         }
         self.acked_bytes += acked.bytes;
@@ -125,6 +127,21 @@ mod tests {
         ack(&mut law, 2000);
         ack(&mut law, 10);
         assert_eq!(law.cwnd_bytes(), 2000 + 1000 + 1000 + 10);
+    }
+
+    #[test]
+    fn slow_start_ends_at_its_threshold() {
+        // Half of eleven segments, entered from a full ACK with four in flight (RFC 6582: min(5500, 4000 + 1000)).
+        let mut law = law(11_000, None);
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 11_000 });
+        law.on_recovered(5000);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 5500);
+        // Then a segment a round trip of the five that it holds.
+        (0..4).for_each(|_| ack(&mut law, 1000));
+        assert_eq!(law.cwnd_bytes(), 5500);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 6500);
     }
 
     #[test]
