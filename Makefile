@@ -1,7 +1,9 @@
 # make demo    set up, then reproduce a published study in short form; ends with the path of its report
 # make test    set up, then all tests
 # make lint    formats, lints and types, Rust and Python
+# make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
+# make validate  the same runs in ns-3 and ns-2, beside ours; what it finds stands in docs/validation.md
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -16,7 +18,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo test lint figures bench validate lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -57,11 +59,22 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
 
+figures: setup
+	$(SAY) 'Drawing: docs/images'
+	$(BIN)/python docs/figures/fall_floyd.py
+	$(BIN)/python docs/figures/window_shapes.py
+
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
 	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
+	$(SAY) 'Measuring: TCP alone, two connections back to back'
+	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
-	$(BIN)/python benches/compare.py --json results/bench.json
+	$(BIN)/python -m benches.compare --json results/bench.json
+
+validate: setup
+	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
+	$(BIN)/python -m validation.compare --json results/validation.json
 
 lock:
 	$(PYTHON) -m venv .venv-lock

@@ -1,6 +1,6 @@
 """Measures the bench scenarios in Roamsim, ns-3 and ns-2, side by side, and prints the comparison as Markdown.
 
-    python benches/compare.py [--rounds N] [--only NAME]... [--json FILE] [--update docs/performance.md]
+    python -m benches.compare [--rounds N] [--only NAME]... [--json FILE] [--update docs/performance.md]
 
 Each round runs each simulator once, each run in a process of its own, so that a disturbance of the machine meets all
 of them. Ratios are taken within a round; medians of rounds are printed, with the smallest and the largest. A
@@ -10,7 +10,6 @@ simulator that is missing is left out, and said so. These are benchmarks, not te
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -18,10 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import programs
-from programs import MissingError, Program
-
-BEGIN, END = "<!-- bench:start -->", "<!-- bench:end -->"
+from benches import programs
+from peers.document import machine, replace, table
+from peers.simulators import ROOT, MissingError, Program
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def measure(benches: list[Bench], found: list[Program], rounds: int) -> Runs:
 
 def hold_ns() -> dict[int, float]:
     """Nanoseconds of one step of the bare hold model by number of pending events, as criterion left them."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", programs.ROOT / "target"))
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     estimates = target.glob("criterion/hold/*/new/estimates.json")
     held = {
         int(e.parent.parent.name): float(json.loads(e.read_text())["median"]["point_estimate"]) for e in estimates
@@ -96,12 +94,6 @@ def spread(values: list[float], digits: int = 3) -> str:
     if len(values) == 1:
         return f"{values[0]:.{digits}g}"
     return f"{statistics.median(values):.{digits}g} ({min(values):.{digits}g} to {max(values):.{digits}g})"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]])
 
 
 def work_table(benches: list[Bench], runs: Runs) -> str:
@@ -186,15 +178,6 @@ def memory_per_flow(runs: Runs) -> float | None:
     return (at_large - at_small) / 990
 
 
-def machine() -> str:
-    """What it was measured on."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
-    system = f"{platform.system()} {platform.machine()}"
-    return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
-
-
 def report(benches: list[Bench], found: list[Program], runs: Runs, rounds: int, held: dict[int, float]) -> str:
     """The whole comparison as Markdown."""
     parts = [f"Measured on: {machine()}; {rounds} rounds; medians (smallest to largest)."]
@@ -205,15 +188,6 @@ def report(benches: list[Bench], found: list[Program], runs: Runs, rounds: int, 
             parts.append(ratio_table(benches, runs))
         parts.append(event_table(benches, runs, held))
     return "\n\n".join(parts) + "\n"
-
-
-def update(path: Path, text: str) -> None:
-    """Replaces what stands between the markers of a file."""
-    old = path.read_text()
-    if old.count(BEGIN) != 1 or old.count(END) != 1:
-        raise SystemExit(f"{path} must hold {BEGIN} and {END} once each")
-    before, rest = old.split(BEGIN)
-    path.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
 
 
 def main() -> None:
@@ -244,7 +218,7 @@ def main() -> None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(document, indent=1) + "\n")
     if arguments.update:
-        update(arguments.update, text)
+        replace(arguments.update, "bench", text)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_every_row_says_which_run_it_is_of(scenario: Path) -> None:
 def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> None:
     from roamsim import _roamsim
 
-    traces = ["cwnd", "transactions", "packets"]
+    traces = ["cwnd", "segments", "transactions", "packets"]
     result = _roamsim.run(roamsim.load(scenario), trace=traces)
     explained = {(m.table, m.column): m.unit for m in metrics() if m.table != "run"}
     found = {

@@ -73,3 +73,27 @@ def test_time_stamps_are_nanoseconds_and_interfaces_are_named(tmp_path: Path) ->
     assert any(not time.endswith("000") for time in times)
     names = set(tshark(file, "-T", "fields", "-e", "frame.interface_name").split())
     assert len(names) >= 4, names
+
+
+@pytest.mark.parametrize(("timestamps", "most_blocks"), [(False, 4), (True, 3)])
+def test_sack_blocks_are_dissected(tmp_path: Path, timestamps: bool, most_blocks: int) -> None:
+    """RFC 2018: permitted on both SYNs, then up to four blocks, three beside timestamps, each of them in order."""
+    settings: dict[str, Any] = {
+        "link.pipe.outages": [],
+        "link.pipe.loss.probability": 0.05,
+        "flow.ftp.transport.variant": "sack",
+        "flow.ftp.transport.timestamps": timestamps,
+    }
+    file = capture(tmp_path, ROOT / "examples" / "one-tcp-flow.toml", **settings)
+    assert tshark(file, "-Y", "_ws.malformed || tcp.checksum.status == 0") == ""
+    assert len(tshark(file, "-Y", "tcp.flags.syn == 1 && tcp.options.sack_perm").splitlines()) >= 4
+    fields = ("-e", "tcp.options.sack_le", "-e", "tcp.options.sack_re", "-e", "tcp.ack")
+    rows = tshark(file, "-Y", "tcp.options.sack_le", "-T", "fields", *fields).splitlines()
+    counts = set()
+    for row in rows:
+        left, right, ack = ([int(number) for number in field.split(",")] for field in row.split("\t"))
+        counts.add(len(left))
+        # A duplicate (RFC 2883) may lie below the acknowledgement; all others lie above it.
+        assert all(a < b for a, b in zip(left, right, strict=True))
+        assert all(a > ack[0] for a in left[1:])
+    assert counts == set(range(1, most_blocks + 1))

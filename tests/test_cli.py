@@ -208,6 +208,32 @@ def test_plot_draws_time_series_and_metrics(roamsim: Command, scenario: Path, tm
     assert "cwnd" in roamsim("plot", "out", "--what", "queue", code=2).stderr
 
 
+def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--trace", "segments,rtt", "--parquet", "out")
+    assert roamsim("plot", "out", "--what", "segments").stdout == "out/segments.svg\n"
+    drawn = (tmp_path / "out" / "segments.svg").read_text()
+    for mark in ("sent", "sent again", "lost", "acknowledged", "duplicate ACK"):
+        assert f">{mark}<" in drawn
+    roamsim("plot", "out", "--what", "rtt", "--flow", "download", "--from", "1s", "--to", "2500ms")
+    drawn = (tmp_path / "out" / "rtt.svg").read_text()
+    assert "flow download/rtt" in drawn
+    assert ">1.2<" in drawn
+    assert ">3.0<" not in drawn
+    for arguments, complaint in (
+        (["segments", "--flow", "upload"], "there are flow download"),
+        (["segments", "--from", "1"], "--from takes a time with its unit"),
+        (["segments", "--from", "30s"], "between these times"),
+        (["segments", "--from", "3s", "--to", "2s"], "has no width"),
+        (["flows.goodput_bps", "--from", "3s"], "chosen of what was recorded over time"),
+        (["cwnd"], "nothing called 'cwnd' was recorded; the samples are of rto, rtt, srtt"),
+    ):
+        error = roamsim("plot", "out", "--what", *arguments, code=2).stderr
+        assert complaint in " ".join(error.split())
+    rows = "select event, count(*) n from segments where event in ('lost', 'retransmitted') group by event order by 1"
+    losses, again = json.loads(roamsim("query", "out", rows, "--json").stdout)
+    assert 0 < losses["n"] <= again["n"]
+
+
 def test_a_query_gives_types_that_json_and_csv_can_hold(roamsim: Command, scenario: Path) -> None:
     roamsim("run", scenario, "--parquet", "out")
     question = (

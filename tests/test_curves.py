@@ -7,8 +7,11 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim
-from roamsim.curves import curves, delays, time_series
-from roamsim.store import Manifest, Results
+from matplotlib.figure import Figure
+from roamsim import timesequence
+from roamsim.curves import curves, delays
+from roamsim.store import Manifest, PointEntry, Results
+from roamsim.timeseries import Part, segments, time_series
 
 
 def recorded(samples: list[tuple[float, str, float, str]]) -> Results:
@@ -23,7 +26,7 @@ def recorded(samples: list[tuple[float, str, float, str]]) -> Results:
 def test_throughput_is_the_slope_of_what_was_delivered() -> None:
     # 1000 B each second for 100 s, then nothing: 8000 bit/s, then 0; a hundredth of 200 s is 2 s.
     samples = [(float(t), "flow f/delivered", 1000.0 * min(t, 100), "B") for t in range(201)]
-    rates = time_series(recorded(samples), "throughput")
+    rates = time_series(recorded(samples), "throughput")[0].frame
     assert rates["time_s"].to_list() == pytest.approx([2.0 * n for n in range(100)])
     assert rates["value"].to_list() == pytest.approx([8000.0] * 50 + [0.0] * 50)
     assert set(rates["unit"]) == {"bit/s"}
@@ -33,7 +36,7 @@ def test_a_window_that_never_moves_and_a_threshold_that_was_never_set_are_not_dr
     moving = [(float(t), "flow f/cwnd", 1000.0 * t, "B") for t in range(5)]
     still = [(0.0, "flow f (sink)/cwnd", 1.0, "B"), (1.0, "flow f (sink)/cwnd", 10.0, "B")]
     unset = [(0.0, "flow f/ssthresh", 2.0**64, "B")]
-    drawn = time_series(recorded(moving + still + unset), "cwnd")
+    drawn = time_series(recorded(moving + still + unset), "cwnd")[0].frame
     assert set(drawn["series"]) == {"flow f/cwnd"}
 
 
@@ -52,13 +55,125 @@ def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
 
 
 def test_delays_are_shares_of_all_transactions() -> None:
-    frame = polars.DataFrame({"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2]})
+    rows = {"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2], "point": [0] * 5}
+    frame = polars.DataFrame(rows)
     manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
     drawn = delays(Results(Path(), manifest, {"transactions": frame}))
     # Three of the four of a succeeded: the curve ends at 3/4.
     assert drawn.filter(signalling="a").rows() == [("a", 0.1, 0.25), ("a", 0.2, 0.5), ("a", 0.3, 0.75)]
     assert drawn.filter(signalling="b").rows() == [("b", 0.5, 1.0)]
+    # The points of a sweep are apart.
+    drawn = delays(
+        swept({"transactions": frame.with_columns(point=polars.Series([0, 0, 0, 1, 1]))}, ["reno", "sack"])
+    )
+    assert drawn.filter(signalling="a, reno").rows() == [("a, reno", 0.3, 0.5)]
+    assert drawn.filter(signalling="a, sack").rows() == [("a, sack", 0.1, 0.5), ("a, sack", 0.2, 1.0)]
 
 
 def test_a_unit_is_not_said_twice(scenario: Path) -> None:
     assert curves(roamsim.sweep(scenario, {}), "drops", "packets").y_title == "packets"
+
+
+def events(rows: list[tuple[float, str, int, int]], *, sender: str = "flow f", point: int = 0) -> polars.DataFrame:
+    """Rows of the table `segments`."""
+    frame = polars.DataFrame(rows, schema=["time_s", "event", "start_bytes", "end_bytes"], orient="row")
+    return frame.with_columns(
+        polars.lit(sender).alias("sender"), polars.lit(point).alias("point"), polars.lit(0).alias("replication")
+    )
+
+
+# Segments of 1000 B: the second is lost and sent again; a duplicate ACK names the third in a SACK block.
+LOST_AND_REPAIRED = [
+    (0.0, "sent", 0, 1000),
+    (0.0, "sent", 1000, 2000),
+    (0.1, "lost", 1000, 2000),
+    (0.2, "sent", 2000, 3000),
+    (1.0, "acknowledged", 0, 1000),
+    (1.2, "acknowledged", 1000, 1000),
+    (1.2, "sacked", 2000, 3000),
+    (1.3, "retransmitted", 1000, 2000),
+    (2.3, "acknowledged", 1000, 3000),
+]
+
+
+def drawn_marks(segment_bytes: int | None) -> dict[str, list[tuple[float, float]]]:
+    """What a time-sequence chart shows: for each kind of mark its places."""
+    figure = Figure()
+    axes = figure.add_subplot()
+    timesequence.draw(axes, events(LOST_AND_REPAIRED), segment_bytes=segment_bytes)
+    found = {str(line.get_label()): [(float(x), float(y)) for x, y in line.get_xydata()] for line in axes.lines}
+    (bars,) = axes.collections
+    found["SACK block"] = [(float(x), float(y)) for path in bars.get_paths() for x, y in path.vertices]
+    return found
+
+
+def test_a_time_sequence_chart_marks_what_happened_where() -> None:
+    marks = drawn_marks(None)
+    assert marks["sent"] == [(0.0, 500), (0.0, 1500), (0.2, 2500)]
+    assert marks["lost"] == [(0.1, 1500)]
+    assert marks["sent again"] == [(1.3, 1500)]
+    assert marks["duplicate ACK"] == [(1.2, 1000)]
+    assert marks["SACK block"] == [(1.2, 2000), (1.2, 3000)]
+    assert marks["acknowledged"] == [(1.0, 1000), (1.2, 1000), (2.3, 3000)]
+
+
+def test_a_time_sequence_chart_counts_segments_from_one() -> None:
+    marks = drawn_marks(1000)
+    assert marks["sent"] == [(0.0, 1), (0.0, 2), (0.2, 3)]
+    # The line of acknowledgements runs between the last segment that it covers and the next.
+    assert marks["acknowledged"] == [(1.0, 1.5), (1.2, 1.5), (2.3, 3.5)]
+    assert marks["SACK block"] == [(1.2, 2.5), (1.2, 3.5)]
+
+
+def test_an_ack_that_was_overtaken_takes_nothing_back() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    timesequence.draw(axes, events([(1.0, "acknowledged", 0, 2000), (1.1, "acknowledged", 1000, 1000)]))
+    line = next(line for line in axes.lines if line.get_label() == "acknowledged")
+    assert [float(y) for _, y in line.get_xydata()] == [2000, 2000]
+
+
+def swept(tables: dict[str, polars.DataFrame], variants: list[str]) -> Results:
+    """Results of a sweep over variants."""
+    path = "flow.f.transport.variant"
+    entries = [PointEntry({path: v}, {path: v}, v, 1) for v in variants]
+    manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={path: variants}, points=entries)
+    return Results(Path(), manifest, tables)
+
+
+def test_points_and_senders_make_panels() -> None:
+    frames = [events(LOST_AND_REPAIRED, point=0), events(LOST_AND_REPAIRED, point=1)]
+    results = swept({"segments": polars.concat(frames)}, ["reno", "sack"])
+    assert [panel.title for panel in segments(results)] == ["reno", "sack"]
+    frames.append(events(LOST_AND_REPAIRED, sender="flow g", point=1))
+    results = swept({"segments": polars.concat(frames)}, ["reno", "sack"])
+    assert [panel.title for panel in segments(results)] == ["reno, flow f", "sack, flow f", "sack, flow g"]
+    assert [panel.frame["sender"][0] for panel in segments(results, Part(flow="g"))] == ["flow g"]
+    many = [events(LOST_AND_REPAIRED, sender=f"flow {n}") for n in range(13)]
+    with pytest.raises(roamsim.UsageError, match="13 panels"):
+        segments(swept({"segments": polars.concat(many)}, ["reno"]))
+
+
+def test_a_part_of_the_time_carries_the_values_that_hold() -> None:
+    samples = [(0.0, "flow f/cwnd", 1.0, "B"), (1.0, "flow f/cwnd", 2.0, "B"), (4.0, "flow f/cwnd", 3.0, "B")]
+    (panel,) = time_series(recorded(samples), "cwnd", Part(start_s=2.0, end_s=3.0))
+    assert panel.frame.select("time_s", "value").rows() == [(2.0, 2.0), (3.0, 2.0)]
+    (panel,) = time_series(recorded(samples), "cwnd")
+    assert panel.frame["time_s"].to_list()[-1] == 4.0
+    measured = [(0.5, "flow f/rtt", 0.1, "s"), (2.5, "flow f/rtt", 0.2, "s")]
+    (panel,) = time_series(recorded(measured), "rtt", Part(start_s=2.0))
+    assert panel.frame.select("time_s", "value").rows() == [(2.5, 0.2)]  # a measurement holds no longer than itself
+    with pytest.raises(roamsim.UsageError, match="has no width"):
+        Part(start_s=2.0, end_s=1.0)
+    with pytest.raises(roamsim.UsageError, match="between these times"):
+        segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(start_s=5.0))
+    with pytest.raises(roamsim.UsageError, match="nothing was recorded of a flow 'g'; there are flow f"):
+        segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(flow="g"))
+
+
+def test_throughput_counts_from_the_start_of_the_part() -> None:
+    # 1000 B each second: 8000 bit/s from 50 s to 100 s too, and nothing of what came before in the first slot.
+    samples = [(float(t), "flow f/delivered", 1000.0 * t, "B") for t in range(201)]
+    (panel,) = time_series(recorded(samples), "throughput", Part(start_s=50.0, end_s=150.0))
+    assert panel.frame["time_s"].to_list() == pytest.approx([50.0 + n for n in range(100)])
+    assert panel.frame["value"].to_list() == pytest.approx([8000.0] * 100)

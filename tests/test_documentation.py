@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/**/README.md"))]
 
-IGNORED = shutil.ignore_patterns("target", ".git", ".venv", "__pycache__", ".*_cache", "results", "*.so")
+IGNORED = shutil.ignore_patterns("target", ".git", ".venv*", "__pycache__", ".*_cache", "results", "*.so")
 
 
 @dataclass(frozen=True)

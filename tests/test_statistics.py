@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from roamsim import statistics
@@ -89,3 +90,67 @@ def test_paired_difference_is_narrow_where_the_pairs_move_together() -> None:
     assert estimate.half_width == pytest.approx(1.24207, rel=1e-5)
     with pytest.raises(ValueError, match="no pairs"):
         statistics.paired_difference([1.0], [1.0, 2.0])
+
+
+def test_a_ratio_of_means_by_hand() -> None:
+    # Two pairs: the second mean is 12, its variance ((1 + 1) / 1) / 2 = 1, t(1) = 12.706; the first is 10 exactly.
+    estimate = statistics.paired_ratio([10, 10], [11, 13])
+    assert (estimate.mean, estimate.samples) == (pytest.approx(0.2), 2)
+    assert (estimate.low, estimate.high) == (
+        pytest.approx(0.2 - 1.2706, abs=1e-4),
+        pytest.approx(0.2 + 1.2706, abs=1e-4),
+    )
+    # First 3, 4, 5: t(2)^2 = 18.51, variance of the mean 1/3, together 6.17. 9.83 r^2 - 8 r + 1 = 0 has the roots
+    # (4 -+ 2.484) / 9.83.
+    estimate = statistics.paired_ratio([3, 4, 5], [1, 1, 1])
+    assert estimate.mean == pytest.approx(-0.75)
+    assert estimate.low == pytest.approx(-0.8458, abs=1e-4)
+    assert estimate.high == pytest.approx(-0.3403, abs=1e-4)
+
+
+def test_a_ratio_and_a_difference_never_contradict() -> None:
+    draw = random.Random(3)
+    told = 0
+    for _ in range(500):
+        n, effect, noise = draw.randint(2, 12), draw.uniform(-20, 20), draw.uniform(0.1, 30)
+        first = [draw.gauss(60, 15) for _ in range(n)]
+        second = [a + effect + draw.gauss(0, noise) for a in first]
+        ratio, difference = statistics.paired_ratio(first, second), statistics.paired_difference(first, second)
+        if math.isnan(ratio.low):
+            continue
+        told += 1
+        assert (ratio.low > 0, ratio.high < 0) == (difference.low > 0, difference.high < 0)
+        assert ratio.low <= ratio.mean <= ratio.high
+        # Seen from the other side it is the reciprocal, and the unit does not matter.
+        back = statistics.paired_ratio(second, first)
+        if not math.isnan(back.low):
+            assert 1 / (1 + back.high) - 1 == pytest.approx(ratio.low)
+            assert 1 / (1 + back.low) - 1 == pytest.approx(ratio.high)
+        scaled = statistics.paired_ratio([8 * a for a in first], [8 * b for b in second])
+        assert scaled.high == pytest.approx(ratio.high)
+    assert told > 400
+
+
+def test_a_ratio_holds_the_truth_as_often_as_it_says() -> None:
+    # Pairs with much in common, as replications on the same losses have; the true ratio of means is 1.05.
+    draw = random.Random(7)
+    held = 0
+    for _ in range(2000):
+        common = [draw.gauss(0, 15) for _ in range(10)]
+        first = [100 + c + draw.gauss(0, 5) for c in common]
+        second = [105 + c + draw.gauss(0, 5) for c in common]
+        estimate = statistics.paired_ratio(first, second)
+        held += estimate.low <= 0.05 <= estimate.high
+    # Four standard deviations of a share of 0.95 in 2000.
+    assert abs(held / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_a_ratio_that_cannot_be_told_is_open() -> None:
+    assert math.isnan(statistics.paired_ratio([0, 0], [1, 2]).mean)
+    near_zero = statistics.paired_ratio([-1, 1, 0.5], [1, 2, 3])
+    assert (near_zero.mean > 0, math.isnan(near_zero.low), near_zero.samples) == (True, True, 3)
+    assert math.isnan(statistics.paired_ratio([5], [6]).low)
+    assert statistics.paired_ratio([5, None], [6, 7]).samples == 1
+    assert statistics.paired_ratio([5, 5], [6, 6]) == statistics.Estimate(6 / 5 - 1, 6 / 5 - 1, 6 / 5 - 1, 2)
+    with pytest.raises(ValueError, match="no pairs"):
+        statistics.paired_ratio([1], [1, 2])

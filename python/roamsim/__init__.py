@@ -4,9 +4,9 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run` and `sweep` run them, `open_results` reads what a command
-wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies. Tables are polars frames;
-`roamsim.explain` says what each of their columns means.
+`load`, `check` and `schema` deal with scenarios, `run`, `sweep` and `compare` run them, `open_results` reads what a
+command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies. Tables are polars
+frames; `roamsim.explain` says what each of their columns means.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from roamsim import study
-    from roamsim.api import check, run, schema, sweep
+    from roamsim.api import check, compare, run, schema, sweep
+    from roamsim.comparisons import Comparison
     from roamsim.metrics import explain
     from roamsim.queries import query
     from roamsim.result import Result
@@ -31,6 +32,7 @@ __version__ = version()
 
 __all__ = [
     "CheckFailed",
+    "Comparison",
     "Result",
     "RunFailed",
     "Scenario",
@@ -39,6 +41,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "check",
+    "compare",
     "explain",
     "load",
     "open_results",
@@ -52,6 +55,8 @@ __all__ = [
 # Loaded when first used, so that `roamsim --help` does not wait for polars.
 _HOMES = {
     "check": "roamsim.api",
+    "compare": "roamsim.api",
+    "Comparison": "roamsim.comparisons",
     "run": "roamsim.api",
     "schema": "roamsim.api",
     "sweep": "roamsim.api",

@@ -1,4 +1,4 @@
-"""`run`, `sweep`, `check` and `schema`: what the command line does, as functions."""
+"""`run`, `sweep`, `compare`, `check` and `schema`: what the command line does, as functions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
+from roamsim.comparisons import Comparison
+from roamsim.comparisons import compare as run_compare
 from roamsim.errors import UsageError
 from roamsim.result import Result, concatenate, frames
 from roamsim.scenarios import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
@@ -36,8 +38,8 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `segments` (table
-            `samples`), `packets` (table `packets`), `transactions` (table `transactions`).
+        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput` (table `samples`),
+            `segments` (table `segments`), `packets` (table `packets`), `transactions` (table `transactions`).
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.
@@ -140,6 +142,7 @@ def sweep(
     replications: int | None = None,
     precision: str | None = None,
     max_replications: int = MAX_REPLICATIONS,
+    trace: str | Sequence[str] = (),
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
@@ -157,6 +160,7 @@ def sweep(
         precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the
             half-width of the 95 % interval (Student's t) is that small beside the mean.
         max_replications: where `precision` stops at the latest.
+        trace: what to record of the first replication of each point, as `run` does; needs `out`.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.
         seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
         out: a folder that keeps the results. An interrupted sweep goes on where it was, and a wider one adds to it.
@@ -178,6 +182,69 @@ def sweep(
             replications=replications,
             precision=Precision.parse(precision) if precision else None,
             max_replications=max_replications,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            traces=traces(trace),
+            progress=progress,
+        )
+
+
+def compare(
+    scenario: ScenarioLike,
+    vary: Mapping[str, str | Sequence[Any]],
+    *,
+    set: Mapping[str, Any] | None = None,
+    metric: str | Sequence[str] = (),
+    baseline: str | float | None = None,
+    replications: int | None = None,
+    precision: str | None = None,
+    max_replications: int = MAX_REPLICATIONS,
+    trace: str | Sequence[str] = (),
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Holds values against each other on the same losses: differences in pairs of replications, with intervals.
+
+    Args:
+        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
+        vary: as of `sweep`. The values of the first path are compared, at each combination of the others.
+        set: values to replace at every point.
+        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them, of the tables `flows`, `signalling`,
+            `links` and `drops`; what the scenario is about unless given (`flows.goodput_bps` of bulk streams).
+        baseline: the value that all others are compared with; the first unless given. Each value is also compared
+            with the one before it.
+        replications: independent repetitions of each value, two at least; 10 unless a precision is asked for.
+        precision: such as `1%`: replications are added until every 95 % interval of a relative difference (of shares,
+            of the difference in percentage points) has a half-width this small.
+        max_replications: where `precision` stops at the latest.
+        trace: what to record of the first replication of each point, as `run` does; needs `out`.
+        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        seed: selects the random streams.
+        out: a folder that keeps the results; the same as that of a sweep, and it goes on in the same way.
+        progress: hears how many runs are done.
+
+    Returns:
+        `sentences`, and as tables `means` and `differences`; `results` are those of the sweep.
+
+    Raises:
+        ScenarioError: the scenario is not valid at one of the points; nothing was run.
+        RunFailed: a run broke a rule of the simulator; what was finished is kept in `out`.
+        UsageError: fewer than two values or replications, an unknown metric or baseline, or what `sweep` refuses.
+    """
+    with in_words_of_python():
+        return run_compare(
+            scenario,
+            variations(vary),
+            settings=overrides(set),
+            metrics=[metric] if isinstance(metric, str) else metric,
+            baseline=baseline,
+            replications=replications,
+            precision=precision,
+            max_replications=max_replications,
+            traces=traces(trace),
             jobs=jobs,
             seed=seed,
             out=out,

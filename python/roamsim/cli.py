@@ -16,6 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from roamsim._roamsim import RunFailed, ScenarioError, version
+from roamsim.cli_options import Jobs, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli_study import app as study_app
 from roamsim.errors import CheckFailed, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -67,19 +69,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-study_app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
 app.add_typer(study_app, name="study")
-
-ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Replace a value; array entries by name or index. May be repeated."
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
-ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -113,14 +103,7 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
-    trace: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions. "
-            "May be repeated, or separated by commas.",
-        ),
-    ] = None,
+    trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
     from roamsim import outputs
@@ -183,10 +166,12 @@ def sweep(
     max_replications: Annotated[
         int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
     ] = None,
+    trace: Trace = None,
     jobs: Jobs = None,
     seed: Seed = 1,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    from roamsim.api import traces
     from roamsim.summary import progress
     from roamsim.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.sweeps import sweep as run_sweep
@@ -205,6 +190,7 @@ def sweep(
             jobs=jobs,
             seed=seed,
             out=out,
+            traces=traces(trace or []),
             command=_command(),
             progress=heard,
             color=_color(),
@@ -217,6 +203,98 @@ def sweep(
         _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
     _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
     typer.echo(out)
+
+
+@app.command()
+def compare(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH=a,b,c",
+            help="The values to compare. Further ones make the product: the first is compared at each combination of "
+            "the others.",
+        ),
+    ],
+    settings: Settings = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given (flows.goodput_bps of "
+            "bulk streams). May be repeated.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first unless given.")
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.", min=1)
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1%",
+            help="Add replications until the half-width of every difference's 95 % interval is that small.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+    ] = None,
+    trace: Trace = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder that keeps the results; what is there is used.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences.")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the differences as CSV.")] = False,
+    jobs: Jobs = None,
+    seed: Seed = 1,
+) -> None:
+    """Run values against each other on the same losses; print how much they differ, with intervals."""
+    from roamsim.api import traces
+    from roamsim.comparisons import compare as run_compare
+    from roamsim.outputs import csv_text
+    from roamsim.summary import comparison_summary, progress
+    from roamsim.sweeps import MAX_REPLICATIONS
+    from roamsim.vary import parse_variation
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    kinds = traces(trace or [])
+    if kinds and out is None:
+        raise UsageError("what --trace records is not part of the comparison; add --out DIR")
+    if max_replications is not None and precision is None:
+        raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    with progress("compare", shown=True) as heard:
+        compared = run_compare(
+            file,
+            [parse_variation(text) for text in vary],
+            settings=_overrides(settings),
+            metrics=metric or [],
+            baseline=baseline,
+            replications=replications,
+            precision=precision,
+            max_replications=max_replications or MAX_REPLICATIONS,
+            traces=kinds,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=_command(),
+            progress=heard,
+            color=_color(),
+        )
+    if json:
+        typer.echo(compared.to_json())
+    elif csv:
+        typer.echo(csv_text(compared.differences), nl=False)
+    else:
+        comparison_summary(compared)
+    if compared.results.manifest.unmet:
+        _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications")
+    if out is not None:
+        _say(f"kept in {out}; next: roamsim report {shlex.quote(str(out))}")
 
 
 @app.command()
@@ -329,18 +407,24 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="A time series (cwnd, queue, throughput, rtt, segments), a metric such as flows.goodput_bps, or "
-            "transactions: how their delays are distributed.",
+            help="What was traced (cwnd, rtt, queue, throughput; segments: a time-sequence chart), a panel for each "
+            "point; a metric such as flows.goodput_bps; or transactions: how their delays are distributed.",
         ),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
     ] = None,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of what was traced, only this flow.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
 ) -> None:
     """Draw a figure for paper."""
     from roamsim.plot import plot as draw
+    from roamsim.timeseries import Part
 
-    typer.echo(draw(folder, what, out))
+    typer.echo(draw(folder, what, out, Part(flow, _seconds("--from", start), _seconds("--to", end))))
 
 
 @app.command()
@@ -356,52 +440,21 @@ def report(
     typer.echo(write(folder, out))
 
 
-@study_app.command("list")
-def study_list() -> None:
-    """List the studies there are."""
-    from roamsim import study
-
-    for name in study.available():
-        typer.echo(f"{name}: {study.load(name).title}")
-
-
-@study_app.command("show")
-def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
-    """Say what a study reproduces: question, figures, published statements."""
-    from roamsim import study
-
-    typer.echo(study.show(study.load(name)))
-
-
-@study_app.command("run")
-def study_run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
-    jobs: Jobs = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
-) -> None:
-    """Run a study and write its report; killed or interrupted, the same command goes on."""
-    from roamsim import study
-    from roamsim.summary import progress
-
-    with progress(name, shown=True) as heard:
-        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
-    if json:
-        typer.echo(outcome.to_json())
-        _say(f"report: {outcome.report}")
-    else:
-        typer.echo(outcome.summary())
-    outcome.require_checks()
-
-
 def _overrides(settings: list[str] | None) -> Overrides:
     from roamsim.scenarios import parse_setting
 
     return [parse_setting(text) for text in settings or []]
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    from roamsim.vary import quantity
+
+    if text is None:
+        return None
+    number, unit = quantity(text) or (0.0, "")
+    if unit != "s":
+        raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
+    return number
 
 
 def _color() -> bool:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from dataclasses import dataclass
 
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.metrics import Metric, numeric
-from roamsim.store import Results
-
-#: The series that a kind of trace records.
-SERIES = {
-    "cwnd": ("cwnd", "ssthresh"),
-    "rtt": ("srtt", "rto"),
-    "queue": ("queue",),
-    "throughput": ("delivered",),
-    "segments": ("sent", "acknowledged", "retransmitted"),
-}
-
-#: Kinds whose samples are points, with nothing in between that a line could mean.
-POINTS = ("segments",)
-
-#: What a reader of a figure of a kind has to know.
-NOTES = {
-    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate."
-}
-
-#: Values from here on stand for "not set".
-UNSET = 2.0**63
+from roamsim.store import Results, point_label, short
 
 
 @dataclass(frozen=True)
@@ -92,62 +70,11 @@ def curves(results: Results, table: str, column: str) -> Curves:
     return Curves(metric, _columns(frame), axis, over_numbers)
 
 
-def time_series(results: Results, what: str) -> polars.DataFrame:
-    """Samples of one kind, of the first replication of the first point: `time_s`, `series`, `value`, `unit`.
-
-    Args:
-        results: of a run with `--trace`.
-        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `segments`), or of series (`srtt`, `rto`, ...).
-
-    Raises:
-        UsageError: nothing of the kind was recorded.
-    """
-    if what == "packets":
-        raise UsageError(
-            f"packets are a table, not a figure; ask it: roamsim query {shlex.quote(os.fspath(results.path))} "
-            "'select * from packets'"
-        )
-    samples = results.tables.get("samples")
-    if samples is None or not samples.height:
-        raise UsageError(f"no time series were recorded; run again with --trace {what} --parquet DIR")
-    kind = polars.col("series").str.split("/").list.last()
-    found = samples.filter(
-        kind.is_in(SERIES.get(what, (what,))) & (polars.col("replication") == 0) & (polars.col("point") == 0)
-    )
-    if not found.height:
-        there = sorted(samples.select(kind.unique())["series"])
-        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(there)}")
-    # A threshold that was never set is recorded as the largest number there is.
-    found = found.filter(polars.col("value") < UNSET).select("time_s", "series", "value", "unit")
-    # The end of a connection that sends no data has a window too; it never moves and would only add lines.
-    moving = polars.col("value").n_unique().over("series") > 2
-    if found.select(moving.any()).item():
-        found = found.filter(moving)
-    return _rates(found) if what == "throughput" else found
-
-
-def _rates(delivered: polars.DataFrame) -> polars.DataFrame:
-    """Bytes delivered so far as bit/s, over a hundred equal parts of the time."""
-    width = (delivered["time_s"].max() or 0.0) / 100 or 1.0  # type: ignore[operator]
-    slot = (polars.col("time_s") / width).ceil().clip(lower_bound=1)
-    ends = delivered.group_by("series", slot.alias("slot"), maintain_order=True).agg(polars.col("value").last())
-    slots = polars.DataFrame({"slot": [float(n) for n in range(101)]})
-    grid = ends.select(polars.col("series").unique(maintain_order=True)).join(slots, how="cross")
-    filled = grid.join(ends, on=["series", "slot"], how="left", maintain_order="left").with_columns(
-        polars.col("value").forward_fill().fill_null(0.0).over("series")
-    )
-    return filled.select(
-        ((polars.col("slot") - 1) * width).alias("time_s"),  # a value holds from here to the next
-        "series",
-        (8 * polars.col("value").diff().over("series") / width).alias("value"),
-        polars.lit("bit/s").alias("unit"),
-    ).filter(polars.col("value").is_not_null())
-
-
 def delays(results: Results) -> polars.DataFrame:
     """How transaction delays are distributed: `signalling`, `delay_s` in ascending order, and `share`.
 
-    The share is of all transactions, in all replications: it ends at the share that succeeded.
+    The share is of all transactions, in all replications: it ends at the share that succeeded. Of a sweep,
+    `signalling` also names the point.
 
     Raises:
         UsageError: no transactions were recorded, or none succeeded.
@@ -155,6 +82,10 @@ def delays(results: Results) -> polars.DataFrame:
     recorded = results.tables.get("transactions")
     if recorded is None or not recorded.height:
         raise UsageError("no transactions were recorded; run again with --trace transactions --parquet DIR")
+    if recorded["point"].n_unique() > 1:
+        labels = {point: point_label(results.manifest, point) for point in recorded["point"].unique()}
+        named = polars.col("point").replace_strict(labels, return_dtype=polars.String)
+        recorded = recorded.with_columns(signalling=polars.concat_str("signalling", named, separator=", "))
     found = (
         recorded.with_columns(polars.len().over("signalling").alias("all"))
         .filter(polars.col("delay_s").is_not_null())
@@ -169,12 +100,6 @@ def delays(results: Results) -> polars.DataFrame:
 def titled(name: str, unit: str) -> str:
     """Title of an axis: what is drawn, and its unit unless the name says it."""
     return f"{name} [{unit}]" if unit and unit != name else name
-
-
-def short(path: str, paths: list[str]) -> str:
-    """The last word of a path, or all of it where another path ends in the same word."""
-    last = path.rsplit(".", 1)[-1]
-    return last if sum(other.rsplit(".", 1)[-1] == last for other in paths) == 1 else path
 
 
 def _axis(estimates: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:

@@ -7,9 +7,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roamsim.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,9 @@ class Metric:
         meaning: what it counts or measures.
         formula: how it follows from other columns; empty where it is counted directly.
         source: where the definition comes from; empty where it is the project's own.
+        better: which of two values is better, `larger` or `smaller`; empty where that cannot be said.
+        share: whether it is a share of a whole, so that differences are percentage points.
+        words: what something with a larger value is called, and with a smaller (`faster`, `slower`).
     """
 
     table: str
@@ -31,6 +37,9 @@ class Metric:
     meaning: str
     formula: str
     source: str
+    better: str = ""
+    share: bool = False
+    words: tuple[str, str] = ("higher", "lower")
 
     @property
     def name(self) -> str:
@@ -39,6 +48,8 @@ class Metric:
 
     def __str__(self) -> str:
         lines = [f"{self.name}{f' [{self.unit}]' if self.unit else ''}", f"  {self.meaning}"]
+        if self.better:
+            lines.append(f"  Better: {self.better}")
         if self.formula:
             lines.append(f"  Formula: {self.formula}")
         if self.source:
@@ -51,7 +62,17 @@ def metrics() -> tuple[Metric, ...]:
     """Every column of every table, in the tables' order."""
     tables = _file()
     return tuple(
-        Metric(table, column, about.get("unit"), about["meaning"], about.get("formula", ""), about.get("source", ""))
+        Metric(
+            table,
+            column,
+            about.get("unit"),
+            about["meaning"],
+            about.get("formula", ""),
+            about.get("source", ""),
+            about.get("better", ""),
+            about.get("share", False),
+            tuple(about.get("words", ("higher", "lower"))),
+        )
         for table in tables["tables"]
         for column, about in tables[table].items()
     )
@@ -104,6 +125,68 @@ def numeric(table: str, column: str) -> Metric:
     if found.unit is None:
         raise UsageError(f"{found.name} is no number")
     return found
+
+
+@dataclass(frozen=True)
+class Target:
+    """A metric of all rows of a result table, or of one.
+
+    Attributes:
+        table: the result table.
+        row: value of the table's `name` column; `None` for every row.
+        column: a numeric column of it.
+    """
+
+    table: str
+    row: str | None
+    column: str
+
+    @staticmethod
+    def parse(text: str) -> Target:
+        """Reads `TABLE.COLUMN` or `TABLE.NAME.COLUMN`.
+
+        Raises:
+            UsageError: it is neither.
+        """
+        table, _, rest = text.strip().partition(".")
+        row, _, column = rest.rpartition(".")
+        if not (table and column):
+            raise UsageError(
+                "a metric is TABLE.COLUMN or TABLE.NAME.COLUMN, as in flows.goodput_bps or "
+                f"signalling.indications.mean_delay_s; this is {text!r}"
+            )
+        return Target(table, row or None, column)
+
+    @property
+    def name(self) -> str:
+        """As `parse` reads it."""
+        return ".".join(filter(None, (self.table, self.row, self.column)))
+
+    @property
+    def metric(self) -> Metric:
+        """What the column means."""
+        return numeric(self.table, self.column)
+
+    def check(self, scenario: dict[str, Any]) -> None:
+        """Refuses a metric or a row that the scenario's results will not have.
+
+        Raises:
+            UsageError: there is no such metric, or no such flow, link or signalling source.
+        """
+        numeric(self.table, self.column)
+        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi")}
+        names = [
+            str(entry.get("name"))
+            for kind in kinds.get(self.table, ())
+            for entry in scenario.get(kind, [])
+            if isinstance(entry, dict)
+        ]
+        if self.row is not None and self.table in kinds and self.row not in names:
+            raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+
+    def rows(self, frame: polars.DataFrame) -> polars.DataFrame:
+        """The rows of the table that it is about."""
+        return frame if self.row is None else frame.filter(name=self.row)
 
 
 def did_you_mean(wanted: str, names: list[str]) -> str:

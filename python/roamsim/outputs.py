@@ -11,10 +11,7 @@ import polars
 from roamsim._roamsim import Scenario
 from roamsim.errors import UsageError
 from roamsim.result import Result
-from roamsim.store import MANIFEST, Manifest, PointEntry, write_tables, writing
-
-#: Tables that are there only when they are asked for, and what asks for them.
-TRACED = {"transactions": "transactions", "packets": "packets", "samples": "cwnd, rtt, queue, throughput or segments"}
+from roamsim.store import MANIFEST, TRACED, Manifest, PointEntry, write_tables, writing
 
 
 def prepare(folder: Path) -> None:

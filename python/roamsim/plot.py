@@ -8,29 +8,42 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.curves import NOTES, POINTS, Curves, curves, delays, time_series
+from roamsim import timesequence
+from roamsim.curves import Curves, curves, delays
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
-from roamsim.store import open_results
+from roamsim.store import Results, open_results
+from roamsim.timeseries import ALL, NOTES, POINTS, Panel, Part, segments, time_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Units that ticks carry with a prefix (kB, Mb/s), as the figures write them.
 PREFIXED = {"bit/s": "b/s", "B": "B"}
 
 ENDINGS = (".svg", ".pdf", ".png")
 
+#: Width and height of a figure in inches, and of each panel where there are several (chosen: a figure fits a column
+#: of text, two panels a page).
+FIGURE, PANEL = (6.0, 3.8), (3.4, 3.0)
 
-def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] | None = None) -> Path:
+#: Panels that stand side by side; more begin a new row.
+PANELS_A_ROW = 4
+
+
+def plot(
+    folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] | None = None, part: Part = ALL
+) -> Path:
     """Draws one figure of a folder of results.
 
     Args:
-        folder: what `roamsim run --parquet` or `roamsim sweep` wrote.
-        what: a time series that was recorded (`cwnd`, `queue`, `throughput`, ...); `transactions`, whose delays
-            are drawn as their distribution; or a metric `TABLE.COLUMN`, drawn over what was varied with its 95 %
-            interval.
+        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
+        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `segments`), of which every point of a
+            sweep makes a panel; `transactions`, whose delays are drawn as their distribution; or a metric
+            `TABLE.COLUMN`, drawn over what was varied with its 95 % interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
+        part: of a trace, the flow and the time that are drawn.
 
     Returns:
         The path of the figure.
@@ -44,27 +57,79 @@ def plot(folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] 
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     results = open_results(folder)
+    if part != ALL and ("." in what or what == "transactions"):
+        raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part))
 
+
+def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
+    """Draws a figure into a file, in the format of an ending; equal results give equal files."""
     import matplotlib
+
+    # No date, no random identifiers.
+    style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+    with matplotlib.rc_context(style):
+        figure = _figure(results, what, part)
+        figure.savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+
+
+def _figure(results: Results, what: str, part: Part) -> Figure:
+    table, dot, column = what.partition(".")
+    if what == "segments":
+        panels = segments(results, part)
+        figure, axes = _grid(results.manifest.scenario, panels)
+        for panel, place in zip(panels, axes, strict=True):
+            timesequence.draw(place, panel.frame)
+        timesequence.legend(figure, axes)
+    elif dot or what == "transactions":
+        figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
+        if dot:
+            draw_curves(axes[0], curves(results, table, column))
+        else:
+            draw_delays(axes[0], delays(results))
+    else:
+        panels = time_series(results, what, part)
+        figure, axes = _grid(results.manifest.scenario, panels)
+        draw_time_series(axes, [panel.frame for panel in panels])
+        if len(panels) > 1:
+            timesequence.legend(figure, axes)
+    # Axes are named where they have ticks: at the left, and where no panel stands below.
+    columns = axes[0].get_gridspec().ncols  # type: ignore[union-attr]
+    for number, place in enumerate(axes):
+        if number % columns:
+            place.set_ylabel("")
+        if number < len(axes) - columns:
+            place.set_xlabel("")
+    if what in NOTES:
+        figure.supxlabel(NOTES[what], fontsize=7)
+    return figure
+
+
+def _grid(title: str, panels: list[Panel]) -> tuple[Figure, list[Axes]]:
+    """An empty figure with a place for each panel; all have the same axes, so that they can be compared."""
     from matplotlib.figure import Figure
 
-    # Equal results give equal files: no date, no random identifiers.
-    style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(6.0, 3.8), layout="constrained")
-        axes = figure.add_subplot()
-        table, dot, column = what.partition(".")
-        if dot:
-            draw_curves(axes, curves(results, table, column))
-        elif what == "transactions":
-            draw_delays(axes, delays(results))
-        else:
-            draw_time_series(axes, time_series(results, what), points=what in POINTS)
-        if what in NOTES:
-            figure.supxlabel(NOTES[what], fontsize=7)
-        axes.set_title(results.manifest.scenario)
-        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-        return write_aside(target, lambda aside: figure.savefig(aside, dpi=200, metadata=metadata[target.suffix]))
+    count = len(panels)
+    if count == 1:
+        figure = Figure(figsize=FIGURE, layout="constrained")
+        axes = [figure.add_subplot()]
+        axes[0].set_title(title)
+        return figure, axes
+    # As even as it goes: six panels make two rows of three.
+    rows = -(-count // PANELS_A_ROW)
+    columns = -(-count // rows)
+    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.6), layout="constrained")
+    places = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten().tolist()
+    for panel, place in zip(panels, places, strict=False):
+        place.set_title(panel.title)
+    for unused in places[count:]:
+        unused.remove()
+    # The panels above an empty place carry the time axis for themselves.
+    for place in places[max(0, count - columns) : count]:
+        place.xaxis.set_tick_params(labelbottom=True)
+    figure.suptitle(title)
+    return figure, places[:count]
 
 
 def draw_curves(axes: Axes, drawn: Curves) -> None:
@@ -112,20 +177,43 @@ def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
     axes.legend(frameon=False)
 
 
-def draw_time_series(axes: Axes, samples: polars.DataFrame, *, points: bool = False) -> None:
-    """Draws samples over time, as points or as lines; on a line a value holds until the next one."""
+def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> None:
+    """Draws samples over time, as points or as lines; on a line a value holds until the next one.
+
+    A series has one colour in all panels. One panel gets a legend; that of several is left to the caller.
+    """
     from matplotlib.ticker import EngFormatter
 
-    for (series,), mine in samples.group_by("series", maintain_order=True):
-        if points:
-            axes.plot(mine["time_s"], mine["value"], ".", markersize=2, label=str(series))
+    together = polars.concat(samples)
+    names = together["series"].unique(maintain_order=True).to_list()
+    colors = {name: f"C{number % 10}" for number, name in enumerate(names)}
+    for axes, mine in zip(panels, samples, strict=True):
+        # Points below, so that lines stay to be seen.
+        for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: not _is_points(name)):
+            rows = mine.filter(polars.col("series") == series)
+            if _is_points(series):
+                axes.plot(rows["time_s"], rows["value"], ".", markersize=2, color=colors[series], label=series)
+            else:
+                axes.step(
+                    rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colors[series], label=series
+                )
+        axes.set_xlabel("time [s]")
+        axes.grid(alpha=0.3)
+    units = together["unit"].drop_nulls().unique(maintain_order=True).to_list()
+    prefixed = PREFIXED | {"s": "s"}
+    values = together["value"].to_list()
+    # A round trip of milliseconds beside a timeout of a second: both are to be read.
+    logarithmic = units == ["s"] and 0 < 10 * min(values) < max(values)
+    for axes in panels:
+        if logarithmic:
+            axes.set_yscale("log")
+        if len(units) == 1 and units[0] in prefixed:
+            axes.yaxis.set_major_formatter(EngFormatter(prefixed[units[0]]))
         else:
-            axes.step(mine["time_s"], mine["value"], where="post", linewidth=0.8, label=str(series))
-    units = samples["unit"].drop_nulls().unique(maintain_order=True).to_list()
-    axes.set_xlabel("time [s]")
-    axes.set_ylabel(", ".join(units))
-    if len(units) == 1 and units[0] in PREFIXED:
-        axes.yaxis.set_major_formatter(EngFormatter(PREFIXED[units[0]]))
-        axes.set_ylabel("")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+            axes.set_ylabel(", ".join(units))
+    if len(panels) == 1:
+        panels[0].legend(frameon=False)
+
+
+def _is_points(series: str) -> bool:
+    return series.rsplit("/", 1)[-1] in POINTS

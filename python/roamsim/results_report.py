@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -12,11 +13,14 @@ from typing import Any, Literal
 import polars
 
 from roamsim import metrics
-from roamsim.curves import NOTES, POINTS, SERIES, Curves, curves, time_series, titled
+from roamsim.comparisons import Comparison, comparison
+from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
+from roamsim.plot import save
 from roamsim.report import Report
 from roamsim.store import Results, open_results, study_manifest
+from roamsim.timeseries import NOTES, POINTS, SERIES, segments, time_series
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
@@ -27,6 +31,9 @@ DRAWN = (
     ),
     ("links", ("utilisation", "mean_queue_packets")),
 )
+
+#: Vega's expression for samples that are points.
+_POINTS = " || ".join(f"slice(datum.series, -{len(kind) + 1}) == '/{kind}'" for kind in POINTS)
 
 #: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
 SAMPLES = 3000
@@ -72,6 +79,17 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     )
     page.preformatted(manifest.text, "Scenario")
     page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    compared = _comparison(results)
+    if compared:
+        page.heading("Differences")
+        page.text(
+            "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
+            "replications (Student's t), and of these beside the mean of what is compared with (Fieller)."
+        )
+        for note in compared.notes:
+            page.text(note)
+        page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
+        page.table(compared.differences, "Differences in numbers", folded=True)
     page.heading("Figures")
     page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
     for table, columns in DRAWN:
@@ -86,6 +104,14 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target)
+
+
+def _comparison(results: Results) -> Comparison | None:
+    """What was compared; nothing where the metric has no value, or no run is finished yet."""
+    try:
+        return comparison(results)
+    except UsageError:
+        return None
 
 
 def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
@@ -141,34 +167,38 @@ def chart(drawn: Curves) -> dict[str, Any]:
 
 
 def _time_series(page: Report, results: Results) -> None:
+    """What was recorded over time; of several points, which stand side by side, as a picture."""
     import altair
 
-    samples = results.tables.get("samples")
-    if samples is None or not samples.height:
-        return
-    for kind in SERIES:
+    for kind in (*SERIES, "segments"):
         try:
-            found = time_series(results, kind)
+            panels = segments(results) if kind == "segments" else time_series(results, kind)
         except UsageError:
             continue
+        if kind == "segments" or len(panels) > 1:
+            drawn = io.BytesIO()
+            save(results, kind, drawn, ".svg")
+            page.picture(f"samples-{kind}", drawn.getvalue().decode(), f"{kind} over time, first replication")
+            continue
+        found = panels[0].frame
         thinned = found.filter(
             polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
         )
         unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
-        chart = altair.Chart(thinned)
-        marked = (
-            chart.mark_circle(size=6) if kind in POINTS else chart.mark_line(interpolate="step-after", strokeWidth=1)
-        )
         axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
-        drawn = marked.encode(
+        base = altair.Chart(thinned).encode(
             x=altair.X("time_s", type="quantitative", title="time [s]"),
             y=altair.Y("value", type="quantitative", title=titled(kind, unit), axis=axis),
             color=altair.Color("series", type="nominal", title=None, sort=None),
         )
+        layers = [base.transform_filter(f"!({_POINTS})").mark_line(interpolate="step-after", strokeWidth=1)]
+        if kind in POINTS:
+            layers.insert(0, base.transform_filter(_POINTS).mark_circle(size=6))
+        chart = altair.layer(*layers) if len(layers) > 1 else layers[0]
         left_out = found.height - thinned.height
         notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
         notes += [NOTES[kind]] if kind in NOTES else []
-        page.figure(f"samples-{kind}", drawn, f"{kind} over time, first replication", " ".join(notes) or None)
+        page.figure(f"samples-{kind}", chart, f"{kind} over time, first replication", " ".join(notes) or None)
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import UsageError
@@ -52,31 +52,40 @@ def in_words_of_python() -> Iterator[None]:
 
 def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
     """`load` with overrides that are already text."""
-    if isinstance(scenario, Scenario):
-        if not replaced:
-            return scenario
-        return Scenario.parse(scenario.canonical, name=scenario.name, format="json", overrides=replaced, color=color)
-    text, name, is_json = source(scenario)
-    return parse_text(text, name, is_json, replaced, color=color)
+    if isinstance(scenario, Scenario) and not replaced:
+        return scenario
+    return parse_source(source(scenario), replaced, color=color)
 
 
-def parse_text(text: str, name: str, is_json: bool, replaced: Overrides, *, color: bool = False) -> Scenario:
-    """`parse` for what `source` gave."""
-    return Scenario.parse(text, name=name, format="json" if is_json else "toml", overrides=replaced, color=color)
-
-
-def source(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str, bool]:
+class Source(NamedTuple):
     """Text of a scenario, the name that errors call it by, and whether it is JSON rather than TOML."""
+
+    text: str
+    name: str
+    is_json: bool
+
+
+def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> Scenario:
+    """`parse` for what `source` gave."""
+    return Scenario.parse(
+        read.text, name=read.name, format="json" if read.is_json else "toml", overrides=replaced, color=color
+    )
+
+
+def source(scenario: ScenarioLike) -> Source:
+    """Reads the text of a scenario; standard input can be read once."""
+    if isinstance(scenario, Scenario):
+        return Source(scenario.canonical, scenario.name, True)
     if isinstance(scenario, Mapping):
         try:
-            return json.dumps(scenario, allow_nan=False), "dictionary", True
+            return Source(json.dumps(scenario, allow_nan=False), "dictionary", True)
         except (TypeError, ValueError) as error:
             raise ScenarioError(f"the dictionary does not fit a scenario: {error}") from None
     if isinstance(scenario, str):
         if scenario.lstrip().startswith("{"):
-            return scenario, "text", True
+            return Source(scenario, "text", True)
         if "\n" in scenario:
-            return scenario, "text", False
+            return Source(scenario, "text", False)
     try:
         path = os.fspath(scenario)
     except TypeError:
@@ -87,7 +96,7 @@ def source(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, s
     if not text.strip():
         raise ScenarioError(f"{path} is empty; `roamsim init` writes a scenario to start from")
     is_json = path.endswith(".json") or (path == "-" and text.lstrip().startswith("{"))
-    return text, "standard input" if path == "-" else path, is_json
+    return Source(text, "standard input" if path == "-" else path, is_json)
 
 
 def _read(path: str) -> str:

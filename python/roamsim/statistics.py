@@ -106,6 +106,52 @@ def paired_difference(
     return mean([None if a is None or b is None else b - a for a, b in zip(first, second, strict=True)], level)
 
 
+def paired_ratio(first: Sequence[float | None], second: Sequence[float | None], level: float = LEVEL) -> Estimate:
+    """Mean of `second` beside the mean of `first`, less 1, with Fieller's interval for pairs (Fieller 1954).
+
+    The interval holds every ratio r for which the t interval of second - r first holds 0. So it holds 0 exactly when
+    that of `paired_difference` does, it takes the uncertainty of both means into account, and values of 0 do no
+    harm. A pair with a missing value is left out.
+
+    Returns:
+        The estimate, 0.05 for a mean that is 5 % larger. Its interval is open (NaN) for one pair, and where `first`
+        is not clearly different from 0: then no ratio can be excluded. All NaN where the mean of `first` is 0.
+
+    Raises:
+        ValueError: the two have different lengths.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} and {len(second)} values make no pairs")
+    pairs = [
+        (float(a), float(b))
+        for a, b in zip(first, second, strict=True)
+        if a is not None and b is not None and not math.isnan(a) and not math.isnan(b)
+    ]
+    n = len(pairs)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    x, y = (math.fsum(values) / n for values in zip(*pairs, strict=True))
+    if x == 0:
+        return Estimate(math.nan, math.nan, math.nan, n)
+    change = y / x - 1
+    if n == 1:
+        return Estimate(change, math.nan, math.nan, 1)
+    if min(pairs) == max(pairs):
+        return Estimate(change, change, change, n)
+    # Variances and covariance of the means, times the square of t.
+    t = student_t_quantile((1 + level) / 2, n - 1)
+    scale = t * t / (n * (n - 1))
+    xx = scale * math.fsum((a - x) ** 2 for a, _ in pairs)
+    yy = scale * math.fsum((b - y) ** 2 for _, b in pairs)
+    xy = scale * math.fsum((a - x) * (b - y) for a, b in pairs)
+    # (y - r x)^2 = yy - 2 r xy + r^2 xx, as a r^2 - 2 b r + c = 0.
+    a, b, c = x * x - xx, x * y - xy, y * y - yy
+    if a <= 0:
+        return Estimate(change, math.nan, math.nan, n)
+    root = math.sqrt(max(0.0, b * b - a * c))
+    return Estimate(change, (b - root) / a - 1, (b + root) / a - 1, n)
+
+
 @lru_cache(maxsize=1024)
 def student_t_quantile(probability: float, degrees: int) -> float:
     """The t below which lies `probability`, for a whole number of degrees of freedom, by bisection.

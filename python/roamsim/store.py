@@ -1,11 +1,12 @@
 """Folders of results: a manifest, finished parts, and the tables merged from them.
 
     DIR/manifest.json           scenario, version, seed, command, points and what was varied
-    DIR/parts/KEY-FIRST-LAST/   the tables of some replications of one point; complete or absent
+    DIR/parts/KEY-FIRST-LAST/   the tables of some replications of one point, or what was traced of its first one;
+                                complete or absent
     DIR/flows.parquet ...       all rows, in the order of points and replications
 
-A part's key is a hash of the point's canonical scenario, the version and the seed, so that a part can be used
-again by any sweep that needs the same runs. A folder that `run --parquet` wrote has no parts.
+A part's key is a hash of the point's canonical scenario, the version, the seed and what was traced, so that a part
+can be used again by any sweep that needs the same runs. A folder that `run --parquet` wrote has no parts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,6 +30,14 @@ from roamsim.result import RUN_COLUMNS, Tables, concatenate
 from roamsim.vary import quantity
 
 MANIFEST = "manifest.json"
+
+#: Tables that are there only when they are asked for, and what asks for them.
+TRACED = {
+    "transactions": "transactions",
+    "packets": "packets",
+    "samples": "cwnd, rtt, queue or throughput",
+    "segments": "segments",
+}
 
 
 @dataclass
@@ -48,12 +57,21 @@ class PointEntry:
     replications: int
 
 
+@dataclass(frozen=True)
+class PointRows:
+    """A point of a sweep with one of its tables: the rows of its first `count` replications."""
+
+    entry: PointEntry
+    count: int
+    table: polars.DataFrame
+
+
 @dataclass
 class Manifest:
     """What a folder of results holds and how it came about.
 
     Attributes:
-        kind: `run`, `sweep`, or `study`.
+        kind: `run`, `sweep`, or `study`; `roamsim compare` writes a sweep.
         scenario: name of the scenario.
         text: its text, as given.
         canonical: its tree after `--set`, before anything was varied.
@@ -63,6 +81,8 @@ class Manifest:
         vary: values of each varied path, in TOML's notation.
         precision: what was asked for, such as `flows.goodput_bps to 0.02`.
         unmet: the points, by their values, that are not that precise after the most replications.
+        traces: what was recorded of the first replication of each point of a sweep.
+        compared: of `roamsim compare`: `over` (the path), `values`, `baseline`, `metrics`.
         points: in the order of the `point` column.
     """
 
@@ -76,6 +96,8 @@ class Manifest:
     vary: dict[str, list[str]] = field(default_factory=dict)
     precision: str | None = None
     unmet: list[dict[str, str]] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+    compared: dict[str, Any] | None = None
     points: list[PointEntry] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:
@@ -148,15 +170,31 @@ class Results(Tables):
 
         return query(self.path, question)
 
-    def plot(self, what: str, out: str | os.PathLike[str] | None = None) -> Path:
-        """Draws one figure, as `roamsim plot` does: `cwnd`, `flows.goodput_bps`, ...
+    def plot(
+        self,
+        what: str,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        flow: str | None = None,
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> Path:
+        """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
+
+        Args:
+            what: what is drawn.
+            out: the file; `WHAT.svg` in the folder unless given.
+            flow: of a trace, the only flow that is drawn.
+            start_s: of a trace, where the time axis begins.
+            end_s: of a trace, where it ends.
 
         Raises:
             UsageError: there are no such results, or another ending than .svg, .png and .pdf.
         """
         from roamsim.plot import plot
+        from roamsim.timeseries import Part
 
-        return plot(self.path, what, out)
+        return plot(self.path, what, out, Part(flow, start_s, end_s))
 
     def report(self, out: str | os.PathLike[str] | None = None) -> Path:
         """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
@@ -233,9 +271,10 @@ def writing(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def part_key(fingerprint: str, seed: int) -> str:
-    """Key of the parts of one point; the fingerprint covers scenario and version."""
-    return hashlib.sha256(f"{fingerprint}:{seed}".encode()).hexdigest()[:24]
+def part_key(fingerprint: str, seed: int, traces: Sequence[str] = ()) -> str:
+    """Key of the parts of one point, or of what was traced of it; the fingerprint covers scenario and version."""
+    traced = f":{','.join(traces)}" if traces else ""
+    return hashlib.sha256(f"{fingerprint}:{seed}{traced}".encode()).hexdigest()[:24]
 
 
 class Parts:
@@ -297,11 +336,32 @@ def merged(folder: Path, manifest: Manifest) -> dict[str, polars.DataFrame]:
     rows = []
     for number, point in enumerate(manifest.points):
         values = [polars.lit(value, dtypes[name]).alias(name) for name, value in _columns(units, point)]
-        rows += [
-            {name: _placed(frame, number, values) for name, frame in tables.items()}
-            for tables in parts.read(part_key(point.fingerprint, manifest.seed), point.replications)
-        ]
+        found = [*parts.read(part_key(point.fingerprint, manifest.seed), point.replications)]
+        if manifest.traces:
+            found += parts.read(part_key(point.fingerprint, manifest.seed, manifest.traces), 1)
+        rows += [{name: _placed(frame, number, values) for name, frame in tables.items()} for tables in found]
     return concatenate(rows)
+
+
+def short(path: str, paths: list[str]) -> str:
+    """The last word of a path, or all of it where another path ends in the same word."""
+    last = path.rsplit(".", 1)[-1]
+    return last if sum(other.rsplit(".", 1)[-1] == last for other in paths) == 1 else path
+
+
+def value_label(path: str, value: Any, paths: list[str]) -> str:
+    """A value of a varied path in words: names as they are, others with what they are a value of."""
+    if isinstance(value, str) and value.isidentifier():
+        return value
+    shown = str(value).lower() if isinstance(value, bool) else value
+    return f"{short(path, paths)}={shown}"
+
+
+def point_label(manifest: Manifest, point: int) -> str:
+    """What tells a point from the others: the values of the paths that have several."""
+    paths = [path for path, values in manifest.vary.items() if len(values) > 1]
+    shown = manifest.points[point].shown
+    return ", ".join(value_label(path, shown[path], paths) for path in paths)
 
 
 def varied_columns(manifest: Manifest) -> list[str]:

@@ -16,9 +16,12 @@ from rich.text import Text
 
 from roamsim import statistics
 from roamsim._roamsim import Scenario
+from roamsim.comparisons import Comparison
+from roamsim.metrics import Metric
 from roamsim.report import shown_value
 from roamsim.result import Result
 from roamsim.statistics import Estimate
+from roamsim.store import short
 from roamsim.sweeps import Progress
 
 #: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
@@ -41,6 +44,40 @@ def summary(result: Result, scenario: Scenario) -> None:
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
         console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
+
+
+def comparison_summary(compared: Comparison) -> None:
+    """Prints means, differences from the baseline, and the differences in words, on stdout."""
+    console = _console()
+    manifest, question = compared.results.manifest, compared.question
+    counts = sorted({point.replications for point in manifest.points})
+    replications = "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    title = Text(manifest.scenario, style="bold")
+    runs = f"seed {manifest.seed}, {replications} replications"
+    console.print(title.append(f"  {question.over} on the same losses, {runs}", style="not bold dim"))
+    for target in question.targets:
+        show = _unit(target.metric)
+        table = Table(
+            title=target.name, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+        )
+        mine = [sample for measured, sample in compared.samples if measured == target]
+        where = [compared.label(target, sample.where) for sample in mine]
+        for head in (*(["at"] if any(where) else []), short(question.over, compared.results.varied)):
+            table.add_column(head)
+        for head in ("mean", "from", "to", "replications"):
+            table.add_column(head, justify="right", no_wrap=True)
+        for sample, at in zip(mine, where, strict=True):
+            mean = statistics.mean(sample.values)
+            cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
+            table.add_row(*map(Text, [*([at] if any(where) else []), sample.label, *cells, str(mean.samples)]))
+        _print(console, table)
+    for sentence in (*compared.sentences, *compared.notes):
+        console.print(Text(sentence), soft_wrap=True)
+    console.print(
+        "Intervals hold the true value with 95 %, each by itself; differences are of pairs of replications.",
+        style="dim",
+        soft_wrap=True,
+    )
 
 
 def print_frame(frame: polars.DataFrame) -> None:
@@ -116,6 +153,13 @@ def _rate(value: float) -> str:
 
 def _bytes(value: float) -> str:
     return _scaled(value, "B")
+
+
+def _unit(metric: Metric) -> Show:
+    """How numbers of a metric are shown."""
+    if metric.share:
+        return _percent
+    return {"bit/s": _rate, "B": _bytes, "s": _time}.get(metric.unit or "", _plain)
 
 
 def _time(value: float) -> str:

@@ -7,7 +7,7 @@ import operator
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,21 @@ import polars
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import Interrupted, UsageError
-from roamsim.metrics import numeric
+from roamsim.metrics import Target
 from roamsim.result import frames
-from roamsim.scenarios import Overrides, ScenarioLike, parse, parse_text, source
-from roamsim.store import Manifest, Parts, PointEntry, Results, merged, part_key, write_tables, writing
+from roamsim.scenarios import Overrides, ScenarioLike, Source, parse_source, source
+from roamsim.store import (
+    TRACED,
+    Manifest,
+    Parts,
+    PointEntry,
+    PointRows,
+    Results,
+    merged,
+    part_key,
+    write_tables,
+    writing,
+)
 from roamsim.vary import Variation, product
 
 #: Replications of each point where neither a number nor a precision is asked for.
@@ -53,20 +64,42 @@ class _Silent:
     def done(self, runs: int) -> None: ...
 
 
+class Goal(Protocol):
+    """What replications are added for."""
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The metrics that decide."""
+
+    def describe(self) -> str:
+        """For the manifest."""
+
+    def undecided(self, tables: Mapping[str, Sequence[PointRows]]) -> set[str]:
+        """Fingerprints of the points that need more replications.
+
+        Args:
+            tables: for each table of the targets, its rows at each point that needed more up to now; all these points
+                have equally many replications.
+        """
+
+
+def read_share(text: str) -> float | None:
+    """`2%` or `0.02` as a number above 0; `None` for other texts."""
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+    return share or None
+
+
 @dataclass(frozen=True)
 class Precision:
-    """What `--precision METRIC=2%` asks for.
+    """What `--precision METRIC=2%` asks for: each point by itself.
 
     Attributes:
-        table: a result table.
-        row: value of the table's `name` column; `None` means that every row has to be that precise.
-        column: a column of it.
+        target: the metric; without a row of its own every row has to be that precise.
         relative: half-width of the 95 % interval beside the mean.
     """
 
-    table: str
-    row: str | None
-    column: str
+    target: Target
     relative: float
 
     @staticmethod
@@ -76,47 +109,34 @@ class Precision:
         Raises:
             UsageError: it is neither.
         """
-        metric, equals, share = text.partition("=")
-        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", share)
-        table, dot, rest = metric.strip().partition(".")
-        row, _, column = rest.rpartition(".")
-        if not (equals and match and dot and column and table) or float(match[1]) == 0:
+        metric, _, share = text.partition("=")
+        relative = read_share(share)
+        if relative is None or "." not in metric:
             raise UsageError(
                 "--precision takes METRIC=SHARE, as in flows.goodput_bps=2% or "
                 f"signalling.indications.mean_delay_s=1%; this is {text!r}"
             )
-        return Precision(table, row or None, column, float(match[1]) / (100 if match[2] else 1))
+        return Precision(Target.parse(metric), relative)
 
-    def check(self, scenario: dict[str, Any]) -> None:
-        """Refuses a metric or a row that the scenario's results will not have.
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The only metric."""
+        return (self.target,)
 
-        Raises:
-            UsageError: there is no such metric, or no such flow, link or signalling source.
-        """
-        numeric(self.table, self.column)
-        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi")}
-        names = [
-            str(entry.get("name"))
-            for kind in kinds.get(self.table, ())
-            for entry in scenario.get(kind, [])
-            if isinstance(entry, dict)
-        ]
-        if self.row is not None and self.table in kinds and self.row not in names:
-            raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+    def describe(self) -> str:
+        """For the manifest."""
+        return f"{self.target.name} to {self.relative:g}"
 
-    def has_value(self, frame: polars.DataFrame) -> bool:
-        """Whether any run in a table has a value of the metric."""
-        if self.row is not None:
-            frame = frame.filter(polars.col("name") == self.row)
-        return frame[self.column].drop_nulls().len() > 0
+    def undecided(self, tables: Mapping[str, Sequence[PointRows]]) -> set[str]:
+        """The points that are not precise enough."""
+        return {point.entry.fingerprint for point in tables[self.target.table] if not self.reached(point.table)}
 
     def reached(self, frame: polars.DataFrame) -> bool:
         """Whether the replications in a table are enough; a table without rows never is."""
-        if self.row is not None:
-            frame = frame.filter(polars.col("name") == self.row)
+        frame, column = self.target.rows(frame), self.target.column
         keys = [c for c in ("name", "from", "to", "place", "reason") if c in frame.columns]
-        groups = frame.group_by(keys, maintain_order=True).agg(self.column) if keys else None
-        samples = groups[self.column].to_list() if groups is not None else [frame[self.column].to_list()]
+        groups = frame.group_by(keys, maintain_order=True).agg(column) if keys else None
+        samples = groups[column].to_list() if groups is not None else [frame[column].to_list()]
         return bool(samples) and all(
             (estimate := statistics.mean(values)).samples > 1 and estimate.relative_half_width <= self.relative
             for values in samples
@@ -157,16 +177,18 @@ class _Chunk:
 
 
 def sweep(
-    scenario: ScenarioLike,
+    scenario: ScenarioLike | Source,
     variations: list[Variation],
     *,
     settings: Overrides,
     replications: int | None = None,
-    precision: Precision | None = None,
+    precision: Goal | None = None,
     max_replications: int = MAX_REPLICATIONS,
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
+    traces: Sequence[str] = (),
+    compared: dict[str, Any] | None = None,
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
@@ -178,30 +200,30 @@ def sweep(
     check_number("the maximum of replications", max_replications, 2 if precision else 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
-    if not isinstance(scenario, Scenario):
-        text, name, is_json = source(scenario)
-        base = parse_text(text, name, is_json, settings, color=color)
-    else:
-        text, name, is_json = scenario.canonical, scenario.name, True
-        base = parse(scenario, settings, color=color)
-    if precision is not None:
-        precision.check(json.loads(base.canonical))
+    if traces and out is None:
+        raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
+    read = scenario if isinstance(scenario, Source) else source(scenario)
+    base = parse_source(read, settings, color=color)
+    for target in precision.targets if precision else ():
+        target.check(json.loads(base.canonical))
     manifest = Manifest(
         kind="sweep",
         scenario=base.name,
-        text=text,
+        text=read.text,
         canonical=json.loads(base.canonical),
         version=_roamsim.version(),
         seed=seed,
         command=command or [],
         vary={v.path: [value.toml for value in v.values] for v in variations},
-        precision=f"{precision.table}.{precision.column} to {precision.relative:g}" if precision else None,
+        precision=precision.describe() if precision else None,
+        traces=sorted(traces),
+        compared=compared,
     )
     scenarios = {}
     for values in product(variations):
         changed = [(path, value.toml) for path, value in values.items()]
         try:
-            valid = parse_text(text, name, is_json, settings + changed, color=color)
+            valid = parse_source(read, settings + changed, color=color)
         except ScenarioError as error:
             where = ", ".join(f"{path}={value}" for path, value in changed)
             raise ScenarioError(f"at {where}:\n{error}") from None
@@ -222,6 +244,7 @@ def sweep(
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
             else:
                 run.until_precise(precision, max_replications)
+            run.trace()
         except KeyboardInterrupt:
             run.keep()
             raise Interrupted from None
@@ -264,11 +287,25 @@ class _Sweep:
         self.progress.plan(total, total - len(runs))
         self._work(chunks, runs)
 
-    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]]) -> None:
+    def trace(self) -> None:
+        """Runs the first replication of each point again, with what is to be traced, and keeps only that."""
+        traces = self.manifest.traces
+        if not traces:
+            return
+        chunks = [
+            _Chunk(key, scenario, self.labels[fingerprint], range(1))
+            for fingerprint, scenario in self.scenarios.items()
+            for key in [part_key(fingerprint, self.manifest.seed, traces)]
+            if self.parts.missing(key, 1)
+        ]
+        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(chunks))
+        self._work(chunks, [(chunk, 0) for chunk in chunks], traces)
+
+    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]], traces: Sequence[str] = ()) -> None:
         if not runs:
             return
         seed = self.manifest.seed
-        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=[])
+        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=list(traces))
         try:
             for index, result in batch:
                 chunk, replication = runs[index]
@@ -276,44 +313,52 @@ class _Sweep:
                     where = f"{chunk.label}, " if chunk.label else ""
                     raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
                 tables = frames(result, scenario=chunk.scenario.name, replication=replication, seed=seed)
+                if traces:
+                    tables = {name: table for name, table in tables.items() if name in TRACED}
+                else:
+                    self.made += 1
                 chunk.add(replication, result.wall_s, tables, self.parts)
-                self.made += 1
                 self.progress.done(1)
         finally:
             batch.cancel()
             for chunk in chunks:
                 chunk.write(self.parts)
 
-    def until_precise(self, precision: Precision, most: int) -> None:
-        """Adds replications to each point until it is precise enough.
+    def until_precise(self, goal: Goal, most: int) -> None:
+        """Adds replications to each point until the goal is reached.
 
-        A point is judged after 5, 7, 10, 15, ... replications, always over the first ones, so that neither the
-        number of jobs nor what the folder held before changes where it stops.
+        It is judged after 5, 7, 10, 15, ... replications, always over the first ones, so that neither the number of
+        jobs nor what the folder held before changes where it stops.
         """
-        counts = dict.fromkeys(self.scenarios, min(FIRST_BATCH, most))
+        count = min(FIRST_BATCH, most)
+        counts = dict.fromkeys(self.scenarios, count)
         undecided = set(counts)
         unmet: set[str] = set()
         while undecided:
             self.until(counts)
-            tables = {f: self._table(precision.table, f, counts[f]) for f in sorted(undecided)}
-            if undecided == set(counts) and not any(map(precision.has_value, tables.values())):
-                raise UsageError(
-                    f"{precision.table}.{precision.column} has no value in any run of this scenario, so no precision "
-                    "can be reached; choose another metric"
-                )
-            for fingerprint, table in tables.items():
-                count = counts[fingerprint]
-                if precision.reached(table):
-                    undecided.discard(fingerprint)
-                elif count >= most:
-                    undecided.discard(fingerprint)
-                    unmet.add(fingerprint)
-                else:
-                    counts[fingerprint] = min(most, count + count // 2)
+            points = [point for point in self.manifest.points if point.fingerprint in undecided]
+            tables = {
+                target.table: [PointRows(point, count, self._table(target.table, point, count)) for point in points]
+                for target in goal.targets
+            }
+            if undecided == set(counts):
+                for target in goal.targets:
+                    found = [target.rows(p.table)[target.column].drop_nulls() for p in tables[target.table]]
+                    if not any(map(len, found)):
+                        raise UsageError(
+                            f"{target.name} has no value in any run of this scenario, so no precision can be "
+                            "reached; choose another metric"
+                        )
+            undecided &= goal.undecided(tables)
+            if count >= most:
+                unmet = undecided
+                break
+            count = min(most, count + count // 2)
+            counts |= dict.fromkeys(sorted(undecided), count)
         self.manifest.unmet = [point.values for point in self.manifest.points if point.fingerprint in unmet]
 
-    def _table(self, name: str, fingerprint: str, count: int) -> polars.DataFrame:
-        found = self.parts.read(part_key(fingerprint, self.manifest.seed), count, name)
+    def _table(self, name: str, point: PointEntry, count: int) -> polars.DataFrame:
+        found = self.parts.read(part_key(point.fingerprint, self.manifest.seed), count, name)
         tables = [part[name] for part in found if name in part]
         if not tables:
             raise UsageError(f"there is no result table {name!r}")
@@ -349,7 +394,7 @@ def _check_whole(what: str, value: object) -> None:
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
-    """Puts the points of a folder before new ones, so that a point keeps its number."""
+    """Puts the points of a folder before new ones, so that a point keeps its number; traces are added."""
 
     def refuse(what: str) -> UsageError:
         return UsageError(f"{os.fspath(folder)!r} holds {what}; choose another folder")
@@ -370,6 +415,12 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
     fresh = {json.dumps(point.values): point for point in new.points}
     for point in known.points:
         fresh.pop(json.dumps(point.values), None)
+    traces = sorted({*known.traces, *new.traces})
+    asked = {json.dumps(point.values) for point in new.points}
+    if known.traces not in ([], traces) and any(json.dumps(point.values) not in asked for point in known.points):
+        raise refuse(f"also other points, traced by {', '.join(known.traces)} alone")
+    new.traces = traces
+    new.compared = new.compared or known.compared
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import roamsim
+from roamsim.theory import tcp
 
 MSS_BYTES = 1000
 HEADERS_BYTES = 60  # IPv6 40, TCP 20
@@ -66,7 +67,7 @@ def test_square_root_law(loss: float) -> None:
     """
     rate_bps = 1e9
     round_trip_s = 0.040 + 8 * (MSS_BYTES + 2 * HEADERS_BYTES) / rate_bps
-    expected = 8 * MSS_BYTES / round_trip_s * math.sqrt(1.5 / loss)
+    expected = 8 * MSS_BYTES * tcp.square_root_law(loss, round_trip_s)
     runs = goodput_bps(bulk(rate="1Gb/s", loss=loss, transport=', initial_ssthresh = "40000B"', duration_s=600), 8)
     measured = sum(runs) / len(runs)
     assert math.isclose(measured, expected, rel_tol=0.10), (measured / expected, runs)

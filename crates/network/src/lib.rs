@@ -8,6 +8,7 @@ pub mod link;
 pub mod network;
 pub mod packet;
 pub mod recorder;
+pub mod segment_log;
 pub mod signalling;
 pub mod socket;
 pub mod topology;

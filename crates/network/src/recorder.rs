@@ -3,6 +3,7 @@
 use crate::capture::{Capture, Direction};
 use crate::link::Dropped;
 use crate::packet::{Packet, PacketId, Pdu};
+use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::topology::{NodeId, Topology};
 use roamsim_engine::probe::Probe;
 use roamsim_engine::{Fingerprint, Time};
@@ -14,13 +15,13 @@ use std::collections::BTreeMap;
 pub struct Wanted {
     /// cwnd and ssthresh of every TCP sender, when they change.
     pub cwnd: bool,
-    /// Smoothed RTT and RTO of every TCP sender, when they change.
+    /// Every RTT measured by a TCP sender; smoothed RTT and RTO, when they change.
     pub rtt: bool,
     /// Packets waiting at every interface, at every arrival.
     pub queue: bool,
     /// Octets delivered by every flow, at every delivery.
     pub throughput: bool,
-    /// Sequence numbers sent, retransmitted, acknowledged and lost by every TCP sender.
+    /// What every TCP sender sent, sent again and lost, and the acknowledgements that reached it.
     pub segments: bool,
     /// The story of every packet.
     pub packets: bool,
@@ -81,11 +82,14 @@ pub struct Detail {
     pub description: String,
     /// The octets that its transport carries; empty without a capture.
     pub payload: Vec<u8>,
+    /// The part of a TCP stream that it carries, where segments are recorded.
+    pub part: Option<StreamPart>,
 }
 
 struct Traced {
     description: String,
     octets: Vec<u8>,
+    part: Option<StreamPart>,
 }
 
 /// The recorder of one run.
@@ -99,6 +103,7 @@ pub struct Recorder {
     /// The capture, if one is written.
     pub capture: Option<Capture>,
     rows: Vec<PacketRow>,
+    segments: Vec<SegmentRow>,
     traced: BTreeMap<PacketId, Traced>,
     packets_digest: Fingerprint,
 }
@@ -113,9 +118,20 @@ impl Recorder {
             last: BTreeMap::new(),
             capture,
             rows: Vec::new(),
+            segments: Vec::new(),
             traced: BTreeMap::new(),
             packets_digest: Fingerprint::default(),
         }
+    }
+
+    /// What became of the streams of TCP senders, in order of recording: a loss is known before it happens.
+    pub fn segment_rows(&self) -> &[SegmentRow] {
+        &self.segments
+    }
+
+    /// Records what became of a part of a stream.
+    pub fn segment(&mut self, time: Time, event: SegmentEvent, part: StreamPart) {
+        self.segments.push(SegmentRow { time, event, part });
     }
 
     /// The stories of all packets, in order of time.
@@ -206,7 +222,8 @@ impl Recorder {
                 Some(capture) => capture.octets(packet, &detail.payload),
                 None => Vec::new(),
             };
-            self.traced.insert(packet.id, Traced { description: detail.description, octets });
+            let traced = Traced { description: detail.description, octets, part: detail.part };
+            self.traced.insert(packet.id, traced);
         }
         self.row(now, PacketEvent::Sent, node, String::new(), packet);
     }
@@ -245,15 +262,22 @@ impl Recorder {
                 None => self.row(now, PacketEvent::Transmitted, interface.node, place(), packet),
             }
         }
-        if dropped.is_some() {
-            self.traced.remove(&packet.id);
+        if let Some(dropped) = dropped {
+            self.lost(dropped.at, packet);
         }
     }
 
     /// A node has no route for a packet.
     pub(crate) fn unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.row(now, PacketEvent::Dropped, node, "no route".to_owned(), packet);
-        self.traced.remove(&packet.id);
+        self.lost(now, packet);
+    }
+
+    /// A packet has ended on the way.
+    fn lost(&mut self, at: Time, packet: &Packet) {
+        if let Some(Traced { part: Some(part), .. }) = self.traced.remove(&packet.id) {
+            self.segment(at, SegmentEvent::Lost, part);
+        }
     }
 
     /// A packet has come in at an interface.

@@ -202,6 +202,18 @@ fn t3_expires_and_sends_one_packet_before_the_next_sack() {
     assert_eq!(script.tsns(), [2, 3]);
 }
 
+/// Its TSN is missing by the cumulative TSN itself: a block that says otherwise would leave it without a timer.
+#[test]
+fn a_gap_ack_block_right_behind_the_cumulative_tsn_is_none() {
+    let mut script = Script::established(Rules::Rfc9260);
+    script.end.send(0, 984, 0, false);
+    assert_eq!(script.tsns(), [1]);
+    script.sack(0, &[(1, 1)]);
+    assert_eq!(script.end.outstanding_bytes(), 984);
+    script.wait(1000);
+    assert_eq!(script.tsns(), [1]);
+}
+
 #[test]
 fn sacks_every_second_packet_or_after_200_ms_and_at_once_at_a_gap() {
     let mut script = Script::established(Rules::Rfc9260);

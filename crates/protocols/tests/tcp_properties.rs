@@ -65,6 +65,8 @@ prop_compose! {
             loss,
             loss_back,
             duplication,
+            lost_in_turn: None,
+            rest_of_round: false,
             calm_from: Time::from_ns(20_000_000_000),
         }
     }

@@ -62,13 +62,17 @@ pub(crate) fn world(
     let recorder = recorder(&topology, ip)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
-    for link in links {
-        let random = builder.stream("link", &link.name, &[]);
-        network.add_link(link.link, &link.name, &link.addresses, random);
-    }
     let mut world = World::new(network);
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
+    }
+    // After the flows, whose packets a loss may name.
+    for link in links {
+        let (machine, name) = match link.model {
+            NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
+            NewMachine::Cell(model) => (builder.cell(model), &model.name),
+        };
+        world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
     }
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
@@ -76,11 +80,18 @@ pub(crate) fn world(
     Ok(world)
 }
 
-/// A link that waits for the network.
-struct NewLink {
-    link: AnyLink,
-    name: String,
+/// A link that has its place in the topology, and waits for its machine.
+struct NewLink<'a> {
+    model: NewMachine<'a>,
     addresses: [Address; 2],
+}
+
+/// What a link's machine is made from.
+#[derive(Clone, Copy)]
+enum NewMachine<'a> {
+    /// The direction of a point-to-point link that starts from this end.
+    Wire(&'a LinkModel, usize),
+    Cell(&'a Wifi),
 }
 
 impl Builder<'_> {
@@ -105,70 +116,71 @@ impl Builder<'_> {
         self.nodes[name]
     }
 
-    fn links(&self, topology: &mut Topology) -> Vec<NewLink> {
+    /// Gives every link its place in the topology.
+    fn links(&self, topology: &mut Topology) -> Vec<NewLink<'_>> {
         let mut links = Vec::new();
         for model in &self.scenario.links {
-            self.wires(model, topology, &mut links);
+            let ends = [self.node(&model.between[0]), self.node(&model.between[1])];
+            let first = links.len() as u32;
+            let addresses = [0, 1].map(|from: usize| {
+                topology.add_interface(Interface {
+                    node: ends[from],
+                    link: LinkId(first + from as u32),
+                    attachment: Attachment(0),
+                    neighbour: ends[1 - from],
+                    mtu_bytes: model.mtu_bytes as u32,
+                    name: model.name.clone(),
+                })
+            });
+            for from in [0, 1] {
+                links.push(NewLink {
+                    model: NewMachine::Wire(model, from),
+                    addresses: [addresses[from], addresses[1 - from]],
+                });
+            }
         }
         for model in &self.scenario.wifi {
-            self.cell(model, topology, &mut links);
+            let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
+            let number = LinkId(links.len() as u32);
+            let addresses = [0, 1].map(|end: usize| {
+                topology.add_interface(Interface {
+                    node: ends[end],
+                    link: number,
+                    attachment: Attachment(end as u32),
+                    neighbour: ends[1 - end],
+                    mtu_bytes: model.mtu_bytes as u32,
+                    name: model.name.clone(),
+                })
+            });
+            links.push(NewLink { model: NewMachine::Cell(model), addresses });
         }
         links
     }
 
-    /// The two directions of a point-to-point link.
-    fn wires(&self, model: &LinkModel, topology: &mut Topology, links: &mut Vec<NewLink>) {
-        let ends = [self.node(&model.between[0]), self.node(&model.between[1])];
-        let first = links.len() as u32;
-        let interface = |from: usize| Interface {
-            node: ends[from],
-            link: LinkId(first + from as u32),
-            attachment: Attachment(0),
-            neighbour: ends[1 - from],
-            mtu_bytes: model.mtu_bytes as u32,
-            name: model.name.clone(),
-        };
-        let addresses = [topology.add_interface(interface(0)), topology.add_interface(interface(1))];
-        for from in 0..2 {
-            let sender = &model.between[from];
-            let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
-            let loss = loss.map(|loss| {
-                Loss::new(loss_model(&loss.model), loss.start, |purpose| {
-                    self.stream("link", &model.name, &[&escaped(sender), purpose])
-                })
-            });
-            let config = WireConfig {
-                rate_bps: model.rate_bps,
-                delay: model.delay,
-                queue: queue_limit(model.queue),
-                mtu_bytes: model.mtu_bytes as u32,
-                outages: model
-                    .outages
-                    .iter()
-                    .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
-                    .collect(),
-            };
-            links.push(NewLink {
-                link: AnyLink::Wire(Wire::new(config, loss)),
-                name: model.name.clone(),
-                addresses: [addresses[from], addresses[1 - from]],
-            });
-        }
-    }
-
-    fn cell(&self, model: &Wifi, topology: &mut Topology, links: &mut Vec<NewLink>) {
-        let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
-        let number = LinkId(links.len() as u32);
-        let addresses = [0, 1].map(|end: usize| {
-            topology.add_interface(Interface {
-                node: ends[end],
-                link: number,
-                attachment: Attachment(end as u32),
-                neighbour: ends[1 - end],
-                mtu_bytes: model.mtu_bytes as u32,
-                name: model.name.clone(),
+    /// The direction of a point-to-point link that starts from one of its ends.
+    fn wire(&self, model: &LinkModel, from: usize, flows: &[Flow]) -> AnyLink {
+        let sender = &model.between[from];
+        let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
+        let loss = loss.map(|loss| {
+            Loss::new(loss_model(&loss.model, flows), loss.start, |purpose| {
+                self.stream("link", &model.name, &[&escaped(sender), purpose])
             })
         });
+        let config = WireConfig {
+            rate_bps: model.rate_bps,
+            delay: model.delay,
+            queue: queue_limit(model.queue),
+            mtu_bytes: model.mtu_bytes as u32,
+            outages: model
+                .outages
+                .iter()
+                .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
+                .collect(),
+        };
+        AnyLink::Wire(Wire::new(config, loss))
+    }
+
+    fn cell(&self, model: &Wifi) -> AnyLink {
         let config = CellConfig {
             rate_bps: model.rate_bps,
             basic_rate_bps: model.acknowledgement_rate_bps(),
@@ -180,8 +192,7 @@ impl Builder<'_> {
             queue: queue_limit(model.queue),
             mtu_bytes: model.mtu_bytes as u32,
         };
-        let cell = Cell::new(config, |purpose| self.stream("wifi", &model.name, &[purpose]));
-        links.push(NewLink { link: AnyLink::Wifi(Box::new(cell)), name: model.name.clone(), addresses });
+        AnyLink::Wifi(Box::new(Cell::new(config, |purpose| self.stream("wifi", &model.name, &[purpose]))))
     }
 
     /// The MIHF of a node, made when it is first asked for.
@@ -341,6 +352,7 @@ fn variant(settings: &Tcp) -> tcp::Variant {
         TcpVariant::Reno => tcp::Variant::Reno,
         TcpVariant::NewReno => tcp::Variant::NewReno,
         TcpVariant::Sack => tcp::Variant::Sack,
+        TcpVariant::Vegas => tcp::Variant::Vegas,
         TcpVariant::Cubic => tcp::Variant::Cubic,
     }
 }
@@ -369,6 +381,11 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
         timestamps: settings.timestamps,
         max_retransmissions: settings.max_retransmissions,
         initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
+        vegas: settings.vegas.map_or_else(tcp::VegasThresholds::default, |vegas| tcp::VegasThresholds {
+            alpha: vegas.alpha_segments,
+            beta: vegas.beta_segments,
+            gamma: vegas.gamma_segments,
+        }),
         fast_convergence: settings.fast_convergence,
         ..tcp::Config::default()
     }
@@ -381,9 +398,16 @@ fn queue_limit(queue: Queue) -> QueueLimit {
     }
 }
 
-fn loss_model(model: &Losses) -> LossModel {
+fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
     match *model {
         Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
+        Losses::List { ref segments, ref flow } => {
+            let mut segments = segments.clone();
+            segments.sort_unstable();
+            // Validation refuses the name of no flow.
+            let flow = flow.as_ref().and_then(|name| flows.iter().find(|flow| flow.name == *name));
+            LossModel::List { segments, association: flow.map(|flow| flow.association) }
+        }
         Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {
             transitions: match transitions {
                 Moves::PerPacket { good_to_bad, bad_to_good } => {

@@ -19,13 +19,13 @@ use std::io::{self, Write};
 pub struct Trace {
     /// Congestion window and slow start threshold.
     pub cwnd: bool,
-    /// Smoothed round-trip time and retransmission timeout.
+    /// Round-trip time, smoothed too, and retransmission timeout.
     pub rtt: bool,
     /// Packets waiting at interfaces.
     pub queue: bool,
     /// Octets delivered.
     pub throughput: bool,
-    /// Sequence numbers sent, retransmitted, acknowledged.
+    /// What TCP senders sent, sent again and lost, and the acknowledgements that reached them.
     pub segments: bool,
     /// The story of every packet.
     pub packets: bool,
@@ -56,7 +56,7 @@ impl Trace {
 
     /// Whether any time series is wanted.
     pub(crate) fn time_series(&self) -> bool {
-        self.cwnd || self.rtt || self.queue || self.throughput || self.segments
+        self.cwnd || self.rtt || self.queue || self.throughput
     }
 
     fn wanted(&self, fingerprints: bool) -> Wanted {

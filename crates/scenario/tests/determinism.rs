@@ -46,8 +46,11 @@ fn everything() -> Trace {
 
 /// The tables that every run has, as text: NaN equals NaN there.
 fn plain(outcome: &Outcome) -> String {
-    let tables: Vec<&Table> =
-        outcome.tables.iter().filter(|t| !["samples", "packets", "transactions"].contains(&t.name)).collect();
+    let tables: Vec<&Table> = outcome
+        .tables
+        .iter()
+        .filter(|t| !["samples", "segments", "packets", "transactions"].contains(&t.name))
+        .collect();
     format!("{} {tables:?}", outcome.events)
 }
 

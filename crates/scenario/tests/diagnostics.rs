@@ -108,6 +108,8 @@ reports! {
     profile_against_a_setting: "min_rto = \"200ms\"" => "profile = \"classic\", receive_window = \"1MiB\"";
     sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
+    vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";
+    vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
     mss_above_mtu: "min_rto = \"200ms\"" => "mss = \"1460B\"";
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
@@ -115,6 +117,11 @@ reports! {
     message_too_small: "message_size = \"200B\"" => "message_size = { distribution = \"uniform\", min = \"10B\", max = \"200B\" }";
     start_after_the_end: "start = \"0s\"" => "start = \"60s\"";
     loss_twice: "loss = { from = \"server\", model = \"bernoulli\", probability = 0.01 }" => "loss = [\n  { model = \"bernoulli\", probability = 0.01 },\n  { from = \"phone\", model = \"bernoulli\", probability = 0.02 },\n]";
+    loss_list_without_list: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = 3";
+    loss_list_not_of_numbers: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [3, \"4\", -5, 6.5]";
+    loss_list_from_zero: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [0, 1]";
+    loss_list_twice: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [14, 18, 14]";
+    loss_list_of_no_flow: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [14], flow = \"fpt\"";
     piggyback_of_an_indication: "timeout = \"100ms\"" => "timeout = \"100ms\", mode = \"piggyback\"";
 }
 

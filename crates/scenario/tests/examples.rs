@@ -67,6 +67,8 @@ fn the_schema_refuses_what_the_parser_refuses() {
         ("/link/0", "delay", json!("10Mb/s")),
         ("/link/0", "loss", json!({ "model": "bernoulli", "probability": 1.5 })),
         ("/link/0", "loss", json!({ "model": "gilbert_elliott", "per": "time", "good_to_bad": 0.1 })),
+        ("/link/0", "loss", json!({ "model": "list", "segments": [0] })),
+        ("/link/0", "loss", json!({ "model": "list", "segments": [1], "probability": 0.1 })),
         ("/link/0", "queue", json!({ "packets": 1, "bytes": "1kB" })),
         ("/signalling/0", "transport", json!({ "protocol": "udp", "mss": "1000B" })),
         ("/signalling/0", "message_size", json!({ "distribution": "exponential", "mean": "1kB" })),

@@ -174,6 +174,50 @@ fn streams_of_different_places_differ_whatever_they_are_called() {
     assert_ne!(lost("a/b", "c"), lost("a", "b/c"));
 }
 
+#[test]
+fn a_loss_list_takes_the_packets_it_names_and_no_others() {
+    let listed = |loss: &str, flows: &str| format!("{TWO_NODES}loss = {loss}\n{flows}");
+    let cbr = |name: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"1s\" }}\n"
+        )
+    };
+    let (first, both) = (cbr("first"), cbr("first") + &cbr("second"));
+    // Ten datagrams of each flow, one of each a second. The list may be in any order; there is no number 99.
+    let lost = |loss: &str, flows: &str| value(&listed(loss, flows), "flows", "lost_packets");
+    assert_eq!(lost("{ model = \"list\", segments = [10, 3, 99] }", &first), 2.0);
+    assert_eq!(lost("{ model = \"list\", segments = [] }", &first), 0.0);
+    // 1 and 3 of both are the first flow's; 2 and 4 are the second's.
+    assert_eq!(lost("{ model = \"list\", segments = [1, 3, 4] }", &both), 2.0);
+    assert_eq!(lost("{ model = \"list\", segments = [1, 3, 4], flow = \"first\" }", &both), 3.0);
+    assert_eq!(lost("{ model = \"list\", segments = [1, 3, 4], flow = \"second\" }", &both), 0.0);
+    // At 0, 1 and 2 s nothing is counted.
+    assert_eq!(lost("{ model = \"list\", segments = [7, 8], start = \"2500ms\" }", &first), 1.0);
+    // The other direction carries no data.
+    assert_eq!(lost("{ model = \"list\", segments = [1], from = \"b\" }", &first), 0.0);
+}
+
+#[test]
+fn a_loss_list_of_a_stream_can_take_a_retransmission() {
+    let transfer = |segments: &str| {
+        format!(
+            "{TWO_NODES}loss = {{ model = \"list\", segments = {segments} }}\n[[flow]]\nname = \"f\"\n\
+             from = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", mss = \"1000B\" }}\n\
+             application = {{ kind = \"transfer\", size = \"10000B\" }}\n"
+        )
+    };
+    // Ten segments leave at once: the second is lost and repeated as the eleventh packet with data.
+    let counts = |segments: &str| {
+        ["retransmissions", "timeouts"].map(|column| value(&transfer(segments), "flows", column))
+    };
+    assert_eq!(counts("[]"), [0.0, 0.0]);
+    assert_eq!(counts("[2]"), [1.0, 0.0]);
+    // The eleventh is lost as well: only the timer is left.
+    let [repeated, timeouts] = counts("[2, 11]");
+    assert!(repeated >= 2.0 && timeouts == 1.0, "{repeated} {timeouts}");
+}
+
 /// A transfer of 100 kB over the two nodes' link.
 fn transfer(transport: &str) -> String {
     format!(

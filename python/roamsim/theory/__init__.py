@@ -2,8 +2,9 @@
 
 `mih_udp`: MIH transactions over UDP, exact for isolated transactions.
 `mih_tcp`: a lower bound for the delay of an isolated MIH message over TCP.
+`tcp`: the throughput of TCP under loss, the square-root law and the full model of Padhye et al., and Jain's index.
 `enumeration`: the same MIH transactions summed over every pattern of lost packets; it proves the closed forms and
 gives the variances that a comparison with a run needs.
 
-The derivations are in docs/models/mih-exact.md.
+The MIH forms are derived in docs/models/mih-exact.md; how far the TCP models carry is in docs/models/tcp.md.
 """

@@ -1,12 +1,17 @@
 //! Loss models of one direction of a link.
 //!
-//! The n-th packet that a direction sends from the model's start on meets the n-th draw of the direction's loss
-//! stream, whatever the packet is and whenever it comes: two transports over the same channel meet the same
-//! losses. Before the start nothing is lost and nothing is drawn.
+//! Random models: the n-th packet that a direction sends from the model's start on meets the n-th draw of the
+//! direction's loss stream, whatever the packet is and whenever it comes: two transports over the same channel meet
+//! the same losses. Before the start nothing is lost and nothing is drawn.
+//!
+//! The list: from the start on the packets with data are counted, first transmissions and retransmissions alike, and
+//! those whose numbers are on the list are lost. Handshakes, pure acknowledgements and a FIN alone do not count.
 //!
 //! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error Rates
 //! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
 
+use crate::flow::Association;
+use crate::packet::{Packet, Pdu};
 use roamsim_engine::{Span, Stream, Time};
 
 /// How the two-state chain moves.
@@ -29,7 +34,7 @@ pub enum Transitions {
 }
 
 /// Which packets are lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet by itself.
     Bernoulli {
@@ -45,6 +50,13 @@ pub enum LossModel {
         /// Loss probability in the bad state.
         loss_bad: f64,
     },
+    /// Named ones.
+    List {
+        /// The numbers of those that are lost, in ascending order; the first packet with data is 1.
+        segments: Vec<u64>,
+        /// Only packets of this association count; `None`: all.
+        association: Option<Association>,
+    },
 }
 
 /// The loss process of one direction.
@@ -54,6 +66,10 @@ pub struct Loss {
     start: Time,
     draws: Stream,
     chain: Option<Chain>,
+    /// How many packets [`LossModel::List`] has counted.
+    counted: u64,
+    /// The place on its list of the next that it takes.
+    next: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -69,7 +85,7 @@ impl Loss {
     /// The process of `model` from `start` on; `stream(purpose)` gives the direction's random streams.
     pub fn new(model: LossModel, start: Time, stream: impl Fn(&str) -> Stream) -> Loss {
         let chain = match model {
-            LossModel::Bernoulli { .. } => None,
+            LossModel::Bernoulli { .. } | LossModel::List { .. } => None,
             LossModel::GilbertElliott { transitions, .. } => {
                 let mut chain = Chain { stream: stream("state"), bad: false, until: start };
                 let bad_share = match transitions {
@@ -91,22 +107,50 @@ impl Loss {
                 Some(chain)
             }
         };
-        Loss { model, start, draws: stream("loss"), chain }
+        Loss { model, start, draws: stream("loss"), chain, counted: 0, next: 0 }
     }
 
-    /// Whether the packet whose last bit is sent at `at` is lost. Calls come in order of time.
+    /// Whether `packet`, whose last bit is sent at `at`, is lost. Calls come in order of time.
     #[inline]
-    pub fn takes(&mut self, at: Time) -> bool {
+    pub fn takes(&mut self, at: Time, packet: &Packet) -> bool {
         if at < self.start {
             return false;
         }
-        match self.model {
-            LossModel::Bernoulli { probability } => self.draws.bernoulli(probability),
+        match &self.model {
+            LossModel::Bernoulli { probability } => self.draws.bernoulli(*probability),
             LossModel::GilbertElliott { transitions, loss_good, loss_bad } => {
-                let bad = self.chain.as_mut().is_some_and(|chain| chain.advance(transitions, at));
-                self.draws.bernoulli(if bad { loss_bad } else { loss_good })
+                let bad = self.chain.as_mut().is_some_and(|chain| chain.advance(*transitions, at));
+                self.draws.bernoulli(if bad { *loss_bad } else { *loss_good })
+            }
+            LossModel::List { segments, association } => {
+                if !has_data(packet) || association.is_some_and(|association| !belongs(packet, association)) {
+                    return false;
+                }
+                self.counted += 1;
+                let lost = segments.get(self.next) == Some(&self.counted);
+                self.next += usize::from(lost);
+                lost
             }
         }
+    }
+}
+
+/// Whether a packet carries octets of a stream, or a message.
+fn has_data(packet: &Packet) -> bool {
+    match &packet.pdu {
+        Pdu::Tcp(segment) => segment.payload_bytes > 0,
+        Pdu::Udp(..) => true,
+    }
+}
+
+/// Whether a packet is of the association, in either direction.
+fn belongs(packet: &Packet, association: Association) -> bool {
+    match (&packet.pdu, association) {
+        (Pdu::Tcp(_), Association::Tcp { source, sink })
+        | (Pdu::Udp(..), Association::Udp { source, sink }) => {
+            packet.socket == source || packet.socket == sink
+        }
+        (Pdu::Tcp(_), Association::Udp { .. }) | (Pdu::Udp(..), Association::Tcp { .. }) => false,
     }
 }
 
@@ -138,24 +182,31 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::testing::{datagram, segment};
+    use roamsim_protocols::tcp::Flags;
 
     fn streams(purpose: &str) -> Stream {
         Stream::new(11, 0, purpose)
+    }
+
+    /// Whether a datagram is lost whose last bit is sent at `at`.
+    fn takes(loss: &mut Loss, at: Time) -> bool {
+        loss.takes(at, &datagram(100))
     }
 
     #[test]
     fn nothing_is_lost_or_drawn_before_the_start() {
         let model = LossModel::Bernoulli { probability: 1.0 };
         let mut loss = Loss::new(model, Time::from_ns(100), streams);
-        assert!(!loss.takes(Time::from_ns(99)));
-        assert!(loss.takes(Time::from_ns(100)));
+        assert!(!takes(&mut loss, Time::from_ns(99)));
+        assert!(takes(&mut loss, Time::from_ns(100)));
 
         let half = LossModel::Bernoulli { probability: 0.5 };
-        let mut early = Loss::new(half, Time::from_ns(50), streams);
+        let mut early = Loss::new(half.clone(), Time::from_ns(50), streams);
         let mut late = Loss::new(half, Time::ZERO, streams);
-        (0..20).for_each(|t| assert!(!early.takes(Time::from_ns(t))));
+        (0..20).for_each(|t| assert!(!takes(&mut early, Time::from_ns(t))));
         for t in 50..250 {
-            assert_eq!(early.takes(Time::from_ns(t)), late.takes(Time::from_ns(t)));
+            assert_eq!(takes(&mut early, Time::from_ns(t)), takes(&mut late, Time::from_ns(t)));
         }
     }
 
@@ -170,7 +221,7 @@ mod tests {
         let n = 400_000;
         let (mut lost, mut bursts, mut before) = (0, 0, false);
         for t in 0..n {
-            let now = loss.takes(Time::from_ns(t));
+            let now = takes(&mut loss, Time::from_ns(t));
             lost += u64::from(now);
             bursts += u64::from(now && !before);
             before = now;
@@ -191,13 +242,59 @@ mod tests {
             loss_bad: 1.0,
         };
         let lost = |every_ms: u64, n: u64| {
-            let mut loss = Loss::new(model, Time::ZERO, streams);
-            (0..n).filter(|k| loss.takes(Time::ZERO + Span::from_ms(every_ms * k))).count() as f64 / n as f64
+            let mut loss = Loss::new(model.clone(), Time::ZERO, streams);
+            (0..n).filter(|k| takes(&mut loss, Time::ZERO + Span::from_ms(every_ms * k))).count() as f64
+                / n as f64
         };
         // 100,000 s of the same chain, seen at two rates: a quarter of the time is bad. About 25,000 cycles:
         // standard error near 0.25 * sqrt(2 / 25000) = 0.22 %.
         let (fine, coarse) = (lost(10, 10_000_000), lost(100, 1_000_000));
         assert!((fine - 0.25).abs() < 0.008, "{fine}");
         assert!((fine - coarse).abs() < 0.001, "{fine} {coarse}");
+    }
+
+    fn list(segments: &[u64], association: Option<Association>, start: Time) -> Loss {
+        Loss::new(LossModel::List { segments: segments.to_vec(), association }, start, streams)
+    }
+
+    #[test]
+    fn a_list_counts_packets_with_data() {
+        let mut loss = list(&[1, 3], None, Time::ZERO);
+        let sent = [
+            segment(1, Flags::SYN, 0),
+            segment(1, Flags::ACK, 0),
+            segment(1, Flags::ACK, 1000), // 1
+            segment(1, Flags::ACK, 0),
+            datagram(100),                            // 2
+            segment(1, Flags::ACK | Flags::FIN, 500), // 3
+            segment(1, Flags::ACK | Flags::FIN, 0),
+            segment(1, Flags::ACK, 1000), // 4
+        ];
+        let lost = sent.map(|packet| loss.takes(Time::ZERO, &packet));
+        assert_eq!(lost, [false, false, true, false, false, true, false, false]);
+    }
+
+    #[test]
+    fn a_list_of_a_flow_counts_its_packets_in_either_direction_and_no_others() {
+        let mut tcp = list(&[2, 3], Some(Association::Tcp { source: 2, sink: 3 }), Time::ZERO);
+        let sent = [
+            segment(3, Flags::ACK, 1000), // 1
+            segment(5, Flags::ACK, 1000),
+            datagram(100),                // to UDP socket 0
+            segment(2, Flags::ACK, 1000), // 2
+            Packet { socket: 3, ..datagram(100) },
+            segment(3, Flags::ACK, 1000), // 3
+        ];
+        assert_eq!(sent.map(|p| tcp.takes(Time::ZERO, &p)), [false, false, false, true, false, true]);
+
+        let mut udp = list(&[1], Some(Association::Udp { source: 1, sink: 0 }), Time::ZERO);
+        let sent = [segment(0, Flags::ACK, 1000), datagram(100), datagram(100)];
+        assert_eq!(sent.map(|p| udp.takes(Time::ZERO, &p)), [false, true, false]);
+    }
+
+    #[test]
+    fn a_list_counts_from_its_start() {
+        let mut loss = list(&[1], None, Time::from_ns(10));
+        assert_eq!([8, 9, 10, 11].map(|t| takes(&mut loss, Time::from_ns(t))), [false, false, true, false]);
     }
 }

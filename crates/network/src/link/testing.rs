@@ -3,6 +3,7 @@
 use crate::packet::{AppMessage, Message, Packet, PacketId, Pdu};
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
+use roamsim_protocols::tcp::{Flags, Options, Segment};
 use roamsim_protocols::udp::Datagram;
 
 /// A packet of `bytes` octets.
@@ -17,6 +18,21 @@ pub(crate) fn datagram(bytes: u32) -> Packet {
         size_bytes: bytes,
         pdu: Pdu::Udp(datagram, Message::Application(message)),
     }
+}
+
+/// A TCP segment of an IPv6 packet, on its way to `socket`.
+pub(crate) fn segment(socket: u32, flags: Flags, payload_bytes: u32) -> Packet {
+    let segment = Segment {
+        source_port: 1,
+        destination_port: 2,
+        seq: 0,
+        ack: 0,
+        flags,
+        window: 0,
+        payload_bytes,
+        options: Options::default(),
+    };
+    Packet { socket, size_bytes: 40 + segment.total_bytes(), pdu: Pdu::Tcp(segment), ..datagram(0) }
 }
 
 /// A random stream.

@@ -135,8 +135,8 @@ impl Link for Wire {
         self.stats.busy += transmission;
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(bytes);
-        // The draw comes first, so that an outage does not shift the numbering of the draws.
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure));
+        // The draw comes first, so that an outage does not shift the numbering of the packets.
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, &packet));
         if self.config.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
             return self.dropped(DropReason::Outage, departure);
         }

@@ -67,5 +67,5 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
         [] => segment.to_string(),
         carried => format!("{segment} [{}]", carried.join("; ")),
     };
-    Detail { description, payload }
+    Detail { description, payload, part: None }
 }

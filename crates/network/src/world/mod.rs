@@ -192,6 +192,9 @@ impl World {
     fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
         match packet.pdu {
             Pdu::Tcp(segment) => {
+                if self.wanted.segments {
+                    self.watch_acknowledgement(now, packet.socket, &segment);
+                }
                 let socket = &mut self.tcp[packet.socket as usize];
                 socket.traffic.received(packet.size_bytes);
                 let mut cx = Context { now, random: &mut socket.random };
@@ -290,6 +293,7 @@ impl World {
         let detail = self.details.then(|| Detail {
             description: describe::describe(&message),
             payload: if self.network.capturing() { describe::octets(&message) } else { Vec::new() },
+            part: None,
         });
         let packet = Packet {
             id: self.network.next_packet_id(),

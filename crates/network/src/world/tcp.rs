@@ -3,9 +3,11 @@
 use super::describe::tcp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
 use crate::network::Alarm;
+use crate::recorder::Detail;
+use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::socket::{TcpSocket, Traffic, User};
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::tcp::{Config, Connection, Event, Segment, State};
+use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
@@ -90,7 +92,7 @@ impl World {
         while let Some(event) = self.tcp[number as usize].connection.poll_event() {
             self.on_tcp_event(now, number, event);
         }
-        if self.wanted.cwnd || self.wanted.rtt || self.wanted.segments {
+        if self.wanted.cwnd || self.wanted.rtt {
             self.sample_tcp(now, number);
         }
         let socket = &mut self.tcp[number as usize];
@@ -103,24 +105,40 @@ impl World {
         loop {
             let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
             let Some(segment) = socket.poll_transmit(now) else { return };
-            let detail = self.details.then(|| tcp_detail(socket, &segment, network.capturing()));
-            let packet = socket.packet(network, segment.clone());
-            network.send(now, socket.node, packet, detail, queue);
+            let mut detail = self.details.then(|| tcp_detail(socket, &segment, network.capturing()));
             if self.wanted.segments && segment.payload_bytes > 0 {
-                self.sample_segment(now, number, &segment);
+                let start = socket.connection.payload_offset(&segment);
+                let octets = start..start + u64::from(segment.payload_bytes);
+                let again = start < socket.highest_sent;
+                socket.highest_sent = socket.highest_sent.max(octets.end);
+                let part = StreamPart { sender: number, octets };
+                detail.get_or_insert_with(Detail::default).part = Some(part.clone());
+                if let Some(recorder) = &mut network.recorder {
+                    let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
+                    recorder.segment(now, event, part);
+                }
             }
+            let packet = socket.packet(network, segment);
+            network.send(now, socket.node, packet, detail, queue);
         }
     }
 
-    /// Records a data segment's place in the stream.
-    fn sample_segment(&mut self, now: Time, number: u32, segment: &Segment) {
-        let socket = &mut self.tcp[number as usize];
-        let offset = socket.connection.payload_offset(segment);
-        let what = if offset < socket.highest_sent { "retransmitted" } else { "sent" };
-        socket.highest_sent = socket.highest_sent.max(offset + u64::from(segment.payload_bytes));
-        let name = self.socket_name(number);
-        if let Some(recorder) = &mut self.network.recorder {
-            recorder.sample(now, number, what, "B", offset as f64, &name);
+    /// Records what a segment that has reached a sender of data acknowledges, before the sender takes it in.
+    #[cold]
+    pub(super) fn watch_acknowledgement(&mut self, now: Time, number: u32, segment: &Segment) {
+        let socket = &self.tcp[number as usize];
+        let Some(recorder) = &mut self.network.recorder else { return };
+        if socket.highest_sent == 0 || !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        let connection = &socket.connection;
+        // The ACK of a FIN counts one more than there are octets.
+        let acknowledged = connection.sent_offset(segment.ack).min(connection.snd_max_offset());
+        let before = connection.snd_una_offset().min(acknowledged);
+        let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender: number, octets });
+        record(SegmentEvent::Acknowledged, before..acknowledged);
+        for &(left, right) in segment.options.sack.as_slice() {
+            record(SegmentEvent::Sacked, connection.sent_offset(left)..connection.sent_offset(right));
         }
     }
 
@@ -157,8 +175,8 @@ impl World {
         }
     }
 
-    /// The name of what uses a TCP socket, for time series.
-    fn socket_name(&self, number: u32) -> String {
+    /// The name of what uses a TCP socket, for time series and segments.
+    pub fn socket_name(&self, number: u32) -> String {
         match self.tcp[number as usize].user {
             User::FlowSource(flow) => format!("flow {}", self.flows[flow as usize].name),
             User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
@@ -174,7 +192,7 @@ impl World {
     fn sample_tcp(&mut self, now: Time, number: u32) {
         let name = self.socket_name(number);
         let wanted = self.wanted;
-        let connection = &self.tcp[number as usize].connection;
+        let connection = &mut self.tcp[number as usize].connection;
         let Some(recorder) = &mut self.network.recorder else { return };
         // Before the handshake is complete there is no window, and at first no threshold either.
         let open = !matches!(
@@ -195,14 +213,13 @@ impl World {
             }
         }
         if wanted.rtt {
+            if let Some(measured) = connection.take_rtt_sample() {
+                recorder.sample(now, number, "rtt", "s", measured.as_secs_f64(), &name);
+            }
             if let Some(srtt) = connection.srtt() {
                 recorder.sample_change(now, number, "srtt", "s", srtt.as_secs_f64(), &name);
             }
             recorder.sample_change(now, number, "rto", "s", connection.rto().as_secs_f64(), &name);
-        }
-        if wanted.segments {
-            let acknowledged = connection.snd_una_offset() as f64;
-            recorder.sample_change(now, number, "acknowledged", "B", acknowledged, &name);
         }
     }
 }

@@ -202,8 +202,8 @@ impl Sender {
         let mut highest = 0;
         for &(first, last) in &sack.gaps {
             let (first, last) = (usize::from(first), usize::from(last));
-            // A block before the first or beyond the last chunk sent is no block.
-            if first == 0 || first > last || last > covered.len() {
+            // No block reaches beyond the last chunk sent, nor to the one behind the cumulative TSN: that is missing.
+            if first < 2 || first > last || last > covered.len() {
                 continue;
             }
             covered[first - 1..last].fill(true);

@@ -17,23 +17,27 @@ pub enum Variant {
     /// Duplicate ACKs and the scoreboard, conservative recovery by selective acknowledgements, halving: RFC 6675.
     /// NewReno towards a peer that does not take SACK.
     Sack,
+    /// Fine-grained timers beside duplicate ACKs, fast recovery that ends at the first new ACK, a window that follows
+    /// the round-trip time: Brakmo and Peterson 1995.
+    Vegas,
     /// Duplicate ACKs and the scoreboard, the recovery of `Sack`, a cubic window: RFC 9438.
     /// NewReno's recovery towards a peer that does not take SACK.
     Cubic,
 }
 
 impl Variant {
-    /// Every variant, in the order of their publication.
-    pub const ALL: [Variant; 5] =
-        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Cubic];
+    /// Every variant, those that halve the window first.
+    pub const ALL: [Variant; 6] =
+        [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Vegas, Variant::Cubic];
 
-    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `cubic`.
+    /// The name as it stands in a scenario: `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`.
     pub const fn name(self) -> &'static str {
         match self {
             Variant::Tahoe => "tahoe",
             Variant::Reno => "reno",
             Variant::NewReno => "newreno",
             Variant::Sack => "sack",
+            Variant::Vegas => "vegas",
             Variant::Cubic => "cubic",
         }
     }
@@ -76,6 +80,24 @@ impl FromStr for Variant {
             .into_iter()
             .find(|variant| variant.name() == name)
             .ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasThresholds {
+    /// With less than so many the window grows, once a round trip. At least one. Default 2 (Brakmo and Peterson 1995,
+    /// section III.B).
+    pub alpha: u32,
+    /// With more than so many the window shrinks, once a round trip; not below `alpha`. Default 4 (the same).
+    pub beta: u32,
+    /// With more than so many slow start ends. Default 1 (chosen, as ns-2 and Linux).
+    pub gamma: u32,
+}
+
+impl Default for VegasThresholds {
+    fn default() -> VegasThresholds {
+        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
     }
 }
 
@@ -146,6 +168,8 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
+    /// Vegas' thresholds; no other variant has a use for them.
+    pub vegas: VegasThresholds,
     /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
     /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
     pub fast_convergence: bool,
@@ -175,6 +199,7 @@ impl Default for Config {
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
+            vegas: VegasThresholds::default(),
             fast_convergence: true,
             msl: Span::from_secs(120),
         }
@@ -196,6 +221,8 @@ pub enum ConfigError {
     ZeroDupAckThreshold,
     /// The initial window is zero segments.
     ZeroInitialWindow,
+    /// Vegas' `alpha` is zero or above `beta`.
+    VegasThresholdsOutOfOrder,
     /// The number of SACK blocks is zero.
     ZeroSackBlocks,
 }
@@ -210,6 +237,7 @@ impl fmt::Display for ConfigError {
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
             ConfigError::ZeroSackBlocks => "SACK needs at least one block",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
+            ConfigError::VegasThresholdsOutOfOrder => "Vegas' alpha must be at least 1 and not above beta",
         })
     }
 }
@@ -246,6 +274,9 @@ impl Config {
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
         }
+        if !(1..=self.vegas.beta).contains(&self.vegas.alpha) {
+            return Err(ConfigError::VegasThresholdsOutOfOrder);
+        }
         Ok(())
     }
 }
@@ -275,7 +306,7 @@ mod tests {
         let error = "newrenoo".parse::<Variant>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `cubic`"
+            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`"
         );
     }
 
@@ -299,5 +330,7 @@ mod tests {
             refused(|c| c.initial_window = InitialWindow::Segments(0)),
             ConfigError::ZeroInitialWindow
         );
+        assert_eq!(refused(|c| c.vegas.alpha = 5), ConfigError::VegasThresholdsOutOfOrder);
+        assert_eq!(refused(|c| c.vegas.alpha = 0), ConfigError::VegasThresholdsOutOfOrder);
     }
 }

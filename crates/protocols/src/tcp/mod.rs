@@ -6,9 +6,9 @@
 //!
 //! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
 //! retransmission timer (RFC 6298), slow start, congestion avoidance, fast retransmit and recovery (RFC 5681,
-//! RFC 6582), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), the cubic window (RFC 9438), limited
-//! transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly window avoidance on both
-//! sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961.
+//! RFC 6582), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), Vegas (Brakmo and Peterson 1995), the cubic
+//! window (RFC 9438), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
+//! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961.
 //!
 //! Not modelled: explicit congestion notification, urgent data, keep-alive probes,
 //! data on a SYN, path MTU discovery, and the limit on the rate of challenge acknowledgements (RFC 5961 7).
@@ -28,7 +28,7 @@ pub mod stats;
 pub mod window;
 pub mod wire;
 
-pub use config::{Config, ConfigError, InitialWindow, Variant};
+pub use config::{Config, ConfigError, InitialWindow, Variant, VegasThresholds};
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use stats::Stats;

@@ -13,6 +13,8 @@ use super::config::Config;
 pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     rttvar: Span,
+    /// The last measurement, until it is taken.
+    latest: Option<Span>,
     /// The timeout before backing off, within the bounds.
     base: Span,
     /// The timeout in force.
@@ -33,12 +35,18 @@ impl RttEstimator {
         RttEstimator {
             srtt: None,
             rttvar: Span::ZERO,
+            latest: None,
             base: initial,
             rto: initial,
             min_rto,
             max_rto,
             granularity,
         }
+    }
+
+    /// Of exact times, with neither a tick nor a lower bound.
+    pub(super) fn fine_grained(config: &Config) -> RttEstimator {
+        RttEstimator::new(&Config { min_rto: Span::ZERO, clock_granularity: Span::ZERO, ..*config })
     }
 
     #[inline]
@@ -51,6 +59,11 @@ impl RttEstimator {
         self.rto
     }
 
+    /// The last measurement, in whole ticks, unless it was taken before.
+    pub(super) fn take_latest(&mut self) -> Option<Span> {
+        self.latest.take()
+    }
+
     /// The timeout after `doublings` of the one in force, for probes of a closed window.
     pub(crate) fn backed_off(&self, doublings: u32) -> Span {
         self.rto.saturating_mul(1 << doublings.min(40)).min(self.max_rto)
@@ -60,6 +73,7 @@ impl RttEstimator {
     #[inline]
     pub(crate) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
         let r = self.whole_ticks(elapsed).as_ns();
+        self.latest = Some(Span::from_ns(r));
         let samples = samples_per_rtt.max(1);
         let (srtt, rttvar) = match self.srtt {
             None => (r, r / 2),
@@ -127,6 +141,8 @@ mod tests {
         let mut rtt = estimator(Span::ZERO);
         rtt.sample(Span::from_us(20_001), 1);
         assert_eq!(rtt.srtt(), Some(Span::from_ms(21)));
+        // A measurement is told once, as it counts.
+        assert_eq!((rtt.take_latest(), rtt.take_latest()), (Some(Span::from_ms(21)), None));
         for _ in 0..200 {
             rtt.sample(Span::from_ms(21), 1);
         }

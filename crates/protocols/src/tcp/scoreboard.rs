@@ -1,7 +1,7 @@
 //! What the peer has selectively acknowledged: the scoreboard of RFC 6675, as ranges.
 //!
-//! Costs follow the number of blocks that arrive, not the window: the ranges are sorted and apart from each other,
-//! what lies below HighRxt is counted as it changes, and the boundary between octets taken as lost and others is
+//! Costs follow the number of blocks that arrive and slowly that of holes: the ranges are sorted and apart from each
+//! other, what lies below HighRxt is counted as it changes, and the boundary between octets taken as lost and others is
 //! found from the top within DupThresh ranges.
 
 use std::collections::VecDeque;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use roamsim_engine::Span;
-use roamsim_protocols::tcp::{Config, Event, Flags, InitialWindow, Options, Segment, Timestamps};
+use roamsim_protocols::tcp::{
+    Config, Event, Flags, InitialWindow, Options, Segment, Timestamps, VegasThresholds,
+};
 
 pub struct Script {
     pub config: Config,
@@ -143,6 +145,15 @@ fn on_off(text: &str) -> Result<bool, String> {
     }
 }
 
+/// `ALPHA,BETA,GAMMA`.
+fn vegas(text: &str) -> Result<VegasThresholds, String> {
+    let numbers = text.split(',').map(value).collect::<Result<Vec<u32>, _>>()?;
+    let [alpha, beta, gamma] = numbers[..] else {
+        return Err(format!("`{text}` is not ALPHA,BETA,GAMMA"));
+    };
+    Ok(VegasThresholds { alpha, beta, gamma })
+}
+
 fn set(script: &mut Script, setting: &str) -> Result<(), String> {
     let (key, text) =
         setting.trim_start_matches('-').split_once('=').ok_or(format!("`{setting}` has no value"))?;
@@ -169,6 +180,7 @@ fn set(script: &mut Script, setting: &str) -> Result<(), String> {
         "restart_after_idle" => config.restart_after_idle = on_off(text)?,
         "fast_convergence" => config.fast_convergence = on_off(text)?,
         "msl" => config.msl = span(text)?,
+        "vegas" => config.vegas = vegas(text)?,
         "iss" => script.iss = value(text)?,
         "irs" => script.irs = value(text)?,
         _ => return Err(format!("unknown setting `{key}`")),

@@ -32,7 +32,7 @@ pub struct Link {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
-    /// Random loss: one table, or a list of tables, one a direction. Left out: none.
+    /// Loss: one table, or a list of tables, one a direction. Left out: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,
@@ -84,19 +84,19 @@ pub struct Outage {
     pub duration: Span,
 }
 
-/// Random loss on a link.
+/// Loss on a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
     /// The node from whose end the direction starts; `None`: both directions, each with draws of its own.
     pub from: Option<String>,
-    /// Packets before this instant are not lost, and draw nothing.
+    /// Packets before this instant are not lost; they draw nothing, and are not counted.
     pub start: Time,
     /// What decides on each packet.
     pub model: LossModel,
 }
 
 /// What decides whether a packet is lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet on its own.
     Bernoulli {
@@ -111,6 +111,13 @@ pub enum LossModel {
         loss_good: f64,
         /// Probability that a packet is lost in the bad state.
         loss_bad: f64,
+    },
+    /// Packets with data, by their numbers.
+    List {
+        /// Their numbers among those that the direction sends, from 1, as written.
+        segments: Vec<u64>,
+        /// The flow whose packets count; `None`: every packet with data.
+        flow: Option<String>,
     },
 }
 
@@ -133,7 +140,7 @@ pub enum Transitions {
     },
 }
 
-/// Random loss on a link, in one direction or both.
+/// Loss on a link, in one direction or both.
 // As written; it becomes a `Loss`, which has what the models share in one place.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
@@ -143,6 +150,8 @@ pub(crate) enum LossTable {
     Bernoulli(BernoulliTable),
     /// Losses come in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottTable),
+    /// The packets that are lost are named: the same losses for every transport, and nothing is random.
+    List(ListTable),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -230,6 +239,26 @@ pub(crate) struct PerTimeTable {
     loss_bad: f64,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListTable {
+    /// The node that sends in this direction. Left out: both directions, each with a count of its own.
+    #[serde(default)]
+    from: Option<String>,
+    /// When counting begins.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    start: Time,
+    /// The numbers of the packets that are lost, in any order. Packets with data are counted, from 1, in the order in
+    /// which the direction sends them; a retransmission counts as a packet of its own. TCP segments without data
+    /// (handshake, pure ACK, a FIN alone) do not count, nor does what the queue dropped.
+    #[schemars(inner(range(min = 1)))]
+    segments: Vec<u64>,
+    /// Only packets of this flow count, and are lost. Left out: all packets with data.
+    #[serde(default)]
+    flow: Option<String>,
+}
+
 fn loss_good() -> f64 {
     0.0
 }
@@ -241,6 +270,11 @@ fn loss_bad() -> f64 {
 impl From<LossTable> for Loss {
     fn from(table: LossTable) -> Loss {
         match table {
+            LossTable::List(t) => Loss {
+                from: t.from,
+                start: t.start,
+                model: LossModel::List { segments: t.segments, flow: t.flow },
+            },
             LossTable::Bernoulli(t) => Loss {
                 from: t.from,
                 start: t.start,

@@ -98,9 +98,35 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
+    /// The thresholds of the variant `vegas`, which the others pass over, so that variants can be
+    /// compared in one scenario. Left out: its defaults.
+    pub vegas: Option<Vegas>,
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+}
+
+/// Vegas' thresholds: how many segments a connection keeps in the queues of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vegas {
+    /// With fewer segments in the queues the window grows by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "alpha")]
+    pub alpha_segments: u32,
+    /// With more segments in the queues the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
+    /// section III.B.
+    #[serde(rename = "beta")]
+    pub beta_segments: u32,
+    /// With more segments in the queues slow start ends. Default chosen: 1, as in ns-2 and Linux.
+    #[serde(rename = "gamma")]
+    pub gamma_segments: u32,
+}
+
+impl Default for Vegas {
+    fn default() -> Vegas {
+        Vegas { alpha_segments: 2, beta_segments: 4, gamma_segments: 1 }
+    }
 }
 
 impl Default for Tcp {
@@ -127,6 +153,7 @@ impl Default for Tcp {
             timestamps: false,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
+            vegas: None,
             fast_convergence: true,
         }
     }
@@ -170,6 +197,9 @@ pub enum TcpVariant {
     NewReno,
     /// Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.
     Sack,
+    /// A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate
+    /// acknowledgement (Brakmo and Peterson 1995).
+    Vegas,
     /// The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
     Cubic,
 }

@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod packets;
 mod samples;
+mod segments;
 mod signalling;
 mod transactions;
 
@@ -27,6 +28,9 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     if let Some(recorder) = &world.network.recorder {
         if trace.time_series() {
             tables.push(samples::table(recorder));
+        }
+        if trace.segments {
+            tables.push(segments::table(world, recorder));
         }
         if trace.packets {
             tables.push(packets::table(world, recorder));

@@ -1,8 +1,10 @@
 //! Wired links.
 
+use std::collections::BTreeMap;
+
 use roamsim_engine::{Span, Time};
 
-use super::names::Names;
+use super::names::{self, Names};
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::model::link::{Link, LossModel, Outage, Queue, Transitions};
@@ -36,7 +38,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<
         }
         check_queue(&at, link.queue, report);
         check_mtu(&at, link.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
-        check_losses(&at, link, report);
+        check_losses(&at, link, scenario, report);
         check_outages(&at, &link.outages, report);
     }
 }
@@ -68,7 +70,7 @@ pub(super) fn check_mtu(at: &[Step], mtu_bytes: u64, max_bytes: u64, ip: IpVersi
     report.add(&join(at, ["mtu"]), message, help);
 }
 
-fn check_losses(at: &[Step], link: &Link, report: &mut Report<'_>) {
+fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Report<'_>) {
     // The entry that covers each direction, by the end that it starts from.
     let mut covered: [Option<usize>; 2] = [None; 2];
     for (j, loss) in link.loss.iter().enumerate() {
@@ -103,16 +105,49 @@ fn check_losses(at: &[Step], link: &Link, report: &mut Report<'_>) {
                 }
             }
         }
-        if let LossModel::GilbertElliott {
-            transitions: Transitions::PerTime { mean_good, mean_bad }, ..
-        } = loss.model
-        {
-            for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
-                if mean < SHORTEST_STAY {
-                    let message = "the mean stay in a state must be 1us or more";
-                    report.add(&join(&steps, [key]), message, "write a longer time, such as \"100ms\"");
+        match &loss.model {
+            LossModel::GilbertElliott {
+                transitions: Transitions::PerTime { mean_good, mean_bad }, ..
+            } => {
+                for (key, mean) in [("mean_good", mean_good), ("mean_bad", mean_bad)] {
+                    if *mean < SHORTEST_STAY {
+                        let message = "the mean stay in a state must be 1us or more";
+                        report.add(&join(&steps, [key]), message, "write a longer time, such as \"100ms\"");
+                    }
                 }
             }
+            LossModel::List { segments, flow } => {
+                check_list(&steps, segments, report);
+                let flows = scenario.flows.iter().map(|flow| flow.name.as_str());
+                if let Some(flow) = flow
+                    && !flows.clone().any(|name| name == flow)
+                {
+                    names::report_unknown("flow", flow, flows, &join(&steps, ["flow"]), report);
+                }
+            }
+            LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => {}
+        }
+    }
+}
+
+/// Checks the numbers of a loss list: each from 1 on, and none twice. An empty list loses nothing.
+fn check_list(at: &[Step], segments: &[u64], report: &mut Report<'_>) {
+    let steps = |k| {
+        let mut steps = join(at, ["segments"]);
+        steps.push(At(k));
+        steps
+    };
+    let mut first: BTreeMap<u64, usize> = BTreeMap::new();
+    for (k, &number) in segments.iter().enumerate() {
+        if number == 0 {
+            let help = "the first packet with data is number 1; handshakes and pure ACKs do not count";
+            report.add(&steps(k), "packets are counted from 1", help);
+        } else if let Some(&earlier) = first.get(&number) {
+            let message = format!("packet {number} is on the list twice");
+            let help = "a packet is lost once; a retransmission is a packet of its own, with a later number";
+            report.add_related(&steps(k), message, help, (&steps(earlier), "the first"));
+        } else {
+            first.insert(number, k);
         }
     }
 }

@@ -46,19 +46,8 @@ impl<'a> Names<'a> {
     /// The index of the node that the value at `steps` names; reports a name that no node has.
     pub fn resolve(&self, name: &str, steps: &[Step], report: &mut Report<'_>) -> Option<usize> {
         let index = self.node(name);
-        if index.is_none() && report.problems.full() {
-            // Looking for a similar name costs more than everything else.
-            report.problems.leave_out();
-        } else if index.is_none() {
-            let all = match self.in_order.len() {
-                0 => "there are no nodes; add one with [[node]] and a `name`".to_owned(),
-                _ => format!("the nodes: {}", alternatives(self.in_order.iter().copied())),
-            };
-            let help = match nearest(name, self.in_order.iter().copied()) {
-                Some(meant) => format!("did you mean \"{meant}\"? ({all})"),
-                None => all,
-            };
-            report.add(steps, format!("there is no node \"{name}\""), help);
+        if index.is_none() {
+            report_unknown("node", name, self.in_order.iter().copied(), steps, report);
         }
         index
     }
@@ -80,6 +69,29 @@ impl<'a> Names<'a> {
         }
         Some((from_node?, to_node?))
     }
+}
+
+/// Reports a name, at `steps`, that none of `all` has. `what` is the word of their section.
+pub(super) fn report_unknown<'a>(
+    what: &str,
+    name: &str,
+    all: impl ExactSizeIterator<Item = &'a str> + Clone,
+    steps: &[Step],
+    report: &mut Report<'_>,
+) {
+    if report.problems.full() {
+        // Looking for a similar name costs more than everything else.
+        return report.problems.leave_out();
+    }
+    let list = match all.len() {
+        0 => format!("there are no {what}s; add one with [[{what}]] and a `name`"),
+        _ => format!("the {what}s: {}", alternatives(all.clone())),
+    };
+    let help = match nearest(name, all) {
+        Some(meant) => format!("did you mean \"{meant}\"? ({list})"),
+        None => list,
+    };
+    report.add(steps, format!("there is no {what} \"{name}\""), help);
 }
 
 fn check_unique<'a>(

@@ -27,6 +27,7 @@ pub(super) fn check(
     let at = join(at, ["transport"]);
     check_timers(&at, tcp, report);
     check_windows(&at, tcp, report);
+    check_vegas(&at, tcp, report);
     if let Some(mss_bytes) = tcp.mss_bytes {
         let steps = join(&at, ["mss"]);
         let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
@@ -123,6 +124,23 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.initial_ssthresh_bytes == Some(0) {
         let help = "write a size above zero, or leave it out";
         report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);
+    }
+}
+
+fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let Some(vegas) = tcp.vegas else { return };
+    let at = join(at, ["vegas"]);
+    let (alpha, beta) = (vegas.alpha_segments, vegas.beta_segments);
+    if alpha == 0 {
+        let help = "write 1 or more, at most `beta`; Brakmo and Peterson have 2";
+        report.add(&join(&at, ["alpha"]), "with `alpha` of zero the window never grows again", help);
+    } else if alpha > beta {
+        // Point at the one that the user wrote.
+        let key = if report.is_set(&join(&at, ["alpha"])) { "alpha" } else { "beta" };
+        let message = format!("`alpha`, {alpha}, is above `beta`, {beta}");
+        let help = "the window grows below `alpha` and shrinks above `beta`; write for example \
+                    { alpha = 2, beta = 4 }";
+        report.add(&join(&at, [key]), message, help);
     }
 }
 

@@ -269,6 +269,11 @@ impl Connection {
         self.sender.rtt.srtt()
     }
 
+    /// The round-trip time measured last, unless it was taken before.
+    pub fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.sender.rtt.take_latest()
+    }
+
     /// The retransmission timeout in force, backed off if it is.
     #[inline]
     pub fn rto(&self) -> Span {
@@ -304,8 +309,14 @@ impl Connection {
 
     /// The stream offset at which the payload of `segment`, sent by this end, starts: where to fetch its octets.
     pub fn payload_offset(&self, segment: &Segment) -> u64 {
+        self.sent_offset(segment.seq)
+    }
+
+    /// The offset in this end's stream that a sequence number on the wire stands for: of a segment sent, of an
+    /// acknowledgement, or of the edge of a SACK block.
+    pub fn sent_offset(&self, sequence_number: u32) -> u64 {
         let near = self.sender.snd_max;
-        super::sequence::from_wire(self.sender.iss, segment.seq, near).unwrap_or(0).saturating_sub(1)
+        super::sequence::from_wire(self.sender.iss, sequence_number, near).unwrap_or(0).saturating_sub(1)
     }
 
     /// A segment with the fields that every segment of this connection has, and its acknowledgement, which is

@@ -9,7 +9,7 @@ use super::receiver::Acknowledgement;
 use super::timers::Purpose;
 use super::{Connection, Pending};
 use crate::tcp::config::{Config, Variant};
-use crate::tcp::detection::{Detection, DuplicateAcks};
+use crate::tcp::detection::{self, Detection, DuplicateAcks};
 use crate::tcp::recovery::{self, Hole, Outstanding, Progress, Recovery, Response};
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
@@ -66,8 +66,16 @@ impl Sender {
             Variant::Sack | Variant::Cubic => {
                 Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))
             }
+            Variant::Vegas => Recovery::Vegas(recovery::Vegas::default()),
+        };
+        let detection = match config.variant {
+            Variant::Vegas => Detection::Vegas(detection::Vegas::new(config)),
+            _ => Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
         };
         let window = match config.variant {
+            Variant::Vegas => {
+                WindowLaw::Vegas(window::Vegas::new(config.vegas, config.initial_ssthresh_bytes))
+            }
             Variant::Cubic => {
                 WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
             }
@@ -97,7 +105,7 @@ impl Sender {
             retries: 0,
             probes: 0,
             rtt: RttEstimator::new(config),
-            detection: Detection::DuplicateAcks(DuplicateAcks::new(config.dup_ack_threshold)),
+            detection,
             recovery,
             window,
         }
@@ -198,7 +206,7 @@ impl Sender {
     }
 
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
-    pub(super) fn go_back(&mut self) {
+    pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
         let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
         if self.recovery.is_recovering() {
@@ -208,7 +216,7 @@ impl Sender {
         }
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
         self.recovery.on_timeout(&at);
-        self.detection.on_timeout();
+        self.detection.on_timeout(now);
         self.send_anew();
     }
 
@@ -291,13 +299,14 @@ impl Connection {
         sender.limited_transmit_bytes = 0;
         self.stats.bytes_acknowledged += sender.acknowledged() - before;
         self.pending.set(Pending::ACKNOWLEDGED);
-        sender.detection.on_new_ack();
+        let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal => {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
                 let srtt = sender.rtt.srtt();
-                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt });
+                let (rtt, snd_una, snd_nxt) = (heard.rtt, sender.snd_una, sender.snd_nxt);
+                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt, rtt, snd_una, snd_nxt });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -320,6 +329,9 @@ impl Connection {
         if sender.fin_queued && sender.snd_una == sender.written + 2 {
             self.fin_acknowledged(now);
         }
+        if heard.overdue {
+            self.answer_loss(now);
+        }
     }
 
     fn duplicate_ack(&mut self, now: Time) {
@@ -328,23 +340,36 @@ impl Connection {
         let at = sender.outstanding();
         if sender.recovery.is_recovering() {
             sender.recovery.on_duplicate(&at);
-            return;
+            if sender.detection.is_lost_again(now) {
+                self.answer_loss(now);
+            }
+        } else if sender.detection.on_duplicate(now) || sender.recovery.tells_of_loss(&at) {
+            self.answer_loss(now);
         }
-        if !sender.detection.on_duplicate() && !sender.recovery.tells_of_loss(&at) {
-            return;
-        }
+    }
+
+    /// The segment at SND.UNA is taken as lost.
+    #[cold]
+    fn answer_loss(&mut self, now: Time) {
+        let sender = &mut self.sender;
+        let at = sender.outstanding();
         // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
         let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
-        match sender.recovery.on_loss(&at, self.config.dup_ack_threshold) {
+        match sender.recovery.on_loss(&at, sender.detection.duplicates()) {
             Response::None => return,
-            Response::Repair => sender.window.on_congestion(Cause::FastRetransmit { flight_bytes }),
+            Response::Repair => {
+                if sender.detection.on_repair(now) {
+                    sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
+                }
+            }
             Response::GoBack => {
                 sender.window.on_congestion(Cause::GoBack { flight_bytes });
                 sender.send_anew();
-                // The segment sent anew is the oldest in flight now (RFC 6298 5.1).
-                self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
             }
         }
+        // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
+        // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
+        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
     }
 
@@ -402,11 +427,13 @@ impl Connection {
         if length == 0 && !fin {
             return self.wait_for_window(now);
         }
+        let mut beyond_window = false;
         // A segment is never cut to the congestion window, which holds at least one.
         if flight > 0 && length > 0 {
             let cwnd = sender.send_window();
             let pipe = sender.recovery.pipe_bytes(&sender.outstanding());
-            if pipe + length > cwnd && !self.limited_transmit_lets_go(flight, length, cwnd) {
+            beyond_window = pipe + length > cwnd;
+            if beyond_window && !self.limited_transmit_lets_go(flight, length, cwnd) {
                 return None;
             }
         }
@@ -421,6 +448,9 @@ impl Connection {
         }
         self.sender.probe_due = false;
         self.sender.probes = 0;
+        if beyond_window {
+            self.sender.limited_transmit_bytes += length;
+        }
         if goes_back {
             self.sender.recovery.on_sent_anew(self.sender.snd_nxt + length);
         }
@@ -439,18 +469,14 @@ impl Connection {
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
-    fn limited_transmit_lets_go(&mut self, flight: u64, length: u64, cwnd: u64) -> bool {
-        let sender = &mut self.sender;
+    fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
+        let sender = &self.sender;
         if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
             return false;
         }
         let duplicates = sender.detection.limited_transmit_segments();
         let beyond = sender.recovery.limited_transmit_bytes(duplicates, sender.smss);
-        let lets_go = flight + length <= cwnd + beyond;
-        if lets_go {
-            sender.limited_transmit_bytes += length;
-        }
-        lets_go
+        flight + length <= cwnd + beyond
     }
 
     /// The segment that recovery asks for: up to SMSS octets of the hole, and where its end is not known, whatever
@@ -515,6 +541,7 @@ impl Connection {
         } else {
             sender.time_segment(end, now);
         }
+        sender.detection.on_sent(start, end, now, repeated > 0);
         sender.snd_nxt = sender.snd_nxt.max(end);
         sender.snd_max = sender.snd_max.max(end);
         sender.last_sent_at = now;

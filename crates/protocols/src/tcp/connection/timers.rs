@@ -82,7 +82,7 @@ impl Connection {
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
         } else {
-            self.sender.go_back();
+            self.sender.go_back(now);
         }
     }
 

@@ -20,6 +20,10 @@ impl DuplicateAcks {
         self.count == self.threshold
     }
 
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
     #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;

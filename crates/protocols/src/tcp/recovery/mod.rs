@@ -9,11 +9,13 @@ mod newreno;
 mod reno;
 mod sack;
 mod tahoe;
+mod vegas;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
 pub use sack::Sack;
 pub use tahoe::Tahoe;
+pub use vegas::Vegas;
 
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,8 @@ pub enum Recovery {
     NewReno(NewReno),
     /// Recovery over selective acknowledgements of RFC 6675.
     Sack(Box<Sack>),
+    /// Fast recovery as Reno's, that may begin at any ACK.
+    Vegas(Vegas),
 }
 
 impl Recovery {
@@ -101,6 +105,7 @@ impl Recovery {
             Recovery::Reno(part) => part.is_recovering(),
             Recovery::NewReno(part) => part.is_recovering(),
             Recovery::Sack(part) => part.is_recovering(),
+            Recovery::Vegas(part) => part.is_recovering(),
         }
     }
 
@@ -110,7 +115,7 @@ impl Recovery {
         match self {
             _ if self.is_recovering() => 0,
             Recovery::Tahoe(_) => 0,
-            Recovery::Reno(_) | Recovery::NewReno(_) => duplicates * smss_bytes,
+            Recovery::Reno(_) | Recovery::NewReno(_) | Recovery::Vegas(_) => duplicates * smss_bytes,
             Recovery::Sack(part) => part.limited_transmit_bytes(),
         }
     }
@@ -145,6 +150,7 @@ impl Recovery {
             Recovery::Reno(part) => part.on_loss(at, duplicates),
             Recovery::NewReno(part) => part.on_loss(at, duplicates),
             Recovery::Sack(part) => part.on_loss(at),
+            Recovery::Vegas(part) => part.on_loss(at, duplicates),
         }
     }
 
@@ -155,6 +161,7 @@ impl Recovery {
             Recovery::Tahoe(_) | Recovery::Sack(_) => {}
             Recovery::Reno(part) => part.on_duplicate(at),
             Recovery::NewReno(part) => part.on_duplicate(at),
+            Recovery::Vegas(part) => part.on_duplicate(at),
         }
     }
 
@@ -166,6 +173,7 @@ impl Recovery {
             Recovery::Reno(part) => part.on_ack(ssthresh_bytes),
             Recovery::NewReno(part) => part.on_ack(at, acked_bytes, ssthresh_bytes),
             Recovery::Sack(part) => part.on_ack(at, ssthresh_bytes),
+            Recovery::Vegas(part) => part.on_ack(),
         }
     }
 
@@ -176,6 +184,7 @@ impl Recovery {
             Recovery::Reno(part) => part.on_timeout(),
             Recovery::NewReno(part) => part.on_timeout(at),
             Recovery::Sack(part) => part.on_timeout(at),
+            Recovery::Vegas(part) => part.on_timeout(at),
         }
     }
 
@@ -187,6 +196,7 @@ impl Recovery {
             Recovery::Reno(part) => part.next_retransmission().map(Hole::from),
             Recovery::NewReno(part) => part.next_retransmission().map(Hole::from),
             Recovery::Sack(part) => part.next_retransmission(at, cwnd_bytes),
+            Recovery::Vegas(part) => part.next_retransmission().map(Hole::from),
         }
     }
 
@@ -206,6 +216,7 @@ impl Recovery {
             Recovery::Reno(part) => part.on_retransmitted(),
             Recovery::NewReno(part) => part.on_retransmitted(),
             Recovery::Sack(part) => part.on_retransmitted(start, end),
+            Recovery::Vegas(part) => part.on_retransmitted(),
         }
     }
 
@@ -217,6 +228,7 @@ impl Recovery {
             Recovery::Tahoe(_) | Recovery::Sack(_) => cwnd_bytes,
             Recovery::Reno(part) => part.send_window(cwnd_bytes),
             Recovery::NewReno(part) => part.send_window(cwnd_bytes, smss_bytes),
+            Recovery::Vegas(part) => part.send_window(cwnd_bytes),
         }
     }
 

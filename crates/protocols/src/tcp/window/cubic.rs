@@ -30,11 +30,12 @@ use super::{Acked, Cause};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Cubic {
-    fast_convergence: bool,
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
     smss_bytes: u64,
+    fast_convergence: bool,
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
     /// cwnd_prior: the window when ssthresh was last set.
@@ -102,7 +103,8 @@ impl Cubic {
         let in_use = acked.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
         if self.cwnd_bytes < self.ssthresh_bytes {
             if in_use {
-                self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+                let room = self.ssthresh_bytes - self.cwnd_bytes;
+                self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
             }
             return;
         }
@@ -297,7 +299,13 @@ mod tests {
     fn ack_window(law: &mut Cubic, ms: u64, rtt_ms: u64) -> u64 {
         let in_use_bytes = law.cwnd_bytes();
         let bytes = in_use_bytes - in_use_bytes % 1000;
-        law.on_ack(&Acked { bytes, in_use_bytes, now: at_ms(ms), srtt: Some(Span::from_ms(rtt_ms)) });
+        law.on_ack(&Acked {
+            bytes,
+            in_use_bytes,
+            now: at_ms(ms),
+            srtt: Some(Span::from_ms(rtt_ms)),
+            ..Acked::default()
+        });
         law.cwnd_bytes()
     }
 
@@ -350,7 +358,13 @@ mod tests {
                 for _ in 0..70_000 / bytes_an_ack {
                     let in_use_bytes = law.cwnd_bytes();
                     let srtt = Some(Span::from_ms(100));
-                    law.on_ack(&Acked { bytes: bytes_an_ack, in_use_bytes, now: at_ms(ms * 100), srtt });
+                    law.on_ack(&Acked {
+                        bytes: bytes_an_ack,
+                        in_use_bytes,
+                        now: at_ms(ms * 100),
+                        srtt,
+                        ..Acked::default()
+                    });
                 }
             }
             law.cwnd_bytes()
@@ -431,7 +445,13 @@ mod tests {
         // An hour with less than half of it in use.
         for second in 2..3600 {
             let srtt = Some(Span::from_ms(500));
-            law.on_ack(&Acked { bytes: 1000, in_use_bytes: 17_000, now: at_ms(second * 1000), srtt });
+            law.on_ack(&Acked {
+                bytes: 1000,
+                in_use_bytes: 17_000,
+                now: at_ms(second * 1000),
+                srtt,
+                ..Acked::default()
+            });
         }
         assert_eq!(law.cwnd_bytes(), 34_650);
         // And an hour of nothing.
@@ -478,7 +498,7 @@ mod tests {
                         now = now.saturating_add(b >> (b % 64));
                         let before = law.cwnd_bytes();
                         let srtt = Some(Span::from_ns(a >> (a % 64)));
-                        law.on_ack(&Acked { bytes: flight_bytes, in_use_bytes: a, now: Time::from_ns(now), srtt });
+                        law.on_ack(&Acked { bytes: flight_bytes, in_use_bytes: a, now: Time::from_ns(now), srtt, ..Acked::default() });
                         prop_assert!(law.cwnd_bytes() >= before);
                     }
                 }

@@ -6,16 +6,18 @@
 
 mod cubic;
 mod reno;
+mod vegas;
 
 pub use cubic::Cubic;
 pub use reno::Reno;
+pub use vegas::Vegas;
 
 use roamsim_engine::{Span, Time};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A loss that arriving ACKs told of: the window is halved.
+    /// A loss that arriving ACKs told of: the window is halved, or what the law does instead.
     FastRetransmit {
         /// Octets in flight, those sent by limited transmit not counted.
         flight_bytes: u64,
@@ -40,7 +42,7 @@ pub enum Cause {
 }
 
 /// An ACK for new data outside of recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
     /// Octets it acknowledges for the first time.
     pub bytes: u64,
@@ -50,6 +52,12 @@ pub struct Acked {
     pub now: Time,
     /// The smoothed round-trip time, this ACK's measurement included; `None` before the first.
     pub srtt: Option<Span>,
+    /// The round-trip time it measures to the nanosecond, where detection keeps send times.
+    pub rtt: Option<Span>,
+    /// Oldest octet not acknowledged, after it.
+    pub snd_una: u64,
+    /// Next octet to send.
+    pub snd_nxt: u64,
 }
 
 /// The window law of a connection.
@@ -57,6 +65,8 @@ pub struct Acked {
 pub enum WindowLaw {
     /// Additive increase, halving: RFC 5681.
     Reno(Reno),
+    /// By the round-trip time: Brakmo and Peterson 1995.
+    Vegas(Vegas),
     /// A cubic of the time since the last reduction: RFC 9438.
     Cubic(Cubic),
 }
@@ -67,6 +77,7 @@ impl WindowLaw {
     pub fn cwnd_bytes(&self) -> u64 {
         match self {
             WindowLaw::Reno(law) => law.cwnd_bytes(),
+            WindowLaw::Vegas(law) => law.cwnd_bytes(),
             WindowLaw::Cubic(law) => law.cwnd_bytes(),
         }
     }
@@ -76,6 +87,7 @@ impl WindowLaw {
     pub fn ssthresh_bytes(&self) -> u64 {
         match self {
             WindowLaw::Reno(law) => law.ssthresh_bytes(),
+            WindowLaw::Vegas(law) => law.ssthresh_bytes(),
             WindowLaw::Cubic(law) => law.ssthresh_bytes(),
         }
     }
@@ -84,6 +96,7 @@ impl WindowLaw {
     pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
         match self {
             WindowLaw::Reno(law) => law.start(smss_bytes, initial_window_bytes),
+            WindowLaw::Vegas(law) => law.start(smss_bytes, initial_window_bytes),
             WindowLaw::Cubic(law) => law.start(smss_bytes, initial_window_bytes),
         }
     }
@@ -93,6 +106,7 @@ impl WindowLaw {
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         match self {
             WindowLaw::Reno(law) => law.on_ack(acked),
+            WindowLaw::Vegas(law) => law.on_ack(acked),
             WindowLaw::Cubic(law) => law.on_ack(acked),
         }
     }
@@ -101,6 +115,7 @@ impl WindowLaw {
     pub(super) fn on_congestion(&mut self, cause: Cause) {
         match self {
             WindowLaw::Reno(law) => law.on_congestion(cause),
+            WindowLaw::Vegas(law) => law.on_congestion(cause),
             WindowLaw::Cubic(law) => law.on_congestion(cause),
         }
     }
@@ -108,7 +123,7 @@ impl WindowLaw {
     /// Sending goes on after a time with nothing in flight.
     pub(super) fn on_idle_end(&mut self, now: Time) {
         match self {
-            WindowLaw::Reno(_) => {}
+            WindowLaw::Reno(_) | WindowLaw::Vegas(_) => {}
             WindowLaw::Cubic(law) => law.on_idle_end(now),
         }
     }
@@ -117,6 +132,7 @@ impl WindowLaw {
     pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
         match self {
             WindowLaw::Reno(law) => law.on_recovered(cwnd_bytes),
+            WindowLaw::Vegas(law) => law.on_recovered(cwnd_bytes),
             WindowLaw::Cubic(law) => law.on_recovered(cwnd_bytes),
         }
     }

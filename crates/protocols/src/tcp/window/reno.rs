@@ -1,6 +1,7 @@
 //! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
 //!
-//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2).
+//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2), up to ssthresh, where it
+//!   ends: a threshold of five and a half segments is not passed by half a segment.
 //! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
 //!   recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
@@ -14,6 +15,7 @@ use super::{Acked, Cause};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
 pub struct Reno {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
@@ -54,7 +56,8 @@ impl Reno {
             return;
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
-            self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+            let room = self.ssthresh_bytes - self.cwnd_bytes;
+            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
             return;
         }
         self.acked_bytes += acked.bytes;
@@ -102,7 +105,6 @@ impl Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roamsim_engine::Time;
 
     fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
         let mut law = Reno::new(ssthresh);
@@ -111,7 +113,7 @@ mod tests {
     }
 
     fn acked(bytes: u64, in_use_bytes: u64) -> Acked {
-        Acked { bytes, in_use_bytes, now: Time::ZERO, srtt: None }
+        Acked { bytes, in_use_bytes, ..Acked::default() }
     }
 
     fn ack(law: &mut Reno, bytes: u64) {
@@ -125,6 +127,21 @@ mod tests {
         ack(&mut law, 2000);
         ack(&mut law, 10);
         assert_eq!(law.cwnd_bytes(), 2000 + 1000 + 1000 + 10);
+    }
+
+    #[test]
+    fn slow_start_ends_at_its_threshold() {
+        // Half of eleven segments, entered from a full ACK with four in flight (RFC 6582: min(5500, 4000 + 1000)).
+        let mut law = law(11_000, None);
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 11_000 });
+        law.on_recovered(5000);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 5500);
+        // Then a segment a round trip of the five that it holds.
+        (0..4).for_each(|_| ack(&mut law, 1000));
+        assert_eq!(law.cwnd_bytes(), 5500);
+        ack(&mut law, 1000);
+        assert_eq!(law.cwnd_bytes(), 6500);
     }
 
     #[test]

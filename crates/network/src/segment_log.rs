@@ -1,0 +1,56 @@
+//! What became of the stream of each TCP sender: the rows of a time-sequence chart.
+//!
+//! Everything is told in offsets of the sender's stream, from 0, and as the sender sees it, except for losses,
+//! which the path tells: a segment that a link dropped, when it did.
+
+use roamsim_engine::Time;
+use std::ops::Range;
+
+/// What happened to a part of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentEvent {
+    /// Sent for the first time.
+    Sent,
+    /// Sent again.
+    Retransmitted,
+    /// Dropped on the path.
+    Lost,
+    /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for one
+    /// that acknowledges nothing new.
+    Acknowledged,
+    /// A block of a SACK option (RFC 2018, RFC 2883) has reached the sender.
+    Sacked,
+}
+
+impl SegmentEvent {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            SegmentEvent::Sent => "sent",
+            SegmentEvent::Retransmitted => "retransmitted",
+            SegmentEvent::Lost => "lost",
+            SegmentEvent::Acknowledged => "acknowledged",
+            SegmentEvent::Sacked => "sacked",
+        }
+    }
+}
+
+/// A part of the stream that a TCP socket sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPart {
+    /// The socket's number.
+    pub sender: u32,
+    /// Offsets, the end excluded.
+    pub octets: Range<u64>,
+}
+
+/// A row of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentRow {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub event: SegmentEvent,
+    /// To what.
+    pub part: StreamPart,
+}

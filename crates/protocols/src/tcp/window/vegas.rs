@@ -1,0 +1,260 @@
+//! Vegas' window: Brakmo, O'Malley and Peterson (SIGCOMM 1994) sections 3.2 and 3.3, Brakmo and Peterson (IEEE JSAC
+//! 13(8), 1995) sections III.B and III.C.
+//!
+//! A round trip lasts from the sending of a segment to the ACK that covers it. With the octets sent meanwhile (what
+//! is in transit), the round-trip time R which that ACK measures, and the smallest one measured so far, B:
+//!
+//! ```text
+//! Expected = sent / B      Actual = sent / R      Diff = (Expected - Actual) B = sent (1 - B / R)
+//! ```
+//!
+//! Diff is what the connection has in the path's queues. At the end of a round trip:
+//! - congestion avoidance: Diff < alpha segments, cwnd += SMSS; Diff > beta, cwnd -= SMSS; else cwnd stays;
+//! - slow start (cwnd < ssthresh) lets cwnd grow as RFC 5681's in one round trip and holds it in the next, at whose
+//!   end Diff means something: above gamma segments slow start is over, cwnd -= cwnd / 8, ssthresh = cwnd.
+//!
+//! Losses, where the papers are brief, as Hengartner, Bolliger and Gross, "TCP Vegas Revisited" (INFOCOM 2000), found
+//! them in the authors' implementation: a loss that ACKs tell of, cwnd -= cwnd / 4 (which losses ask for it is for
+//! detection to say); a timeout, cwnd = 2 SMSS, and ssthresh as in RFC 5681. The eighth at the end of slow start is
+//! ns-2's, which follows that implementation. cwnd is never below 2 SMSS, and grows only while at most 2 SMSS of it
+//! are unused. ssthresh follows cwnd down, so that slow start comes back only after a timeout or an idle time.
+//!
+//! A round trip without a measurement (Karn) decides nothing: cwnd stays, or slow start goes on. Not modelled: the
+//! authors' burst avoidance (at most three segments at a time) and spike suppression; a path that has become longer is
+//! taken for a queue.
+
+use roamsim_engine::Span;
+
+use super::{Acked, Cause};
+use crate::tcp::config::VegasThresholds;
+
+/// The state of the law.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch
+pub struct Vegas {
+    cwnd_bytes: u64,
+    ssthresh_bytes: u64,
+    smss_bytes: u64,
+    thresholds: VegasThresholds,
+    base_rtt: Option<Span>,
+    /// The ACK that covers this octet ends the round trip; `None` before the next ACK begins one.
+    round_start: Option<u64>,
+    /// Slow start grows in this round trip; it holds the window in the next.
+    grows: bool,
+}
+
+impl Vegas {
+    /// A law that waits for [`Vegas::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
+    pub fn new(thresholds: VegasThresholds, ssthresh_bytes: Option<u64>) -> Vegas {
+        Vegas {
+            cwnd_bytes: 1,
+            ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
+            smss_bytes: 1,
+            thresholds,
+            base_rtt: None,
+            round_start: None,
+            grows: true,
+        }
+    }
+
+    #[inline]
+    pub(super) fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    #[inline]
+    pub(super) fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
+    pub(super) fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
+        self.smss_bytes = smss_bytes;
+        self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+        }
+        let in_use = acked.in_use_bytes + 2 * self.smss_bytes >= self.cwnd_bytes;
+        match self.round_start {
+            Some(start) if acked.snd_una <= start => {}
+            Some(start) => {
+                self.end_round(self.diff_bytes(acked.snd_nxt - start, acked.rtt), in_use);
+                self.round_start = Some(acked.snd_nxt);
+            }
+            None => {
+                self.grows = true;
+                self.round_start = Some(acked.snd_nxt);
+            }
+        }
+        if self.grows && in_use && self.cwnd_bytes < self.ssthresh_bytes {
+            let room = self.ssthresh_bytes - self.cwnd_bytes;
+            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
+        }
+    }
+
+    /// Octets in the queues: `None` without a measurement of the round trip.
+    fn diff_bytes(&self, sent_bytes: u64, rtt: Option<Span>) -> Option<u64> {
+        let (rtt, base_rtt) = (rtt?.as_ns(), self.base_rtt?.as_ns());
+        let diff = u128::from(sent_bytes) * u128::from(rtt - base_rtt);
+        Some(diff.checked_div(u128::from(rtt)).unwrap_or(0) as u64)
+    }
+
+    fn end_round(&mut self, diff_bytes: Option<u64>, in_use: bool) {
+        let segments = |count: u32| u64::from(count) * self.smss_bytes;
+        let above = |count: u32| diff_bytes.is_some_and(|diff| diff > segments(count));
+        let below = |count: u32| diff_bytes.is_some_and(|diff| diff < segments(count));
+        if self.cwnd_bytes < self.ssthresh_bytes {
+            if !self.grows && above(self.thresholds.gamma) {
+                self.shrink(self.cwnd_bytes / 8);
+            }
+            self.grows = !self.grows;
+        } else if above(self.thresholds.beta) {
+            self.shrink(self.smss_bytes);
+        } else if below(self.thresholds.alpha) && in_use {
+            self.cwnd_bytes += self.smss_bytes;
+        }
+    }
+
+    /// Less by `bytes`, and no slow start up to where the window was.
+    fn shrink(&mut self, bytes: u64) {
+        self.cwnd_bytes = (self.cwnd_bytes - bytes).max(2 * self.smss_bytes);
+        self.ssthresh_bytes = self.ssthresh_bytes.min(self.cwnd_bytes);
+    }
+
+    pub(super) fn on_congestion(&mut self, cause: Cause) {
+        match cause {
+            Cause::FastRetransmit { .. } => self.shrink(self.cwnd_bytes / 4),
+            Cause::GoBack { flight_bytes } | Cause::Timeout { flight_bytes, repeated: false } => {
+                self.ssthresh_bytes = (flight_bytes / 2).max(2 * self.smss_bytes);
+                self.restart();
+            }
+            Cause::Timeout { repeated: true, .. } => self.restart(),
+            Cause::Idle { restart_window_bytes } => {
+                self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
+                self.round_start = None;
+            }
+        }
+    }
+
+    /// Everything is sent anew, from two segments on.
+    fn restart(&mut self) {
+        self.cwnd_bytes = 2 * self.smss_bytes;
+        self.round_start = None;
+    }
+
+    pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
+        self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One round trip of a window in use: ACKs of 1000 octets each, of which the last ends the round.
+    struct Rounds {
+        law: Vegas,
+        snd_una: u64,
+        snd_nxt: u64,
+    }
+
+    impl Rounds {
+        fn new(cwnd: u64, ssthresh: Option<u64>) -> Rounds {
+            let mut law = Vegas::new(VegasThresholds::default(), ssthresh);
+            law.start(1000, cwnd);
+            let mut rounds = Rounds { law, snd_una: 1, snd_nxt: 1 + cwnd };
+            rounds.ack(Some(100));
+            rounds
+        }
+
+        fn ack(&mut self, rtt_ms: Option<u64>) {
+            self.snd_una += 1000;
+            self.law.on_ack(&Acked {
+                bytes: 1000,
+                in_use_bytes: self.law.cwnd_bytes,
+                rtt: rtt_ms.map(Span::from_ms),
+                snd_una: self.snd_una,
+                snd_nxt: self.snd_nxt,
+                ..Acked::default()
+            });
+            self.snd_nxt = self.snd_una + self.law.cwnd_bytes;
+        }
+
+        /// ACKs until the one that ends the round, which measures `rtt_ms`; the window then.
+        fn round(&mut self, rtt_ms: Option<u64>) -> u64 {
+            let start = self.law.round_start.unwrap();
+            while self.snd_una < start {
+                self.ack(Some(100));
+            }
+            self.ack(rtt_ms);
+            self.law.cwnd_bytes
+        }
+    }
+
+    #[test]
+    fn congestion_avoidance_keeps_two_to_four_segments_in_the_queues() {
+        let mut rounds = Rounds::new(20_000, Some(20_000));
+        // 20 segments: 20 (1 - 100 / 111) = 1.98; 21 (1 - 100 / 110) = 1.91; 22 (1 - 100 / 110) = 2.
+        assert_eq!(rounds.round(Some(111)), 21_000);
+        assert_eq!(rounds.round(Some(110)), 22_000);
+        assert_eq!(rounds.round(Some(110)), 22_000);
+        // 22 (1 - 100 / 122) = 3.97; 22 (1 - 100 / 123) = 4.11; 21 (1 - 100 / 124) = 4.06.
+        assert_eq!(rounds.round(Some(122)), 22_000);
+        assert_eq!(rounds.round(Some(123)), 21_000);
+        assert_eq!(rounds.round(Some(124)), 20_000);
+        // Nothing measured: nothing decided.
+        assert_eq!(rounds.round(None), 20_000);
+        assert_eq!(rounds.law.ssthresh_bytes(), 20_000);
+    }
+
+    #[test]
+    fn slow_start_grows_in_every_other_round_trip() {
+        let mut rounds = Rounds::new(4000, None);
+        // The rest of the first window's ACKs; the round that follows holds.
+        assert_eq!(rounds.round(Some(100)), 8000);
+        // The ACK that ends it is the first of a round that grows.
+        assert_eq!(rounds.round(Some(100)), 9000);
+        // What is measured in a round that grows decides nothing.
+        assert_eq!(rounds.round(Some(300)), 16_000);
+        // 16 (1 - 100 / 106) = 0.91.
+        assert_eq!(rounds.round(Some(106)), 17_000);
+        assert_eq!(rounds.round(Some(100)), 32_000);
+        // 32 (1 - 100 / 104) = 1.23: an eighth less.
+        assert_eq!(rounds.round(Some(104)), 28_000);
+        assert_eq!(rounds.law.ssthresh_bytes(), 28_000);
+        // From here on a segment a round trip.
+        assert_eq!(rounds.round(Some(100)), 29_000);
+        assert_eq!(rounds.round(Some(100)), 30_000);
+    }
+
+    #[test]
+    fn the_cause_decides() {
+        let mut law = Rounds::new(10_000, None).law;
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 4000 });
+        // 11 segments after the first ACK; a quarter less.
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (8250, 8250));
+        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 3500));
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 3500));
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 2000 });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
+        law.on_congestion(Cause::Idle { restart_window_bytes: 1000 });
+        assert_eq!(law.cwnd_bytes(), 1000);
+    }
+
+    #[test]
+    fn a_window_not_in_use_does_not_grow() {
+        let mut law = Vegas::new(VegasThresholds::default(), None);
+        law.start(1000, 10_000);
+        let acked =
+            Acked { bytes: 1000, in_use_bytes: 7999, snd_una: 1001, snd_nxt: 8001, ..Acked::default() };
+        law.on_ack(&acked);
+        assert_eq!(law.cwnd_bytes(), 10_000);
+        law.on_ack(&Acked { in_use_bytes: 8000, ..acked });
+        assert_eq!(law.cwnd_bytes(), 11_000);
+    }
+}

@@ -1,0 +1,127 @@
+//! What `--trace segments` and `--trace rtt` record, on a path whose only losses are those of a full queue.
+
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::table::{Table, Values};
+use roamsim_scenario::{Format, Scenario};
+
+/// 1 Mb/s, 50 ms one way, IPv4: a segment of 1000 B takes 1000 + 20 + 20 octets. Of the initial window's ten
+/// segments one is in service and four wait; the other five find the queue full.
+const BURST: &str = r#"
+[scenario]
+name = "burst"
+duration = "20s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "50ms"
+queue = { packets = 4 }
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tcp", variant = "sack", mss = "1000B", initial_window = 10, delayed_ack = false }
+application = { kind = "transfer", size = "20kB" }
+"#;
+
+fn outcome(trace: Trace) -> Outcome {
+    let scenario = Scenario::parse(BURST, "burst", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, trace, fingerprints: true, ..Options::default() }).expect("it runs")
+}
+
+fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
+    outcome.tables.iter().find(|table| table.name == name).expect("the table")
+}
+
+/// Event, start and end in segments of 1000 B, time in microseconds.
+fn events(outcome: &Outcome) -> Vec<(String, u64, u64, u64)> {
+    let columns = &table(outcome, "segments").columns;
+    let [
+        Values::Float(time),
+        Values::Text(sender),
+        Values::Text(event),
+        Values::Integer(start),
+        Values::Integer(end),
+    ] = [0, 1, 2, 3, 4].map(|number| columns[number].values.clone())
+    else {
+        panic!("the columns are time, sender, event, start, end")
+    };
+    assert!(sender.iter().all(|sender| sender == "flow f"), "only the source sends data: {sender:?}");
+    assert!(time.is_sorted());
+    (0..time.len())
+        .map(|row| (event[row].clone(), start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64))
+        .collect()
+}
+
+fn of(rows: &[(String, u64, u64, u64)], event: &str) -> Vec<(u64, u64, u64)> {
+    rows.iter().filter(|row| row.0 == event).map(|&(_, start, end, time)| (start, end, time)).collect()
+}
+
+#[test]
+fn losses_acknowledgements_and_blocks_are_told_in_the_senders_stream() {
+    let rows = events(&outcome(Trace { segments: true, ..Trace::default() }));
+    let (sent, lost) = (of(&rows, "sent"), of(&rows, "lost"));
+    // The handshake: SYN and SYN-ACK, each 40 octets (20 of TCP, 20 of IP) and their options, and 50 ms.
+    let begin = sent[0].2;
+    assert_eq!(sent.iter().take(10).map(|row| row.0).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+    assert!(sent[..10].iter().all(|row| row.2 == begin));
+    assert_eq!(
+        lost[..5].iter().map(|&(start, end, _)| (start, end)).collect::<Vec<_>>(),
+        [(5, 6), (6, 7), (7, 8), (8, 9), (9, 10)]
+    );
+    assert!(lost[..5].iter().all(|row| row.2 == begin), "a full queue drops at once");
+    // Everything was sent for the first time once, and what was lost again.
+    assert_eq!(sent.iter().map(|row| row.0).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
+    let again: Vec<u64> = of(&rows, "retransmitted").iter().map(|row| row.0).collect();
+    for (start, ..) in &lost {
+        assert!(again.contains(start), "segment {start} was lost and not sent again: {again:?}");
+    }
+    // The first ACK: 8 x 1040 / 1e6 s of transmission, 50 ms, the ACK's 8 x 40 / 1e6 s, 50 ms.
+    let acknowledged = of(&rows, "acknowledged");
+    assert_eq!(acknowledged[0], (0, 1, begin + 8_320 + 50_000 + 320 + 50_000));
+    // Each new one starts where the last ended; the others acknowledge nothing new; the last is the end.
+    assert!(acknowledged.windows(2).all(|pair| pair[1].0 == pair[0].1));
+    assert_eq!(acknowledged.last().expect("ACKs").1, 20);
+    // Segments 10, 11, ... arrive behind the hole 5 to 9: duplicates with a block that starts at 10.
+    let duplicates: Vec<_> = acknowledged.iter().filter(|row| row.0 == row.1).collect();
+    assert!(duplicates.iter().filter(|row| row.0 == 5).count() >= 3);
+    let blocks = of(&rows, "sacked");
+    assert_eq!((blocks[0].0, blocks[0].1), (10, 11));
+    assert_eq!((blocks[1].0, blocks[1].1), (10, 12));
+    assert_eq!(blocks[0].2, duplicates[0].2, "a block comes with its ACK");
+}
+
+#[test]
+fn a_round_trip_is_recorded_as_it_is_measured() {
+    let outcome = outcome(Trace { rtt: true, ..Trace::default() });
+    let columns = &table(&outcome, "samples").columns;
+    let (Values::Text(series), Values::Float(value)) = (&columns[1].values, &columns[2].values) else {
+        panic!("text and numbers")
+    };
+    let of = |name: &str| -> Vec<f64> {
+        series.iter().zip(value).filter(|(series, _)| *series == name).map(|(_, value)| *value).collect()
+    };
+    let (measured, smoothed) = (of("flow f/rtt"), of("flow f/srtt"));
+    assert_eq!(measured[0], smoothed[0], "the first measurement is the first SRTT");
+    // RFC 6298 2.3: the second moves it by an eighth.
+    let second = measured[0] + (measured[1] - measured[0]) / 8.0;
+    assert!((smoothed[1] - second).abs() < 1e-9, "{smoothed:?}");
+}
+
+#[test]
+fn tracing_changes_no_result() {
+    let plain = outcome(Trace::default());
+    let traced = outcome(Trace { cwnd: true, rtt: true, segments: true, ..Trace::default() });
+    let (before, after) = (plain.fingerprints.expect("asked"), traced.fingerprints.expect("asked"));
+    assert_eq!((before.events, before.packets), (after.events, after.packets));
+    for table in &plain.tables {
+        let other = traced.tables.iter().find(|other| other.name == table.name).expect("the same tables");
+        assert_eq!(format!("{table:?}"), format!("{other:?}"));
+    }
+}

@@ -1,0 +1,124 @@
+"""The other simulators: where they are, and how a program is compiled against ns-3."""
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+#: The wheel of ns-3 and the programs compiled against it.
+ENVIRONMENT = ROOT / ".venv-peers"
+# Bound to one version: another may rename a library or change a default.
+NS3_WHEEL = "ns3==3.44.post0"
+NS3_MODULES = ["applications", "core", "internet", "network", "point-to-point"]
+# C++20, as ns-3.44 itself; optimised as its "release" profile is.
+NS3_FLAGS = ["-std=c++20", "-O3"]
+
+
+class MissingError(Exception):
+    """A simulator that cannot be run here, and why."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One simulator: `build` says how it was compiled; the words of one run are appended to `command`."""
+
+    name: str
+    build: str
+    command: list[str]
+
+
+def roamsim_version() -> str:
+    """The version of Roamsim that is installed for the interpreter that runs this.
+
+    Raises:
+        MissingError: it is not installed.
+    """
+    probe = subprocess.run(
+        [sys.executable, "-c", "import roamsim._roamsim as r; print(r.version())"], capture_output=True, text=True
+    )
+    if probe.returncode != 0:
+        raise MissingError("the package roamsim is not installed for this Python: run `make setup` first")
+    return probe.stdout.strip()
+
+
+def ns2(script: Path, *words: str) -> Program:
+    """ns-2 as installed, with a Tcl script and its first words.
+
+    Raises:
+        MissingError: it is not installed.
+    """
+    path = shutil.which("ns")
+    if path is None:
+        raise MissingError("there is no program `ns`: install Debian's package ns2")
+    version = subprocess.run(
+        [path, "-"], input="puts [ns-version]\nexit\n", capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return Program("ns-2", f"ns-2 {version or '(version unknown)'} as packaged", [path, str(script), *words])
+
+
+def ns3(source: Path) -> Program:
+    """ns-3 from its wheel, in an environment of its own, with a C++ program compiled against it.
+
+    Raises:
+        MissingError: the wheel cannot be installed, or there is no compiler.
+    """
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise MissingError("there is no g++ to compile a program against ns-3")
+    package = install_ns3_wheel()
+    libraries = package / "lib64"
+    definitions = ns3_definitions(libraries / "cmake" / "ns3" / "ns3Targets.cmake")
+    binary = ENVIRONMENT / source.stem
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        sys.stderr.write(f"compiling {source.name} against ns-3\n")
+        subprocess.run(
+            [
+                compiler,
+                *NS3_FLAGS,
+                *[f"-D{definition}" for definition in definitions],
+                f"-I{package / 'include'}",
+                str(source),
+                "-o",
+                str(binary),
+                f"-L{libraries}",
+                f"-Wl,-rpath,{libraries}",
+                "-Wl,--allow-shlib-undefined",
+                *[f"-lns3.44-{module}" for module in NS3_MODULES],
+            ],
+            check=True,
+        )
+    profile = next((d for d in definitions if d.startswith("NS3_BUILD_PROFILE_")), "NS3_BUILD_PROFILE unknown")
+    asserts = b"NS_ASSERT failed" in (libraries / "libns3.44-core.so").read_bytes()
+    build = (
+        f"{NS3_WHEEL.replace('==', ' ')} (wheel), built with {profile}; assertions "
+        f"{'compiled in' if asserts else 'compiled out'}, logging "
+        f"{'compiled in (off)' if 'NS3_LOG_ENABLE' in definitions else 'compiled out'}"
+    )
+    return Program("ns-3", build, [str(binary)])
+
+
+def install_ns3_wheel() -> Path:
+    """Installs the wheel when it is not there yet; returns its folder. Its Python bindings are not needed."""
+    python = ENVIRONMENT / "bin" / "python"
+    found = sorted(ENVIRONMENT.glob("lib/python*/site-packages/ns3/lib64"))
+    if not found:
+        sys.stderr.write(f"installing {NS3_WHEEL} in {ENVIRONMENT.name}\n")
+        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", NS3_WHEEL]
+        if subprocess.run(pip, check=False).returncode != 0:
+            raise MissingError(f"pip could not install {NS3_WHEEL} (it is built for Linux on x86-64)")
+        found = sorted(ENVIRONMENT.glob("lib/python*/site-packages/ns3/lib64"))
+    if not found:
+        raise MissingError(f"{NS3_WHEEL} holds no libraries")
+    return found[0].parent
+
+
+def ns3_definitions(targets: Path) -> list[str]:
+    """The definitions that the wheel's libraries were compiled with, from the CMake targets it exports."""
+    text = targets.read_text()
+    core = re.search(r'set_target_properties\(ns3::core .*?INTERFACE_COMPILE_DEFINITIONS "(.*?)"\n', text, re.DOTALL)
+    words = core[1].split(";") if core else []
+    return [word for word in words if word.startswith("NS3_")]

@@ -1,0 +1,27 @@
+"""Arguments and options that several commands of `roamsim` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Replace a value; array entries by name or index. May be repeated."
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
+Trace = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WHAT",
+        help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions; of several points, each "
+        "one's first replication. May be repeated, or separated by commas.",
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]

@@ -1,0 +1,54 @@
+"""The commands `roamsim study ...`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamsim.cli_options import Jobs
+
+app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
+
+
+@app.command("list")
+def study_list() -> None:
+    """List the studies there are."""
+    from roamsim import study
+
+    for name in study.available():
+        typer.echo(f"{name}: {study.load(name).title}")
+
+
+@app.command("show")
+def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
+    """Say what a study reproduces: question, figures, published statements."""
+    from roamsim import study
+
+    typer.echo(study.show(study.load(name)))
+
+
+@app.command("run")
+def study_run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
+    jobs: Jobs = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+) -> None:
+    """Run a study and write its report; killed or interrupted, the same command goes on."""
+    from roamsim import study
+    from roamsim.summary import progress
+
+    with progress(name, shown=True) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
+    if json:
+        typer.echo(outcome.to_json())
+        typer.echo(f"report: {outcome.report}", err=True)
+    else:
+        typer.echo(outcome.summary())
+    outcome.require_checks()

@@ -1,0 +1,138 @@
+"""Time-sequence charts of TCP: what a sender sent, and what it heard of it, over time.
+
+The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), and K. Fall and S. Floyd,
+"Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (1996), use to show what a sender does about losses:
+
+    sent            a dot in the middle of the segment
+    sent again      a ring
+    lost            a cross, when the path dropped it (a queue that is full: at once; a channel: with the last bit)
+    acknowledged    a line at the cumulative acknowledgement, from each ACK that the sender got to the next
+    duplicate ACK   a tick on that line: an ACK that acknowledges nothing new
+    SACK block      a bar over the octets that a block names, when it reached the sender
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colours that readers with a weak sense of red or green tell apart too: M. Okabe and K. Ito, "Color Universal
+#: Design" (2008).
+SENT, AGAIN, LOST, ACKNOWLEDGED, SACKED = "#404040", "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+
+#: Marks of one kind beyond which they are drawn as pixels, so that the file stays small (chosen).
+MOST_MARKS = 4000
+
+
+def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = None) -> None:
+    """Draws what became of the stream of one sender.
+
+    Args:
+        axes: where to draw; its labels are set, its title and legend are left to the caller (see `legend`).
+        events: rows of the table `segments` of one sender in one run: `time_s`, `event`, `start_bytes`, `end_bytes`.
+        segment_bytes: size of a segment: the vertical axis then counts segments, the first being 1, so that the
+            mark of the n-th is at n. Without it, the axis is in bytes.
+    """
+    scale = 1.0 if segment_bytes is None else 1.0 / segment_bytes
+    shift = 0.0 if segment_bytes is None else 0.5
+    rows = events.select(
+        "time_s",
+        "event",
+        low=polars.col("start_bytes") * scale + shift,
+        high=polars.col("end_bytes") * scale + shift,
+    )
+
+    def of(event: str) -> polars.DataFrame:
+        return rows.filter(polars.col("event") == event)
+
+    size = 2.4 if rows.height <= MOST_MARKS else 1.4
+    blocks = of("sacked")
+    if blocks.height:
+        axes.vlines(
+            blocks["time_s"],
+            blocks["low"],
+            blocks["high"],
+            colors=SACKED,
+            linewidth=0.5 * size,
+            alpha=0.7,
+            label="SACK block",
+            rasterized=blocks.height > MOST_MARKS,
+            zorder=1,
+        )
+    acknowledged = of("acknowledged")
+    if acknowledged.height:
+        axes.step(
+            acknowledged["time_s"],
+            acknowledged["high"].cum_max(),  # an ACK that was overtaken takes nothing back
+            where="post",
+            color=ACKNOWLEDGED,
+            linewidth=0.9,
+            label="acknowledged",
+            zorder=2,
+        )
+    duplicates = acknowledged.filter(polars.col("low") == polars.col("high"))
+    _marks(axes, duplicates, "duplicate ACK", "|", ACKNOWLEDGED, 1.6 * size)
+    _marks(axes, of("sent"), "sent", "o", SENT, 0.7 * size)
+    _marks(axes, of("retransmitted"), "sent again", "o", AGAIN, 1.4 * size, hollow=True)
+    _marks(axes, of("lost"), "lost", "x", LOST, 1.7 * size)
+    axes.margins(x=0.02)
+    axes.set_xlabel("time [s]")
+    axes.grid(alpha=0.25)
+    if segment_bytes is None:
+        from matplotlib.ticker import EngFormatter
+
+        axes.yaxis.set_major_formatter(EngFormatter("B"))
+        axes.set_ylabel("place in the stream")
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylabel("segment")
+
+
+def legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    """One legend below a figure for all of its panels: each kind of mark that any of them has, once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    order = ["sent", "sent again", "lost", "acknowledged", "duplicate ACK", "SACK block"]
+    labels = sorted(found, key=lambda label: order.index(label) if label in order else len(order))
+    if labels:
+        figure.legend(
+            handles=[found[label] for label in labels],
+            labels=labels,
+            loc="outside lower center",
+            ncols=len(labels),
+            frameon=False,
+            handletextpad=0.4,
+            markerscale=1.6,
+            columnspacing=1.2,
+        )
+
+
+def _marks(
+    axes: Axes, rows: polars.DataFrame, label: str, marker: str, color: str, size: float, *, hollow: bool = False
+) -> None:
+    if not rows.height:
+        return
+    axes.plot(
+        rows["time_s"],
+        (rows["low"] + rows["high"]) / 2,
+        linestyle="none",
+        marker=marker,
+        markersize=size,
+        color=color,
+        markerfacecolor="none" if hollow else color,
+        markeredgewidth=0.9 if hollow or marker in "x|" else 0,
+        label=label,
+        rasterized=rows.height > MOST_MARKS,
+        zorder=3,
+    )

@@ -1,0 +1,217 @@
+"""What a run recorded over time, ready to be drawn: a panel for each point of a sweep, of its first replication."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.store import Results, point_label
+
+#: The series that a kind of trace records in the table `samples`.
+SERIES = {
+    "cwnd": ("cwnd", "ssthresh"),
+    "rtt": ("rtt", "srtt", "rto"),
+    "queue": ("queue",),
+    "throughput": ("delivered",),
+}
+
+#: Series whose samples are points, with nothing in between that a line could mean.
+POINTS = ("rtt",)
+
+#: What a reader of a figure of a kind has to know.
+NOTES = {
+    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate."
+}
+
+#: Values from here on stand for "not set".
+UNSET = 2.0**63
+
+#: Panels that one figure holds (chosen: more are too small to read).
+MOST_PANELS = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of what was recorded is drawn.
+
+    Attributes:
+        flow: name of a flow; `None` for all flows, links and signalling sources.
+        start_s: where the time axis begins; `None` for the first thing recorded.
+        end_s: where it ends; `None` for the last.
+    """
+
+    flow: str | None = None
+    start_s: float | None = None
+    end_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.start_s or 0) < 0:
+            raise UsageError(f"a figure cannot begin at {self.start_s:g} s: time begins at 0")
+        if self.start_s is not None and self.end_s is not None and self.start_s >= self.end_s:
+            raise UsageError(f"a figure from {self.start_s:g} s to {self.end_s:g} s has no width")
+
+    def of(self, recorded: polars.DataFrame, thing: str) -> polars.DataFrame:
+        """The rows of one replication that belong to the flow and do not lie behind the end.
+
+        Args:
+            recorded: a table with `time_s`, `point` and `replication`.
+            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end.
+        """
+        found = recorded.filter(polars.col("replication") == 0)
+        if self.flow is not None:
+            named = polars.col(thing).is_in([f"flow {self.flow}", f"flow {self.flow} (sink)"])
+            if not found.select(named.any()).item():
+                there = found[thing].unique(maintain_order=True)
+                raise UsageError(f"nothing was recorded of a flow {self.flow!r}; there are {', '.join(there)}")
+            found = found.filter(named)
+        return found if self.end_s is None else found.filter(polars.col("time_s") <= self.end_s)
+
+    def within(self, found: polars.DataFrame) -> polars.DataFrame:
+        """The rows that do not lie before the start.
+
+        Raises:
+            UsageError: there are none.
+        """
+        shown = found if self.start_s is None else found.filter(polars.col("time_s") >= self.start_s)
+        if not shown.height:
+            raise UsageError("nothing was recorded between these times; choose others")
+        return shown
+
+
+ALL = Part()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one panel of a figure shows.
+
+    Attributes:
+        title: what tells it from the others; empty where it is the only one.
+        frame: of samples `time_s`, `series`, `value`, `unit`; of segments the rows of the table.
+    """
+
+    title: str
+    frame: polars.DataFrame
+
+
+def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
+    """Samples of one kind.
+
+    Args:
+        results: of a run or a sweep with `--trace`.
+        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`), or of series (`srtt`, `rto`, ...).
+        part: which part of them.
+
+    Raises:
+        UsageError: nothing of the kind was recorded.
+    """
+    if what == "packets":
+        raise UsageError(
+            f"packets are a table, not a figure; ask it: roamsim query {shlex.quote(os.fspath(results.path))} "
+            "'select * from packets'"
+        )
+    samples = results.tables.get("samples")
+    if samples is None or not samples.height:
+        raise UsageError(f"no time series were recorded; {_again(results, what)}")
+    name = polars.col("series").str.split("/")
+    recorded = samples.with_columns(
+        kind=name.list.last(), thing=name.list.slice(0, name.list.len() - 1).list.join("/")
+    )
+    found = recorded.filter(polars.col("kind").is_in(SERIES.get(what, (what,))))
+    if not found.height:
+        there = sorted(recorded["kind"].unique())
+        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(there)}")
+    # A threshold that was never set is recorded as the largest number there is.
+    found = found.filter(polars.col("value") < UNSET)
+    # The end of a connection that sends no data has a window too; it never moves and would only add lines.
+    still = polars.col("value").n_unique().over("point", "replication", "series") <= 2
+    idle = still.all().over("thing")
+    if not found.select(idle.all()).item():
+        found = found.filter(~idle)
+    last_s = samples["time_s"].max() if part.end_s is None else part.end_s
+    part = Part(part.flow, part.start_s, last_s)  # type: ignore[arg-type]
+    panels = []
+    for title, mine in _by_point(results, part.of(found, "thing")):
+        drawn = mine.select("time_s", "series", "value", "unit")
+        panels.append(Panel(title, _rates(drawn, part) if what == "throughput" else _cut(drawn, part)))
+    return _few(panels)
+
+
+def segments(results: Results, part: Part = ALL) -> list[Panel]:
+    """What became of the segments of each TCP sender: a panel for each point and sender.
+
+    Raises:
+        UsageError: nothing was recorded.
+    """
+    recorded = results.tables.get("segments")
+    if recorded is None or not recorded.height:
+        raise UsageError(f"no segments were recorded; {_again(results, 'segments')}")
+    found = part.within(part.of(recorded, "sender"))
+    several = found["sender"].n_unique() > 1
+    panels = []
+    for title, mine in _by_point(results, found):
+        for (sender,), rows in mine.group_by("sender", maintain_order=True):
+            panels.append(Panel(", ".join(filter(None, (title, str(sender) if several else ""))), rows))
+    return _few(panels)
+
+
+def _again(results: Results, what: str) -> str:
+    """How to record what is missing, in the words of what wrote the folder."""
+    return f"run again with --trace {what}" + (" --parquet DIR" if results.manifest.kind == "run" else "")
+
+
+def _by_point(results: Results, found: polars.DataFrame) -> Iterator[tuple[str, polars.DataFrame]]:
+    several = found["point"].n_unique() > 1
+    for (point,), mine in found.group_by("point", maintain_order=True):
+        yield point_label(results.manifest, int(str(point))) if several else "", mine
+
+
+def _few(panels: list[Panel]) -> list[Panel]:
+    if len(panels) > MOST_PANELS:
+        raise UsageError(
+            f"a figure of {len(panels)} panels cannot be read, {MOST_PANELS} can; choose a flow with --flow NAME, "
+            "or vary fewer values"
+        )
+    return panels
+
+
+def _cut(found: polars.DataFrame, part: Part) -> polars.DataFrame:
+    """The rows from the start on, and for each line the values that it has at the start and at the end."""
+    early = polars.col("time_s") < (part.start_s or 0.0)
+    lines = found.filter(~polars.col("series").str.split("/").list.last().is_in(POINTS))
+
+    def last_at(rows: polars.DataFrame, time_s: float) -> polars.DataFrame:
+        last = rows.group_by("series", maintain_order=True).last()
+        return last.with_columns(polars.lit(time_s).alias("time_s")).select(found.columns)
+
+    begin = [] if part.start_s is None else [last_at(lines.filter(early), part.start_s)]
+    end = [] if part.end_s is None else [last_at(lines, part.end_s)]
+    return part.within(polars.concat([*begin, found.filter(~early), *end]))
+
+
+def _rates(delivered: polars.DataFrame, part: Part) -> polars.DataFrame:
+    """Bytes delivered so far as bit/s, over a hundred equal parts of the time."""
+    start = part.start_s or 0.0
+    end = part.end_s if part.end_s is not None else delivered["time_s"].max() or 0.0
+    width = (end - start) / 100  # type: ignore[operator]
+    if width <= 0:
+        width = 1.0
+    # What was delivered before the start is not counted; what is delivered at time 0 is.
+    slot = ((polars.col("time_s") - start) / width).ceil().clip(lower_bound=0 if start else 1)
+    ends = delivered.group_by("series", slot.alias("slot"), maintain_order=True).agg(polars.col("value").last())
+    slots = polars.DataFrame({"slot": [float(n) for n in range(101)]})
+    grid = ends.select(polars.col("series").unique(maintain_order=True)).join(slots, how="cross")
+    filled = grid.join(ends, on=["series", "slot"], how="left", maintain_order="left").with_columns(
+        polars.col("value").forward_fill().fill_null(0.0).over("series")
+    )
+    return filled.select(
+        (start + (polars.col("slot") - 1) * width).alias("time_s"),  # a value holds from here to the next
+        "series",
+        (8 * polars.col("value").diff().over("series") / width).alias("value"),
+        polars.lit("bit/s").alias("unit"),
+    ).filter(polars.col("value").is_not_null())

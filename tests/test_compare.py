@@ -1,0 +1,308 @@
+"""Comparisons: pairs of replications, their intervals, what is said of them, and the folders that keep them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command
+from roamsim import statistics
+from roamsim.metrics import Target
+from roamsim.paired import Difference, Question, differences, rounded, samples
+from roamsim.store import PointEntry, PointRows
+
+VARIANTS = "flow.download.transport.variant=tahoe,newreno,sack"
+OVER = "flow.f.transport.variant"
+
+
+def compared(
+    metric: str, values: dict[str, Sequence[float | None]], *, baseline: str | None = None
+) -> list[Difference]:
+    """Differences of made-up values of one row `f`, a sequence of replications for each variant."""
+    target = Target.parse(metric)
+    points = [
+        PointRows(
+            PointEntry({OVER: name}, {OVER: name}, name, len(found)),
+            len(found),
+            polars.DataFrame(
+                {"name": ["f"] * len(found), "replication": range(len(found)), target.column: found},
+                schema={"name": polars.String, "replication": polars.Int64, target.column: polars.Float64},
+            ),
+        )
+        for name, found in values.items()
+    ]
+    question = Question(OVER, tuple(values), baseline or next(iter(values)), (target,))
+    return list(differences(question, target, samples(question, target, points)))
+
+
+def said(metric: str, reno: Sequence[float | None], sack: Sequence[float | None]) -> str:
+    """The sentence about two variants."""
+    (difference,) = compared(metric, {"reno": reno, "sack": sack})
+    return difference.sentence()
+
+
+def test_a_difference_is_told_beside_what_it_is_compared_with() -> None:
+    # Reno's mean is 100. Differences 4, 5, 6: mean 5, deviation 1, t(2) = 4.303, 4.303 / sqrt(3) = 2.484.
+    assert said("flows.goodput_bps", [100, 100, 100], [104, 105, 106]) == "sack is 2.5 % to 7.5 % faster than reno"
+    assert said("flows.goodput_bps", [100, 100, 100], [96, 95, 94]) == "sack is 2.5 % to 7.5 % slower than reno"
+    # 104, 100, 99: mean 101, deviation sqrt(7) = 2.646, half-width 4.303 x 2.646 / sqrt(3) = 6.57.
+    assert (
+        said("flows.goodput_bps", [100, 100, 100], [104, 100, 99])
+        == "no difference shown between sack and reno: -6 % to 8 %"
+    )
+
+
+def test_words_follow_the_metric() -> None:
+    assert (
+        said("flows.completion_time_s", [10, 10, 10], [10.4, 10.5, 10.6])
+        == "completion_time_s: 2.5 % to 7.5 % higher with sack than with reno"
+    )
+    # A share of 0.10 against 0.14, 0.15, 0.16: points, not per cent of 10 %.
+    assert (
+        said("flows.loss_ratio", [0.1, 0.1, 0.1], [0.14, 0.15, 0.16])
+        == "loss_ratio: 2.5 to 7.5 percentage points higher with sack than with reno"
+    )
+    assert said("flows.goodput_bps", [1, 2, 3], [1, 2, 3]) == "sack and reno are equal in every replication"
+    assert said("flows.goodput_bps", [100, 100], [110, 110]) == "sack is 10.0 % faster than reno"
+
+
+def test_beside_nothing_a_difference_is_told_in_its_unit() -> None:
+    # t(2) x 1 / sqrt(3) = 2.48 around 3: beside a mean of 0 there are no per cents.
+    assert said("flows.jitter_s", [0, 0, 0], [2, 3, 4]) == "jitter_s: 0.5 to 5.5 s higher with sack than with reno"
+    # Reno's mean is 4 +- 9.9, which may be 0; the difference is 5 +- 9.9.
+    assert said("flows.timeouts", [0, 4, 8], [9, 9, 9]).endswith("between sack and reno: -5 to 15")
+
+
+def test_a_missing_value_leaves_its_pair_out_and_is_said() -> None:
+    text = said("flows.completion_time_s", [10, 10, None, 10], [10.4, 10.5, 10.5, 10.6])
+    assert text.endswith("(in 3 of 4 replications; the others lack a value)")
+    assert "2.5 % to 7.5 %" in text
+    assert "cannot be compared: one replication" in said("flows.completion_time_s", [10, None], [10, 11])
+    assert "cannot be compared: no replication" in said("flows.completion_time_s", [10, None], [None, 11])
+
+
+def test_each_value_meets_the_baseline_and_the_one_before_it() -> None:
+    values = {name: [1.0, 2.0] for name in ("tahoe", "reno", "newreno", "sack")}
+    pairs = [(d.value.label, d.against.label) for d in compared("flows.goodput_bps", values, baseline="reno")]
+    assert pairs == [("tahoe", "reno"), ("newreno", "reno"), ("sack", "reno"), ("sack", "newreno")]
+
+
+@pytest.mark.parametrize(
+    ("metric", "sack", "verdict"),
+    [
+        ("flows.goodput_bps", [12.0, 12.1], "better"),
+        ("flows.mean_delay_s", [12.0, 12.1], "worse"),
+        ("flows.segments_sent", [12.0, 12.1], "higher"),
+        ("flows.segments_sent", [8.0, 7.9], "lower"),
+        ("flows.goodput_bps", [12.0, 15.0], "no difference shown"),
+        ("flows.goodput_bps", [10.0, 10.0], "equal"),
+        ("flows.goodput_bps", [10.0, None], "open"),
+    ],
+)
+def test_the_verdict_knows_which_value_is_better(metric: str, sack: list[float | None], verdict: str) -> None:
+    # Of two pairs t is 12.7 and the half-width 12.7 x half of their distance: 0.64 for 0.1, 19 for 3.
+    (difference,) = compared(metric, {"reno": [10, 10], "sack": sack})
+    assert difference.verdict == verdict
+
+
+def test_ends_of_an_interval_have_two_digits_of_its_width() -> None:
+    assert rounded(4.123, 6.345) == ("4.1", "6.3")
+    assert rounded(12.3, 45.6) == ("12", "46")
+    assert rounded(-0.0004, 0.0321) == ("-0.0004", "0.0321")
+    # An end that is not 0 does not read as 0.
+    assert rounded(0.004, 6.3) == ("0.004", "6.300")
+    assert rounded(5, 5) == ("5.00", "5.00")
+
+
+def test_differences_are_those_of_single_runs(roamsim: Command, scenario: Path) -> None:
+    answer = json.loads(roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "4", "--json").stdout)
+    goodput = {}
+    for variant in ("tahoe", "newreno", "sack"):
+        settings = {"flow.download.transport.variant": variant}
+        goodput[variant] = package.run(scenario, set=settings, replications=4).flows["goodput_bps"].to_list()
+    assert [(d["value"], d["against"]) for d in answer["differences"]] == [
+        ("newreno", "tahoe"), ("sack", "tahoe"), ("sack", "newreno")
+    ]  # fmt: skip
+    for found in answer["differences"]:
+        paired = statistics.paired_difference(goodput[found["against"]], goodput[found["value"]])
+        assert found["pairs"] == 4
+        assert found["difference"] == pytest.approx(paired.mean)
+        assert found["difference_low"] == pytest.approx(paired.low)
+        share = found["difference"] / (sum(goodput[found["against"]]) / 4)
+        assert found["relative"] == pytest.approx(share)
+    assert [m["mean"] for m in answer["means"]] == pytest.approx([sum(v) / 4 for v in goodput.values()])
+    assert len(answer["sentences"]) == 3
+    assert "Only 4 pairs" in answer["notes"][0]
+
+
+def test_the_summary_says_who_is_faster(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("compare", scenario, "--vary", "flow.download.transport.variant=tahoe,sack")
+    assert "10 replications" in done.stdout
+    assert "Mb/s" in done.stdout
+    assert "than tahoe" in done.stdout or "between sack and tahoe" in done.stdout
+    assert "Only" not in done.stdout
+    rows = roamsim("compare", scenario, "--vary", "flow.download.transport.variant=tahoe,sack", "--csv").stdout
+    assert rows.startswith("metric,name,value,against,pairs,difference,")
+    assert len(rows.splitlines()) == 2
+
+
+def test_values_are_compared_at_each_combination_of_the_others(scenario: Path) -> None:
+    answer = package.compare(
+        scenario,
+        {"flow.download.transport.variant": ["newreno", "sack"], "link.path.delay": ["10ms", "80ms"]},
+        metric=["flows.goodput_bps", "links.utilisation", "drops.packets"],
+        replications=3,
+    )
+    flows = answer.differences.filter(metric="flows.goodput_bps")
+    assert flows["link.path.delay"].to_list() == ["10ms", "80ms"]
+    assert {sentence.split(":")[0] for sentence in answer.sentences[:2]} == {"delay=10ms", "delay=80ms"}
+    # Two directions of the link, two delays.
+    assert answer.differences.filter(metric="links.utilisation").height == 4
+    assert answer.means["samples"].unique().to_list() == [3]
+
+
+def test_a_place_without_drops_has_none_of_them(scenario: Path) -> None:
+    settings = {"link.path.loss.probability": 0, "flow.download.application.stop": "3s"}
+    values = {"link.path.queue.packets": [5, 1000]}
+    answer = package.compare(scenario, values, set=settings, metric="drops.packets", replications=2)
+    (row,) = answer.differences.filter(reason="queue full", place="path from server").to_dicts()
+    assert (row["value"], row["against"]) == ("packets=1000", "packets=5")
+    means = answer.means.filter(reason="queue full", place="path from server")
+    assert means["mean"].to_list()[1] == 0
+    assert row["difference"] == -means["mean"].to_list()[0]
+
+
+def test_what_does_not_vary_between_replications_is_said(scenario: Path) -> None:
+    answer = package.compare(
+        scenario,
+        {"flow.download.transport.variant": "reno,newreno"},
+        set={"link.path.loss.probability": 0},
+        replications=2,
+        baseline="newreno",
+    )
+    assert answer.notes == ["Every replication gave the same: nothing that is random changes these values."]
+    assert "Only" not in str(answer)
+
+
+def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    first = ["compare", scenario, "--vary", "flow.download.transport.variant=tahoe,sack", "--out", "out"]
+    roamsim(*first, "--replications", "3")
+    parts = {part.name: part.stat().st_mtime_ns for part in (tmp_path / "out" / "parts").iterdir()}
+    wider = roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "3", "--out", "out", "--json")
+    now = {part.name: part.stat().st_mtime_ns for part in (tmp_path / "out" / "parts").iterdir()}
+    assert parts.items() < now.items()
+    assert len(now) == 3
+    alone = roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "3", "--json")
+    assert json.loads(wider.stdout) == json.loads(alone.stdout)
+    # It is a sweep like any other.
+    counted = roamsim("query", "out", "select count(*) n from flows", "--csv").stdout
+    assert counted == "n\n9\n"
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    for sentence in json.loads(wider.stdout)["sentences"]:
+        assert sentence in page
+
+
+def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    vary = ["--vary", "flow.download.transport.variant=tahoe,sack", "--metric", "drops.packets"]
+    roamsim("compare", scenario, *vary, "--replications", "2", "--out", "out")
+    kept = {part.name for part in (tmp_path / "out" / "parts").iterdir()}
+    roamsim("compare", scenario, *vary, "--replications", "4", "--out", "out")
+    # As if it had been killed before the last two replications of one value.
+    late = sorted(part for part in (tmp_path / "out" / "parts").iterdir() if part.name not in kept)
+    shutil.rmtree(late[0])
+    roamsim("report", "out")
+    assert "Only 2 pairs" in (tmp_path / "out" / "report.html").read_text()
+    shutil.rmtree(tmp_path / "out" / "parts")
+    roamsim("report", "out")
+    assert ">Differences<" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_traces_of_first_replications_are_kept_and_change_nothing(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    plain = roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "2", "--json").stdout
+    traced = ["compare", scenario, "--vary", VARIANTS, "--replications", "2", "--out", "out", "--json"]
+    assert roamsim(*traced, "--trace", "cwnd,segments").stdout == plain
+    rows = "select distinct point, replication from segments order by all"
+    assert roamsim("query", "out", rows, "--csv").stdout == "point,replication\n0,0\n1,0\n2,0\n"
+    assert roamsim("query", "out", "select count(*) n from flows", "--csv").stdout == "n\n6\n"
+    for what in ("segments", "cwnd"):
+        roamsim("plot", "out", "--what", what, "--from", "1s", "--to", "4s")
+        drawn = (tmp_path / "out" / f"{what}.svg").read_text()
+        for title in ("tahoe", "newreno", "sack"):
+            assert f">{title}<" in drawn, (what, title)
+    assert "sent again" in (tmp_path / "out" / "segments.svg").read_text()
+    # A single run has the same events.
+    one = package.run(scenario, set={"flow.download.transport.variant": "sack"}, trace="segments").segments
+    kept = package.open_results(tmp_path / "out").tables["segments"].filter(point=2)
+    assert kept.select("time_s", "event", "start_bytes").equals(one.select("time_s", "event", "start_bytes"))
+
+
+def test_precision_narrows_every_difference(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    asked = ["compare", scenario, "--vary", VARIANTS, "--precision", "12%", "--json"]
+    fresh = json.loads(roamsim(*asked).stdout)
+    widths = [(d["relative_high"] - d["relative_low"]) / 2 for d in fresh["differences"]]
+    assert all(width <= 0.12 for width in widths), widths
+    # Five replications, with which it begins, would not do.
+    assert min(d["pairs"] for d in fresh["differences"]) > 5
+    # What a folder holds already does not change where it stops, and jobs do not either.
+    roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "2", "--out", "out")
+    assert json.loads(roamsim(*asked, "--out", "out", "--jobs", "1").stdout) == fresh
+    unmet = roamsim("compare", scenario, "--vary", VARIANTS, "--precision", "0.1%", "--max-replications", "6")
+    assert "not as precise as asked for after 6 replications" in unmet.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--vary", "flow.download.transport.variant=sack"], "has one value only, sack"),
+        (["--vary", VARIANTS, "--baseline", "vegas"], "'vegas' is not among the values"),
+        (["--vary", VARIANTS, "--metric", "flows.godput_bps"], "did you mean flows.goodput_bps"),
+        (["--vary", VARIANTS, "--metric", "goodput_bps"], "TABLE.COLUMN"),
+        (["--vary", VARIANTS, "--metric", "flows.upload.goodput_bps"], "there are download"),
+        (["--vary", VARIANTS, "--metric", "samples.value"], "flows, signalling, links, drops"),
+        (["--vary", VARIANTS, "--metric", "flows.variant"], "is no number"),
+        (["--vary", VARIANTS, "--metric", "flows.completion_time_s"], "has no value in any run"),
+        (["--vary", VARIANTS, "--replications", "1"], "one replication gives no interval"),
+        (["--vary", VARIANTS, "--precision", "much"], "a share, as in 1% or 0.01"),
+        (["--vary", VARIANTS, "--precision", "1%", "--replications", "4"], "not both"),
+        (["--vary", VARIANTS, "--max-replications", "9"], "--precision"),
+        (["--vary", VARIANTS, "--trace", "cwnd"], "add --out DIR"),
+        (["--vary", VARIANTS, "--json", "--csv"], "choose one"),
+    ],
+)
+def test_what_cannot_be_compared(roamsim: Command, scenario: Path, arguments: list[str], complaint: str) -> None:
+    done = roamsim("compare", scenario, *arguments, code=2)
+    assert complaint in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
+def test_a_scenario_without_the_flow_is_refused_with_its_flows(roamsim: Command, scenario: Path) -> None:
+    error = roamsim("compare", scenario, "--vary", "flow.upload.transport.variant=reno,sack", code=3).stderr
+    assert "`download`" in error
+
+
+def test_the_metric_follows_the_application(tmp_path: Path) -> None:
+    transfer = SCENARIO.replace('kind = "bulk"', 'kind = "transfer", size = "100kB"')
+    file = tmp_path / "transfer.toml"
+    file.write_text(transfer)
+    vary = {"flow.download.transport.variant": "reno,sack"}
+    assert package.compare(file, vary, replications=2).means["metric"].unique().to_list() == [
+        "flows.completion_time_s"
+    ]
+    vary = {"signalling.indications.acknowledgement.timeout": "200ms,400ms"}
+    only = SCENARIO[: SCENARIO.index("[[flow]]")] + SCENARIO[SCENARIO.index("[[signalling]]") :]
+    assert package.compare(only, vary, replications=2).means["metric"].unique().to_list() == [
+        "signalling.mean_delay_s"
+    ]
+
+
+def test_standard_input_is_read_once(roamsim: Command) -> None:
+    done = roamsim("compare", "-", "--vary", VARIANTS, "--replications", "2", "--csv", stdin=SCENARIO)
+    assert len(done.stdout.splitlines()) == 4

@@ -1,0 +1,124 @@
+"""The comparison with other simulators: its arithmetic and tables, our side of it, and a peer where one is installed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from roamsim.statistics import mean
+
+from validation import compare, ours
+from validation.explanations import Explanation
+from validation.parts import VARIANTS, Case, Part, Quantity, parts
+from validation.runs import Outcome, Run
+from validation.tables import part_table, ratio
+
+
+def outcome(delivered_bytes: int) -> Outcome:
+    return Outcome(delivered_bytes, 0, 0, -1.0, -1.0)
+
+
+def one_case(variant: str = "reno") -> Part:
+    quantity = Quantity("delivered, B", 0, lambda _, outcomes: [float(o.delivered_bytes) for o in outcomes])
+    return Part("goodput", "Title", ("variant",), (Case(variant, (variant,), (Run(variant),)),), (quantity,), 1)
+
+
+def test_a_ratio_of_means_has_the_interval_of_both() -> None:
+    """Relative errors of 3 % and 4 % make one of 5 %, at 11 - 1 degrees of freedom t = 2.228."""
+    nine = [94.0, 106.0] * 5 + [100.0]
+    sixteen = [9.2, 10.8] * 5 + [10.0]
+    first, second = mean(nine), mean(sixteen)
+    relative = [math.sqrt(sum((v - m) ** 2 for v in vs) / 10 / 11) / m for vs, m in ((nine, 100), (sixteen, 10))]
+    found = ratio(first, second)
+    assert found is not None
+    assert math.isclose(found.value, 10.0)
+    assert math.isclose(math.log(found.high / 10), 2.228 * math.hypot(*relative), rel_tol=1e-3)
+    assert math.isclose(found.low * found.high, 100.0)
+
+
+def test_nothing_over_nothing_is_no_ratio() -> None:
+    assert ratio(mean([0.0, 0.0]), mean([0.0])) is None
+    assert ratio(mean([]), mean([1.0])) is None
+
+
+@pytest.mark.parametrize(("theirs", "marked"), [(91, False), (110, False), (111.2, True), (90, True)])
+def test_a_difference_over_ten_per_cent_is_marked(theirs: float, marked: bool) -> None:
+    part = one_case()
+    outcomes = {("goodput", ("reno",)): {"roamsim": [(Run("reno"), outcome(10000))]}}
+    outcomes["goodput", ("reno",)]["ns-2"] = [(Run("reno"), outcome(round(100 * theirs)))]
+    text, letters, unexplained = part_table(part, ["ns-2"], outcomes)
+    assert ("not explained" in text, unexplained, letters) == (marked, int(marked), set())
+
+
+def test_an_explained_difference_bears_its_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Explanation("z", ("ns-2",), ("goodput",), ("reno",), (), (), because="it is so")
+    monkeypatch.setattr("validation.tables.EXPLANATIONS", [known])
+    for variant, expected in (("reno", ({"z"}, 0)), ("tahoe", (set(), 1))):
+        pairs = {"roamsim": [(Run(variant), outcome(1000))], "ns-2": [(Run(variant), outcome(2000))]}
+        text, letters, unexplained = part_table(one_case(variant), ["ns-2"], {("goodput", (variant,)): pairs})
+        assert (letters, unexplained) == expected
+        assert "0.500" in text
+
+
+def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
+    outcomes = {("goodput", ("reno",)): {"roamsim": [(Run("reno"), outcome(1000))]}}
+    text, _, unexplained = part_table(one_case(), ["ns-3"], outcomes)
+    assert text.splitlines()[-1] == "| reno | 1000 |  |  |"
+    assert unexplained == 0
+
+
+def test_simulators_that_are_missing_are_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert [simulator.name for simulator in compare.available()] == ["roamsim"]
+    said = capsys.readouterr().err
+    assert "LEFT OUT: ns-2" in said
+    assert "LEFT OUT: ns-3" in said
+
+
+def test_every_case_is_a_valid_scenario_here() -> None:
+    for part in parts(VARIANTS, quick=True):
+        for case in part.cases:
+            short = Run(**{**case.runs[0].__dict__, "duration_s": 0.1})
+            assert ours.run(short).delivered_bytes >= 0
+
+
+def test_a_listed_segment_is_lost_once() -> None:
+    """One loss, one retransmission, nothing else."""
+    found = ours.run(Run("newreno", ssthresh=20, drop=(30,), duration_s=5, mark_bytes=30_000))
+    assert (found.retransmissions, found.timeouts) == (1, 0)
+    free = ours.run(Run("newreno", ssthresh=20, duration_s=5, mark_bytes=30_000))
+    assert free.retransmissions == 0
+    # It goes again with the third duplicate: a round trip later, or two where it was among the last of a burst.
+    assert 0.040 < found.marked_s - free.marked_s < 0.090
+
+
+def test_after_a_blackout_the_first_delivery_is_told() -> None:
+    found = ours.run(Run("sack", ssthresh=20, outage_s=2, outage_for_s=1, duration_s=6, after_s=3.0))
+    assert found.timeouts >= 2
+    assert 3.02 <= found.first_after_s < 4.0
+
+
+@pytest.mark.needs("ns")
+def test_ns2_delivers_when_we_do_where_nothing_is_lost() -> None:
+    """A megabyte in slow start up to 64 segments and one more a round trip, which the line and its queue hold."""
+    run = Run("sack", ssthresh=64, duration_s=5.0, mark_bytes=1_000_000)
+    assert math.isclose(ours.run(run).marked_s, compare.ns2().run(run).marked_s, rel_tol=0.01)
+
+
+@pytest.mark.needs("ns")
+def test_ns2_refuses_what_is_no_setting() -> None:
+    program = compare.ns2()
+    with pytest.raises(SystemExit, match="there is no variant nothing"):
+        program.run(Run("nothing"))
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    run = Run("reno", drop=(3, 5))
+    outcomes = {("goodput", ("reno",)): {"roamsim": [(run, outcome(1000))]}}
+    compare.write(tmp_path / "runs.json", [compare.roamsim()], outcomes)
+    builds, found = compare.read(tmp_path / "runs.json")
+    assert found == outcomes
+    assert builds["roamsim"].startswith("Roamsim ")

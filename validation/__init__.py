@@ -1,0 +1,1 @@
+"""Roamsim beside other simulators: the same scenarios, and how the results compare. `make validate` runs it."""

@@ -1,0 +1,181 @@
+"""Runs the same scenarios in Roamsim, ns-3 and ns-2 and prints ours beside theirs, as Markdown.
+
+    python -m validation.compare [--quick] [--only PART]... [--variant NAME]... [--json FILE | --from FILE]
+                                 [--update docs/validation.md]
+
+A simulator that is missing is left out, and said so. A difference over 10 % carries the letter of its explanation
+(validation/explanations.py); one without an explanation is marked and, unless the look is a quick one, makes the exit
+code 1. `--from FILE` prints the tables of runs that `--json` wrote, and runs nothing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from peers import document, simulators
+from peers.simulators import MissingError, Program
+from validation import ours
+from validation.parts import VARIANTS, Case, Part, parts
+from validation.runs import Outcome, Run
+from validation.tables import Outcomes, report
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """One simulator: how it is run, and which variants it has (`None`: all)."""
+
+    name: str
+    build: str
+    run: Callable[[Run], Outcome]
+    variants: frozenset[str] | None = None
+    slow: bool = False
+
+    def has(self, variant: str) -> bool:
+        """Whether it has a variant."""
+        return self.variants is None or variant in self.variants
+
+    def runs(self, part: Part, case: Case) -> tuple[Run, ...]:
+        """Those runs of a case that it makes."""
+        return case.runs[: part.dear] if self.slow else case.runs
+
+
+def roamsim() -> Simulator:
+    """Roamsim, in this process."""
+    return Simulator("roamsim", f"Roamsim {simulators.roamsim_version()}", ours.run)
+
+
+def ns3() -> Simulator:
+    """ns-3, which has no Tahoe and no Reno recovery."""
+    program = simulators.ns3(PROGRAMS / "ns3.cc")
+    variants = frozenset({"newreno", "sack", "vegas", "cubic"})
+    return Simulator("ns-3", program.build, _peer(program), variants, slow=True)
+
+
+def ns2() -> Simulator:
+    """ns-2."""
+    program = simulators.ns2(PROGRAMS / "ns2.tcl")
+    return Simulator("ns-2", program.build, _peer(program))
+
+
+def available() -> list[Simulator]:
+    """The simulators that can be run here, ours first; says loudly which cannot."""
+    found = [roamsim()]
+    for name, make in (("ns-3", ns3), ("ns-2", ns2)):
+        try:
+            found.append(make())
+        except MissingError as missing:
+            sys.stderr.write(f"LEFT OUT: {name}: {missing}\n")
+    return found
+
+
+def _peer(program: Program) -> Callable[[Run], Outcome]:
+    """Runs a peer program, which ends its output with one JSON object."""
+
+    def run(settings: Run) -> Outcome:
+        done = subprocess.run([*program.command, *settings.words()], capture_output=True, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 or not lines:
+            raise SystemExit(f"{program.name} failed on {' '.join(settings.words())}:\n{done.stderr}")
+        return Outcome(**json.loads(lines[-1]))
+
+    return run
+
+
+def measure(plan: Sequence[Part], found: Sequence[Simulator]) -> Outcomes:
+    """All runs, as many at a time as there are processors."""
+    tasks = [
+        (simulator, part, case, run)
+        for part in plan
+        for case in part.cases
+        for simulator in found
+        if simulator.has(case.variant)
+        for run in simulator.runs(part, case)
+    ]
+    results: dict[int, Outcome] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+        futures = {executor.submit(simulator.run, run): i for i, (simulator, _, _, run) in enumerate(tasks)}
+        said = -1
+        try:
+            for future in as_completed(futures):
+                results[futures[future]] = future.result()
+                if (share := 20 * len(results) // len(tasks)) > said:
+                    said = share
+                    sys.stderr.write(f"{5 * share} % of {len(tasks)} runs\n")
+        except BaseException:
+            executor.shutdown(cancel_futures=True)
+            raise
+    outcomes: Outcomes = {}
+    for i, (simulator, part, case, run) in enumerate(tasks):
+        outcomes.setdefault((part.name, case.labels), {}).setdefault(simulator.name, []).append((run, results[i]))
+    return outcomes
+
+
+def write(path: Path, found: Sequence[Simulator], outcomes: Outcomes) -> None:
+    """All runs, with their outcomes, as JSON."""
+    rows = [
+        {"part": part, "labels": labels, "simulator": name, "run": asdict(run), "outcome": asdict(outcome)}
+        for (part, labels), by_simulator in outcomes.items()
+        for name, pairs in by_simulator.items()
+        for run, outcome in pairs
+    ]
+    content = {"builds": {simulator.name: simulator.build for simulator in found}, "runs": rows}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content) + "\n")
+
+
+def read(path: Path) -> tuple[dict[str, str], Outcomes]:
+    """What `write` wrote: the builds, and the outcomes."""
+    content = json.loads(path.read_text())
+    outcomes: Outcomes = {}
+    for row in content["runs"]:
+        run = Run(**{**row["run"], "drop": tuple(row["run"]["drop"])})
+        by_simulator = outcomes.setdefault((row["part"], tuple(row["labels"])), {})
+        by_simulator.setdefault(row["simulator"], []).append((run, Outcome(**row["outcome"])))
+    return content["builds"], outcomes
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [part.name for part in parts(VARIANTS, quick=True)]
+    parser.add_argument("--quick", action="store_true", help="few and short replications: a look, not a result")
+    parser.add_argument("--only", action="append", choices=names, help="this part")
+    parser.add_argument("--variant", action="append", choices=VARIANTS, help="this variant")
+    parser.add_argument("--json", type=Path, help="also write all runs to this file")
+    parser.add_argument("--from", type=Path, dest="source", help="run nothing: take the runs of such a file")
+    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    arguments = parser.parse_args()
+    plan = [
+        part
+        for part in parts(arguments.variant or VARIANTS, quick=arguments.quick)
+        if not arguments.only or part.name in arguments.only
+    ]
+    if arguments.source:
+        builds, outcomes = read(arguments.source)
+        plan = [part for part in plan if all((part.name, case.labels) in outcomes for case in part.cases)]
+    else:
+        found = available()
+        if len(found) == 1:
+            sys.stderr.write("There is no other simulator here: nothing to compare with.\n")
+        builds = {simulator.name: simulator.build for simulator in found}
+        outcomes = measure(plan, found)
+        if arguments.json:
+            write(arguments.json, found, outcomes)
+    text, unexplained = report(plan, builds, outcomes)
+    sys.stdout.write(text)
+    if arguments.update:
+        document.replace(arguments.update, "validation", text)
+    if unexplained and not arguments.quick:
+        raise SystemExit(f"{unexplained} differences over 10 % are not explained")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""What is compared: the parts of the validation, their cases, and the quantities that are set beside each other.
+
+To add a variant, add its name to VARIANTS; the peer programs know all six.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from validation.runs import MSS_BYTES, Outcome, Run
+
+VARIANTS = ["tahoe", "reno", "newreno", "sack"]
+ACKNOWLEDGED = {1: "every segment", 2: "every second"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of labels, and its runs; where a quantity needs two runs for a value, they follow each other."""
+
+    variant: str
+    labels: tuple[str, ...]
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is read off the runs of a case: one value a replication."""
+
+    name: str
+    digits: int  # behind the point
+    values: Callable[[Sequence[Run], Sequence[Outcome]], list[float]]
+    judged: bool = True  # whether a difference over 10 % asks for an explanation
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table. `dear` is how many of the replications a slow simulator makes; 0: it is left out."""
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    cases: tuple[Case, ...]
+    quantities: tuple[Quantity, ...]
+    dear: int
+
+
+def goodput(variants: Sequence[str], *, quick: bool) -> Part:
+    """Bulk goodput over independent losses: 10 Mb/s, 20 ms one way, a queue of 100 packets."""
+    cases = []
+    for ack_every, acknowledged in ACKNOWLEDGED.items():
+        for variant in variants:
+            for loss in (0.0, 0.001, 0.005, 0.01, 0.03, 0.1):
+                run = Run(variant, ack_every=ack_every, loss=loss, duration_s=30.0 if quick else 100.0)
+                replications = (4 if quick else 40) if loss else 1
+                cases.append(Case(variant, (acknowledged, variant, f"{loss:g}"), _seeds(run, replications)))
+    return Part(
+        name="goodput",
+        title="Goodput of a bulk flow over independent losses",
+        labels=("acknowledged", "variant", "p"),
+        cases=tuple(cases),
+        quantities=(Quantity("goodput, Mb/s", 3, _goodput),),
+        dear=2 if quick else 10,
+    )
+
+
+def wide(variants: Sequence[str], *, quick: bool) -> Part:
+    """The same where nothing but losses limits the window: 1 Gb/s, 30 ms one way, no queue that fills."""
+    cases = []
+    for variant in variants:
+        for loss in (0.002, 0.005, 0.01, 0.02, 0.05):
+            run = Run(
+                variant,
+                rate_bps=1_000_000_000,
+                delay_s=0.03,
+                queue_packets=100_000,
+                loss=loss,
+                duration_s=100.0 if quick else 1000.0,
+            )
+            cases.append(Case(variant, (variant, f"{loss:g}"), _seeds(run, 4 if quick else 30)))
+    return Part(
+        name="wide",
+        title="Mean window where only losses limit it",
+        labels=("variant", "p"),
+        cases=tuple(cases),
+        quantities=(
+            Quantity("segments a round trip", 2, _segments_a_round_trip),
+            Quantity("timeouts in 1000 s", 1, _timeouts_in_1000_s, judged=False),
+        ),
+        dear=0,
+    )
+
+
+def blackout(variants: Sequence[str], *, quick: bool) -> Part:
+    """The link is cut once, at six (quick: two) instants of the window's cycle."""
+    cases = []
+    for variant in variants:
+        for length_s in (0.5, 1.0, 2.0, 5.0):
+            runs = []
+            for i in range(2 if quick else 6):
+                start_s = 15.0 + 0.53 * i
+                end_s = start_s + length_s
+                runs.append(
+                    Run(
+                        variant,
+                        ssthresh=64,
+                        outage_s=start_s,
+                        outage_for_s=length_s,
+                        duration_s=40.0,
+                        after_s=end_s,
+                        seed=1 + i,
+                    )
+                )
+            cases.append(Case(variant, (variant, f"{length_s:g} s"), tuple(runs)))
+    return Part(
+        name="blackout",
+        title="A link cut for a while",
+        labels=("variant", "blackout"),
+        cases=tuple(cases),
+        quantities=(
+            Quantity("delivered, MB", 2, lambda _, outcomes: [o.delivered_bytes / 1e6 for o in outcomes]),
+            Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes]),
+            Quantity("first new data after, s", 3, _first_new_data),
+        ),
+        dear=2 if quick else 6,
+    )
+
+
+def six_losses(variants: Sequence[str], *, quick: bool) -> Part:
+    """Every second of eleven segments is lost, once, from a window of known size; round trip 1.2 s."""
+    cases = []
+    for variant in variants:
+        for window in (12, 16, 24, 32, 48, 64):
+            runs: list[Run] = []
+            for i in range(2 if quick else 6):
+                first = 3 * window + i
+                lost = tuple(range(first, first + 11, 2))
+                run = Run(
+                    variant,
+                    delay_s=0.6,
+                    ssthresh=window,
+                    drop=lost,
+                    mark_bytes=lost[-1] * MSS_BYTES,
+                    duration_s=100.0,
+                    seed=1 + i,
+                )
+                runs += [run, replace(run, drop=())]
+            cases.append(Case(variant, (variant, str(window)), tuple(runs)))
+    return Part(
+        name="six losses",
+        title="Six alternate losses from one window, round trip 1.2 s",
+        labels=("variant", "window"),
+        cases=tuple(cases),
+        quantities=(
+            Quantity("recovery, s", 2, _recovery),
+            Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes[::2]]),
+        ),
+        dear=4 if quick else 12,
+    )
+
+
+def parts(variants: Sequence[str], *, quick: bool) -> list[Part]:
+    """All parts, in the order of the document."""
+    return [make(variants, quick=quick) for make in (goodput, wide, blackout, six_losses)]
+
+
+def _seeds(run: Run, replications: int) -> tuple[Run, ...]:
+    return tuple(replace(run, seed=seed) for seed in range(1, replications + 1))
+
+
+def _goodput(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [8e-6 * o.delivered_bytes / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _segments_a_round_trip(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [o.delivered_bytes / MSS_BYTES / r.duration_s * 2 * r.delay_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _timeouts_in_1000_s(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [1000 * o.timeouts / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _first_new_data(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    """From the end of the blackout to the first delivery in order behind it."""
+    return [o.first_after_s - r.after_s for r, o in zip(runs, outcomes, strict=True) if o.first_after_s >= 0]
+
+
+def _recovery(_: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    """How much later everything up to the last lost segment is delivered than without the losses."""
+    return [
+        lossy.marked_s - free.marked_s
+        for lossy, free in zip(outcomes[::2], outcomes[1::2], strict=True)
+        if lossy.marked_s >= 0 and free.marked_s >= 0
+    ]

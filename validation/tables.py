@@ -1,0 +1,171 @@
+"""Ours beside theirs: ratios with intervals, and the Markdown that shows them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from roamsim.statistics import Estimate, mean, student_t_quantile
+
+from peers.document import machine, table
+from validation.explanations import EXPLANATIONS, Explanation
+from validation.parts import Case, Part, Quantity
+from validation.runs import Outcome, Run
+
+#: By part and labels of the case, then by simulator: each run with its outcome.
+Outcomes = dict[tuple[str, tuple[str, ...]], dict[str, list[tuple[Run, Outcome]]]]
+OURS = "roamsim"
+#: A ratio further from one than this asks for an explanation.
+TOLERANCE = 0.10
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Ours over theirs with its 95 % interval; NaN where an end is open."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ by more than the tolerance, of theirs or of ours."""
+        return not 1 - TOLERANCE <= self.value <= 1 + TOLERANCE
+
+
+def ratio(first: Estimate, second: Estimate) -> Ratio | None:
+    """The ratio of two independent means, by the delta method on its logarithm.
+
+    None where both are zero, or a side has no value.
+    """
+    if math.isnan(first.mean) or math.isnan(second.mean) or (first.mean == 0 and second.mean == 0):
+        return None
+    if second.mean == 0:
+        return Ratio(math.inf, math.nan, math.nan)
+    value = first.mean / second.mean
+    if value <= 0:
+        return Ratio(value, math.nan, math.nan)
+    variances = [_relative_error(first) ** 2, _relative_error(second) ** 2]
+    degrees = min(first.samples, second.samples) - 1
+    if degrees < 1 or any(math.isnan(v) for v in variances):
+        return Ratio(value, math.nan, math.nan)
+    half = student_t_quantile(0.975, degrees) * math.sqrt(sum(variances))
+    return Ratio(value, value * math.exp(-half), value * math.exp(half))
+
+
+def _relative_error(estimate: Estimate) -> float:
+    """Standard error over the mean."""
+    if estimate.samples < 2:
+        return math.nan
+    return estimate.half_width / student_t_quantile(0.975, estimate.samples - 1) / estimate.mean
+
+
+def estimates(quantity: Quantity, by_simulator: Mapping[str, Sequence[tuple[Run, Outcome]]]) -> dict[str, Estimate]:
+    """The mean of a quantity in each simulator."""
+    return {
+        name: mean(quantity.values([run for run, _ in pairs], [outcome for _, outcome in pairs]))
+        for name, pairs in by_simulator.items()
+    }
+
+
+def show(estimate: Estimate | None, digits: int) -> str:
+    """Mean and half-width."""
+    if estimate is None or math.isnan(estimate.mean):
+        return ""
+    text = f"{estimate.mean:.{digits}f}"
+    return f"{text} ± {estimate.half_width:.{digits}f}" if estimate.half_width > 0 else text
+
+
+def show_ratio(value: Ratio | None, mark: str) -> str:
+    """The ratio with its interval and, where the two differ, a mark."""
+    if value is None:
+        return ""
+    if math.isinf(value.value):
+        text = "only ours"
+    elif value.value == 0:
+        text = "only theirs"
+    elif math.isnan(value.low) or value.low == value.high:
+        text = f"{value.value:.3f}"
+    else:
+        text = f"{value.value:.3f} ({value.low:.3f} to {value.high:.3f})"
+    return f"**{text}** {mark}" if mark else text
+
+
+def explanation(part: Part, case: Case, quantity: Quantity, peer: str) -> Explanation | None:
+    """Why the two differ there, if that is known."""
+    fitting = (e for e in EXPLANATIONS if e.fits(part.name, case.variant, case.labels, quantity.name, peer))
+    return next(fitting, None)
+
+
+def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[str, set[str], int]:
+    """The table of a part, the letters of the explanations it uses, and how many differences have none."""
+    rows: list[list[str]] = []
+    used: set[str] = set()
+    unexplained = 0
+    for case in part.cases:
+        by_simulator = outcomes[part.name, case.labels]
+        for quantity in part.quantities:
+            found = estimates(quantity, by_simulator)
+            row = [
+                *case.labels,
+                *([quantity.name] if len(part.quantities) > 1 else []),
+                show(found[OURS], quantity.digits),
+            ]
+            for peer in peers:
+                compared = ratio(found[OURS], found[peer]) if peer in found else None
+                mark = ""
+                if compared is not None and compared.differs and quantity.judged:
+                    because = explanation(part, case, quantity, peer)
+                    mark = because.letter if because else "not explained"
+                    used |= {because.letter} if because else set()
+                    unexplained += because is None
+                row += [show(found.get(peer), quantity.digits), show_ratio(compared, mark)]
+            rows.append(row)
+    ours_head = f"ours: {part.quantities[0].name}" if len(part.quantities) == 1 else "ours"
+    head = [*part.labels, *(["quantity"] if len(part.quantities) > 1 else []), ours_head]
+    for peer in peers:
+        head += [peer, f"ours / {peer}"]
+    return table(head, rows), used, unexplained
+
+
+def sack_over_newreno(part: Part, names: Sequence[str], outcomes: Outcomes) -> str:
+    """How SACK and NewReno compare within each simulator, over the cases of a part."""
+    variants = {case.variant for case in part.cases}
+    if not {"sack", "newreno"} <= variants:
+        return ""
+    quantity = part.quantities[0]
+    at = part.labels.index("variant")
+    rows = []
+    for case in (case for case in part.cases if case.variant == "sack"):
+        labels = [*case.labels]
+        labels[at] = "newreno"
+        other = outcomes[part.name, tuple(labels)]
+        mine = outcomes[part.name, case.labels]
+        cells = []
+        for name in names:
+            pair = (estimates(quantity, {name: side[name]})[name] for side in (mine, other) if name in side)
+            sides = list(pair)
+            cells.append(show_ratio(ratio(*sides), "") if len(sides) == 2 else "")
+        rows.append([*case.labels[:at], *case.labels[at + 1 :], *cells])
+    head = [label for label in part.labels if label != "variant"]
+    return table([*head, *[f"SACK / NewReno in {name}" for name in names]], rows)
+
+
+def report(plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> tuple[str, int]:
+    """The whole comparison as Markdown, and how many differences are not explained."""
+    peers = [name for name in builds if name != OURS]
+    paragraphs = [f"Measured on: {machine()}.", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
+    all_used: set[str] = set()
+    unexplained = 0
+    for part in plan:
+        text, used, missing = part_table(part, peers, outcomes)
+        paragraphs += [f"### {part.title}", text]
+        if part.name == "wide" and (compared := sack_over_newreno(part, list(builds), outcomes)):
+            paragraphs.append(compared)
+        all_used |= used
+        unexplained += missing
+    if all_used:
+        paragraphs.append("### Why they differ by more than 10 %")
+        paragraphs.append(
+            "\n".join(f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in all_used)
+        )
+    return "\n\n".join(paragraphs) + "\n", unexplained
