@@ -110,11 +110,11 @@ def test_ns2_delivers_when_we_do_where_nothing_is_lost() -> None:
 
 @pytest.mark.needs("ns")
 @pytest.mark.parametrize(
-    ("variant", "after_s", "segments"), [("reno", 1.9, 10), ("vegas", 3.1, 11), ("cubic", 0.7, 10)]
+    ("variant", "after_s", "segments"), [("reno", 1.9, 10), ("vegas", 3.1, 11), ("cubic", 0.7, 9)]
 )
 def test_ns2_tells_the_octets_of_the_stream(variant: str, after_s: float, segments: int) -> None:
     """The initial window, 600 ms one way: after a round trip for the SYN; for Vegas also one for its first segment;
-    for the Linux agent with the SYN. Headers, and a SYN as long as a segment, do not count.
+    for the Linux agent with the SYN, as one of the ten. Headers, and a SYN as long as a segment, do not count.
     """
     found = compare.ns2().run(Run(variant, delay_s=0.6, duration_s=after_s))
     assert found.delivered_bytes == 1000 * segments
