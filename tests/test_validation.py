@@ -109,6 +109,29 @@ def test_ns2_delivers_when_we_do_where_nothing_is_lost() -> None:
 
 
 @pytest.mark.needs("ns")
+@pytest.mark.parametrize(
+    ("variant", "after_s", "segments"), [("reno", 1.9, 10), ("vegas", 3.1, 11), ("cubic", 0.7, 9)]
+)
+def test_ns2_tells_the_octets_of_the_stream(variant: str, after_s: float, segments: int) -> None:
+    """The initial window, 600 ms one way: after a round trip for the SYN; for Vegas also one for its first segment;
+    for the Linux agent with the SYN, as one of the ten. Headers, and a SYN as long as a segment, do not count.
+    """
+    found = compare.ns2().run(Run(variant, delay_s=0.6, duration_s=after_s))
+    assert found.delivered_bytes == 1000 * segments
+
+
+def test_the_thresholds_of_vegas_are_those_that_the_peers_are_given() -> None:
+    flow = ours.scenario(Run("vegas"))["flow"]
+    assert isinstance(flow, list)
+    assert flow[0]["transport"]["vegas"] == {"alpha": 2, "beta": 4, "gamma": 1}
+    script = (compare.PROGRAMS / "ns2.tcl").read_text()
+    program = (compare.PROGRAMS / "ns3.cc").read_text()
+    for name, value in (("alpha", 2), ("beta", 4), ("gamma", 1)):
+        assert f"Agent/TCP/Vegas set v_{name}_ {value}\n" in script
+        assert f'"ns3::TcpVegas::{name.capitalize()}", UintegerValue({value})' in program
+
+
+@pytest.mark.needs("ns")
 def test_ns2_refuses_what_is_no_setting() -> None:
     program = compare.ns2()
     with pytest.raises(SystemExit, match="there is no variant nothing"):

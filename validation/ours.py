@@ -37,6 +37,10 @@ def scenario(run: Run) -> dict[str, object]:
     }
     if run.ssthresh:
         transport["initial_ssthresh"] = f"{run.ssthresh * MSS_BYTES}B"
+    if run.variant == "vegas":
+        transport["vegas"] = {"alpha": 2, "beta": 4, "gamma": 1}
+    if run.variant == "cubic":
+        transport["fast_convergence"] = True
     return {
         "scenario": {"name": "Validation", "duration": _duration(run.duration_s), "ip": "ipv4"},
         "node": [{"name": "source"}, {"name": "sink"}],

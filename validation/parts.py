@@ -1,6 +1,6 @@
 """What is compared: the parts of the validation, their cases, and the quantities that are set beside each other.
 
-To add a variant, add its name to VARIANTS; the peer programs know all six.
+To add a variant, add its name to VARIANTS and to the programs of the peers that have it.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from validation.runs import MSS_BYTES, Outcome, Run
 
-VARIANTS = ["tahoe", "reno", "newreno", "sack"]
+VARIANTS = ["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
 ACKNOWLEDGED = {1: "every segment", 2: "every second"}
 
 

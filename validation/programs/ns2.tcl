@@ -36,6 +36,7 @@ Agent/TCP set singledup_ 1
 Agent/TCPSink/DelAck set interval_ 100ms
 Agent/TCP/Vegas set v_alpha_ 2
 Agent/TCP/Vegas set v_beta_ 4
+Agent/TCP/Vegas set v_gamma_ 1
 Agent/TCP/Linux set minrto_ 0.2
 Agent/TCP/Linux set maxrto_ 60
 Agent/TCP/Linux set rtxcur_init_ 3
@@ -55,7 +56,10 @@ if {![info exists agents($run(variant))]} {
 switch $run(variant) {
     tahoe { Agent/TCP set singledup_ 0 }
     reno { Agent/TCP set bugFix_ false }
+    vegas { Agent/TCP set packetSize_ [expr {$mss_bytes + 40}] }
 }
+# Vegas' packets have no octets for headers, and its SYN is as long as a segment.
+set syn_bytes [expr {$run(variant) eq "vegas" ? $mss_bytes + 40 : 40}]
 set sink_class Agent/TCPSink
 if {$run(variant) in {sack cubic}} { append sink_class /Sack1 }
 if {$run(ack_every) == 2} { append sink_class /DelAck }
@@ -119,10 +123,10 @@ $ns at 0.0 "$application start"
 if {$run(ssthresh) > 0} { $ns at 0.0 "$source set ssthresh_ $run(ssthresh)" }
 if {$run(variant) eq "cubic"} { $ns at 0.0 "$source select_ca cubic" }
 
-# Octets of the stream that the sink has delivered in order; it counts headers, and the SYN as a packet of 40 bytes.
+# Octets of the stream that the sink has delivered in order; it counts headers, and the SYN as a packet.
 proc delivered_bytes {} {
-    global sink mss_bytes
-    return [expr {int(([$sink set bytes_] - 40) / ($mss_bytes + 40)) * $mss_bytes}]
+    global sink mss_bytes syn_bytes
+    return [expr {int(([$sink set bytes_] - $syn_bytes) / ($mss_bytes + 40)) * $mss_bytes}]
 }
 
 # Called at each delivery, where the run watches for one.

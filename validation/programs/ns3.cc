@@ -161,6 +161,10 @@ SetDefaults(const Settings& run)
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(100)));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(6291000));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(6291000));
+    Config::SetDefault("ns3::TcpVegas::Alpha", UintegerValue(2));
+    Config::SetDefault("ns3::TcpVegas::Beta", UintegerValue(4));
+    Config::SetDefault("ns3::TcpVegas::Gamma", UintegerValue(1));
+    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
     if (run.Number("ssthresh") > 0)
     {
         Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold",
