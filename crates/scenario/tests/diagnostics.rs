@@ -106,6 +106,8 @@ reports! {
     rate_zero: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
     profile_unknown: "min_rto = \"200ms\"" => "profile = \"clasic\"";
     profile_against_a_setting: "min_rto = \"200ms\"" => "profile = \"classic\", receive_window = \"1MiB\"";
+    sack_blocks_without_sack: "min_rto = \"200ms\"" => "sack = false, max_sack_blocks = 2";
+    sack_blocks_beside_timestamps: "min_rto = \"200ms\"" => "timestamps = true, max_sack_blocks = 4";
     sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
     vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";

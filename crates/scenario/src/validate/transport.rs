@@ -68,7 +68,10 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "`initial_rto` must be above zero",
             "write for example \"1s\"",
         );
-    } else if tcp.initial_rto > tcp.max_rto && report.is_set(&join(at, ["initial_rto"])) {
+    } else if tcp.initial_rto > tcp.max_rto
+        && tcp.profile.is_none()
+        && report.is_set(&join(at, ["initial_rto"]))
+    {
         let message = format!("`initial_rto` is above `max_rto`, {}", time_text(tcp.max_rto));
         report.add(&join(at, ["initial_rto"]), message, "leave it out: `max_rto` bounds it anyway");
     }
@@ -100,6 +103,17 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(
             &join(at, ["max_sack_blocks"]),
             "a segment has room for 1 to 4 SACK blocks (RFC 2018)",
+            help,
+        );
+    }
+    if tcp.sack == Some(false) && tcp.max_sack_blocks.is_some() {
+        let help = "leave one of the two out";
+        report.add(&join(at, ["max_sack_blocks"]), "without SACK there are no SACK blocks", help);
+    } else if tcp.timestamps && tcp.max_sack_blocks == Some(4) {
+        let help = "write 3 or less, or leave it out for as many as fit";
+        report.add(
+            &join(at, ["max_sack_blocks"]),
+            "beside timestamps a segment has room for 3 SACK blocks",
             help,
         );
     }

@@ -29,7 +29,7 @@ impl Connection {
         let Some(seq) = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt) else {
             return self.challenge(segment);
         };
-        if self.timestamps && !self.passes_paws(now, segment, seq) {
+        if self.timestamps && !self.passes_paws(now, segment) {
             return;
         }
         let flags = segment.flags;
@@ -47,6 +47,9 @@ impl Connection {
         if !flags.contains(Flags::ACK) {
             self.stats.segments_refused += 1;
             return;
+        }
+        if self.timestamps && !old {
+            self.record_timestamp(now, segment, seq);
         }
         let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
         if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
@@ -102,8 +105,8 @@ impl Connection {
         }
     }
 
-    /// RFC 7323 3.2 and 5.3; takes the timestamp to be echoed.
-    fn passes_paws(&mut self, now: Time, segment: &Segment, seq: u64) -> bool {
+    /// RFC 7323 3.2 and 5.3, R1.
+    fn passes_paws(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(timestamps) = segment.options.timestamps else {
             // Once agreed on, they are on every segment but a reset.
             if !segment.flags.contains(Flags::RST) {
@@ -112,7 +115,7 @@ impl Connection {
             }
             return true;
         };
-        let receiver = &mut self.receiver;
+        let receiver = &self.receiver;
         let age = timestamps.value.wrapping_sub(receiver.ts_recent) as i32;
         if age < 0 {
             let outlived = now.since(receiver.ts_recent_at) > TIMESTAMP_LIFETIME;
@@ -124,13 +127,19 @@ impl Connection {
                 return true;
             }
         }
-        // RFC 7323 4.3: the segment that starts at or before what was last acknowledged, so that a delayed
-        // acknowledgement echoes the earlier one.
-        if seq <= receiver.last_ack_sent {
+        true
+    }
+
+    /// RFC 7323 5.3, R3, and 4.3: takes the timestamp to be echoed from an acceptable segment that starts at or before
+    /// what was last acknowledged, so that a delayed acknowledgement echoes the earlier one.
+    fn record_timestamp(&mut self, now: Time, segment: &Segment, seq: u64) {
+        let receiver = &mut self.receiver;
+        if let Some(timestamps) = segment.options.timestamps
+            && seq <= receiver.last_ack_sent
+        {
             receiver.ts_recent = timestamps.value;
             receiver.ts_recent_at = now;
         }
-        true
     }
 
     /// The round-trip time that an ACK up to `ack` measures, if it measures one.

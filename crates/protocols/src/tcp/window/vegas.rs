@@ -120,7 +120,8 @@ impl Vegas {
 
     /// Less by `bytes`, and no slow start up to where the window was.
     fn shrink(&mut self, bytes: u64) {
-        self.cwnd_bytes = (self.cwnd_bytes - bytes).max(2 * self.smss_bytes);
+        let least_bytes = self.cwnd_bytes.min(2 * self.smss_bytes);
+        self.cwnd_bytes = (self.cwnd_bytes - bytes).max(least_bytes);
         self.ssthresh_bytes = self.ssthresh_bytes.min(self.cwnd_bytes);
     }
 
