@@ -110,6 +110,19 @@ def test_the_verdict_knows_which_value_is_better(metric: str, sack: list[float |
     assert difference.verdict == verdict
 
 
+def test_pairs_that_differ_by_the_same_tell_no_interval() -> None:
+    """Counts that vary, all by two: the spread of the differences is 0, which is no knowledge of it."""
+    (difference,) = compared("flows.timeouts", {"reno": [9, 5, 7], "sack": [7, 3, 5]})
+    assert difference.verdict == "open"
+    assert (
+        difference.sentence()
+        == "timeouts: 2 lower with sack than with reno in each of 3 replications, too few to tell an interval"
+    )
+    # Where nothing varies at all, the difference is what it is.
+    (fixed,) = compared("flows.timeouts", {"reno": [9, 9, 9], "sack": [7, 7, 7]})
+    assert fixed.verdict != "open"
+
+
 def test_ends_of_an_interval_have_two_digits_of_its_width() -> None:
     assert rounded(4.123, 6.345) == ("4.1", "6.3")
     assert rounded(12.3, 45.6) == ("12", "46")
@@ -217,7 +230,9 @@ def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenari
     late = sorted(part for part in (tmp_path / "out" / "parts").iterdir() if part.name not in kept)
     shutil.rmtree(late[0])
     roamsim("report", "out")
-    assert "Only 2 pairs" in (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Only 2 pairs" in page
+    assert "6 of 8 runs are finished" in page
     shutil.rmtree(tmp_path / "out" / "parts")
     roamsim("report", "out")
     assert ">Differences<" not in (tmp_path / "out" / "report.html").read_text()

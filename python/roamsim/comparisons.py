@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars
@@ -116,6 +116,9 @@ class Comparison:
 
     @staticmethod
     def _difference(found: Difference) -> dict[str, Any]:
+        # Pairs that all differ by the same have a mean and no interval.
+        ends = {"low": math.nan, "high": math.nan} if found.constant else {}
+        absolute, relative = replace(found.absolute, **ends), replace(found.relative, **ends)
         return {
             "metric": found.target.name,
             **found.where,
@@ -123,15 +126,27 @@ class Comparison:
             "against": found.against.label,
             "pairs": found.absolute.samples,
             "difference": _number(found.absolute.mean),
-            "difference_low": _number(found.absolute.low),
-            "difference_high": _number(found.absolute.high),
+            "difference_low": _number(absolute.low),
+            "difference_high": _number(absolute.high),
             "relative": _number(found.relative.mean),
-            "relative_low": _number(found.relative.low),
-            "relative_high": _number(found.relative.high),
+            "relative_low": _number(relative.low),
+            "relative_high": _number(relative.high),
             "verdict": found.verdict,
         }
 
     def _notes(self) -> list[str]:
+        unfinished = self._unfinished()
+        return [*([unfinished] if unfinished else []), *self._notes_on_intervals()]
+
+    def _unfinished(self) -> str | None:
+        entries = self.results.manifest.points
+        wanted = sum(entry.replications for entry in entries)
+        there = sum(_finished(self.results, number) for number in range(len(entries)))
+        if there >= wanted:
+            return None
+        return f"{there} of {wanted} runs are finished; the command that began the comparison goes on from there."
+
+    def _notes_on_intervals(self) -> list[str]:
         values = [{value for value in sample.values if value is not None} for _, sample in self.samples]
         fewest = min((difference.absolute.samples for difference in self._differences), default=0)
         if all(len(found) <= 1 for found in values):
@@ -191,7 +206,8 @@ class PairedPrecision:
             found = samples(self.question, target, tables[target.table])
             for difference in differences(self.question, target, found):
                 told = difference.absolute if target.metric.share else difference.relative
-                if not (difference.equal or told.half_width <= self.half_width):
+                precise = told.half_width <= self.half_width and not difference.constant
+                if not (difference.equal or precise):
                     points |= {difference.value.fingerprint, difference.against.fingerprint}
         return points
 
@@ -204,7 +220,7 @@ def compare(
     metrics: Sequence[str] = (),
     baseline: str | float | None = None,
     replications: int | None = None,
-    precision: str | None = None,
+    precision: str | float | None = None,
     max_replications: int = MAX_REPLICATIONS,
     traces: Sequence[str] = (),
     jobs: int | None = None,
@@ -291,10 +307,10 @@ def _baseline(variation: Variation, asked: str | float | None) -> str:
     raise UsageError(f"the baseline {asked!r} is not among the values of {variation.path}: {there}")
 
 
-def _precision(question: Question, text: str) -> PairedPrecision:
-    half_width = read_share(text)
+def _precision(question: Question, asked: str | float) -> PairedPrecision:
+    half_width = read_share(str(asked))
     if half_width is None:
-        raise UsageError(f"the precision of a comparison is a share, as in 1% or 0.01; this is {text!r}")
+        raise UsageError(f"the precision of a comparison is a share, as in 1% or 0.01; this is {asked!r}")
     return PairedPrecision(question, half_width)
 
 

@@ -148,9 +148,15 @@ class Difference:
         return self.absolute.low == self.absolute.high == 0
 
     @property
+    def constant(self) -> bool:
+        """Whether all pairs differ by the same though their values vary, as counts may: they bound nothing."""
+        there = {value for value in self.value.values if value is not None}
+        return self.absolute.low == self.absolute.high != 0 and len(there) > 1
+
+    @property
     def verdict(self) -> str:
-        """`better`, `worse`, `no difference shown`, `equal`, `open`; `higher`, `lower` where neither is better."""
-        if math.isnan(self.absolute.low):
+        """`better`, `worse`, `no difference shown`, `equal`, `open` (no interval); `higher`, `lower` where neither is better."""
+        if math.isnan(self.absolute.low) or self.constant:
             return "open"
         if self.equal:
             return "equal"
@@ -189,6 +195,11 @@ class Difference:
             return f"{front}{a} and {b} cannot be compared: {number} has a value of both"
         if self.equal:
             return f"{front}{a} and {b} are equal in every replication{few}"
+        if self.constant:
+            word = metric.words[0] if self.sign > 0 else metric.words[1]
+            size = f"{abs(self.absolute.mean):g}" + (f" {metric.unit}" if metric.unit else "")
+            with_against = f"{a} is {size} {word} than {b}" if own_words else f"{size} {word} with {a} than with {b}"
+            return f"{front}{with_against} in each of {paired} replications, too few to tell an interval{few}"
         low, high, unit = self.told()
         if self.sign == 0:
             first, last = rounded(low, high)

@@ -54,9 +54,9 @@ def plot(
     target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
     if target.suffix not in ENDINGS:
         raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
+    results = open_results(folder)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
-    results = open_results(folder)
     if part != ALL and ("." in what or what == "transactions"):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
     return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part))
@@ -78,9 +78,10 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
     table, dot, column = what.partition(".")
     if what == "segments":
         panels = segments(results, part)
-        figure, axes = _grid(results.manifest.scenario, panels)
+        figure, axes = _grid(results.manifest.scenario, panels, same_y=False)
         for panel, place in zip(panels, axes, strict=True):
             timesequence.draw(place, panel.frame)
+        _same_span(axes)
         timesequence.legend(figure, axes)
     elif dot or what == "transactions":
         figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
@@ -106,8 +107,8 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
     return figure
 
 
-def _grid(title: str, panels: list[Panel]) -> tuple[Figure, list[Axes]]:
-    """An empty figure with a place for each panel; all have the same axes, so that they can be compared."""
+def _grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figure, list[Axes]]:
+    """An empty figure with a place for each panel; all have the same time, so that they can be compared."""
     from matplotlib.figure import Figure
 
     count = len(panels)
@@ -120,7 +121,7 @@ def _grid(title: str, panels: list[Panel]) -> tuple[Figure, list[Axes]]:
     rows = -(-count // PANELS_A_ROW)
     columns = -(-count // rows)
     figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.6), layout="constrained")
-    places = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten().tolist()
+    places = figure.subplots(rows, columns, sharex=True, sharey=same_y, squeeze=False).flatten().tolist()
     for panel, place in zip(panels, places, strict=False):
         place.set_title(panel.title)
     for unused in places[count:]:
@@ -130,6 +131,14 @@ def _grid(title: str, panels: list[Panel]) -> tuple[Figure, list[Axes]]:
         place.xaxis.set_tick_params(labelbottom=True)
     figure.suptitle(title)
     return figure, places[:count]
+
+
+def _same_span(panels: list[Axes]) -> None:
+    """Gives each panel its own lower end and all the same height: who is where in the stream says little, slopes do."""
+    ends = [axes.get_ylim() for axes in panels]
+    span = max(high - low for low, high in ends)
+    for axes, (low, _) in zip(panels, ends, strict=True):
+        axes.set_ylim(low, low + span)
 
 
 def draw_curves(axes: Axes, drawn: Curves) -> None:

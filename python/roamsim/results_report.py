@@ -128,7 +128,8 @@ def _metric(page: Report, results: Results, table: str, column: str) -> None:
         drawn = curves(results, table, column)
     except UsageError:
         return
-    if drawn.frame.height <= 2:  # the table says it better
+    compared = (results.manifest.compared or {}).get("metrics", ())
+    if drawn.frame.height <= 2 and f"{table}.{column}" not in compared:  # the table says it better
         return
     if column not in ("goodput_bps", "success_rate") and (drawn.frame["mean"] == 0).all():
         return
