@@ -20,28 +20,56 @@ use std::path::Path;
 
 use tcp_script::run;
 
-#[test]
-fn every_script_holds() {
+/// Name and text of every script, by name.
+fn scripts() -> Vec<(String, String)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tcp_scripts");
-    let only = std::env::var("TCP_SCRIPT").ok();
     let mut paths: Vec<_> = fs::read_dir(&directory)
         .expect("the directory of scripts is there")
         .map(|entry| entry.expect("the directory can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "pkt"))
-        .filter(|path| only.as_deref().is_none_or(|name| path.file_stem().is_some_and(|stem| stem == name)))
         .collect();
     paths.sort();
-    assert!(only.is_some() || paths.len() >= 25, "only {} scripts in {}", paths.len(), directory.display());
-    assert!(!paths.is_empty(), "no script of that name");
-    let mut failures = Vec::new();
-    for path in &paths {
-        let text = fs::read_to_string(path).expect("a script can be read");
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Err(error) = run(&name, &text) {
-            failures.push(error);
-        }
+    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let text = |path: &Path| fs::read_to_string(path).expect("a script can be read");
+    paths.iter().map(|path| (name(path), text(path))).collect()
+}
+
+#[test]
+fn every_script_holds() {
+    let only = std::env::var("TCP_SCRIPT").ok();
+    let mut scripts = scripts();
+    assert!(scripts.len() >= 25, "only {} scripts", scripts.len());
+    scripts.retain(|(name, _)| only.as_deref().is_none_or(|only| name == only));
+    assert!(!scripts.is_empty(), "no script of that name");
+    let failures: Vec<String> =
+        scripts.iter().filter_map(|(name, text)| run(&format!("{name}.pkt"), text).err()).collect();
+    assert!(failures.is_empty(), "{} of {} failed\n{}", failures.len(), scripts.len(), failures.join("\n"));
+}
+
+/// A variant is distinct: it has five scripts or more that its neighbours fail, though they negotiate the same options.
+#[test]
+fn each_variant_has_scripts_that_its_neighbours_fail() {
+    let scripts = scripts();
+    let neighbours = [
+        ("tahoe", &["reno"][..], "off"),
+        ("reno", &["tahoe", "newreno"], "off"),
+        ("newreno", &["reno", "tahoe"], "off"),
+        ("sack", &["newreno", "cubic"], "on"),
+        ("vegas", &["reno", "newreno"], "off"),
+        ("cubic", &["sack", "newreno"], "on"),
+    ];
+    for (variant, neighbours, sack) in neighbours {
+        let setting = format!("--variant={variant}");
+        let own =
+            scripts.iter().filter(|(_, text)| text.lines().any(|l| l.split(' ').any(|word| word == setting)));
+        let distinct = own.filter(|(name, text)| {
+            neighbours.iter().all(|neighbour| {
+                run(name, &text.replace(&setting, &format!("--variant={neighbour} --sack={sack}"))).is_err()
+            })
+        });
+        let names: Vec<&str> = distinct.map(|(name, _)| name.as_str()).collect();
+        assert!(names.len() >= 5, "{variant}: only {names:?}");
     }
-    assert!(failures.is_empty(), "{} of {} failed\n{}", failures.len(), paths.len(), failures.join("\n"));
 }
 
 const HEAD: &str = "// a\n// b\n// c\n--mss=1000\n";

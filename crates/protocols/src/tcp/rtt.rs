@@ -10,7 +10,7 @@ use super::config::Config;
 
 /// The estimator of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RttEstimator {
+pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     rttvar: Span,
     /// The last measurement, until it is taken.
@@ -25,17 +25,22 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    pub(super) fn new(config: &Config) -> RttEstimator {
+    pub(crate) fn new(config: &Config) -> RttEstimator {
         let initial = config.initial_rto.min(config.max_rto);
+        RttEstimator::with(initial, config.min_rto, config.max_rto, config.clock_granularity)
+    }
+
+    /// The timeout before the first measurement, its bounds, and the clock's tick.
+    pub(crate) fn with(initial: Span, min_rto: Span, max_rto: Span, granularity: Span) -> RttEstimator {
         RttEstimator {
             srtt: None,
             rttvar: Span::ZERO,
             latest: None,
             base: initial,
             rto: initial,
-            min_rto: config.min_rto,
-            max_rto: config.max_rto,
-            granularity: config.clock_granularity,
+            min_rto,
+            max_rto,
+            granularity,
         }
     }
 
@@ -45,12 +50,12 @@ impl RttEstimator {
     }
 
     #[inline]
-    pub(super) fn srtt(&self) -> Option<Span> {
+    pub(crate) fn srtt(&self) -> Option<Span> {
         self.srtt
     }
 
     #[inline]
-    pub(super) fn rto(&self) -> Span {
+    pub(crate) fn rto(&self) -> Span {
         self.rto
     }
 
@@ -60,13 +65,13 @@ impl RttEstimator {
     }
 
     /// The timeout after `doublings` of the one in force, for probes of a closed window.
-    pub(super) fn backed_off(&self, doublings: u32) -> Span {
+    pub(crate) fn backed_off(&self, doublings: u32) -> Span {
         self.rto.saturating_mul(1 << doublings.min(40)).min(self.max_rto)
     }
 
     /// A measurement of one segment that was sent once, one of `samples_per_rtt` a round trip.
     #[inline]
-    pub(super) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
+    pub(crate) fn sample(&mut self, elapsed: Span, samples_per_rtt: u64) {
         let r = self.whole_ticks(elapsed).as_ns();
         self.latest = Some(Span::from_ns(r));
         let samples = samples_per_rtt.max(1);
@@ -87,12 +92,12 @@ impl RttEstimator {
     }
 
     /// The timer expired: the timeout doubles (RFC 6298 5.5).
-    pub(super) fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self) {
         self.rto = self.rto.saturating_mul(2).min(self.max_rto);
     }
 
     /// The SYN was lost, so data starts with 3 s unless a measurement is there (RFC 6298 5.7).
-    pub(super) fn restart_after_lost_syn(&mut self) {
+    pub(crate) fn restart_after_lost_syn(&mut self) {
         if self.srtt.is_none() {
             self.base = self.base.max(Span::from_secs(3)).min(self.max_rto);
             self.rto = self.base;

@@ -5,13 +5,13 @@
 
 /// The sequence number of `offset` on the wire.
 #[inline]
-pub(super) const fn to_wire(initial: u32, offset: u64) -> u32 {
+pub(crate) const fn to_wire(initial: u32, offset: u64) -> u32 {
     initial.wrapping_add(offset as u32)
 }
 
 /// The offset nearest to `near` whose sequence number on the wire is `wire`; `None` before the initial one.
 #[inline]
-pub(super) const fn from_wire(initial: u32, wire: u32, near: u64) -> Option<u64> {
+pub(crate) const fn from_wire(initial: u32, wire: u32, near: u64) -> Option<u64> {
     let difference = wire.wrapping_sub(to_wire(initial, near)) as i32;
     near.checked_add_signed(difference as i64)
 }

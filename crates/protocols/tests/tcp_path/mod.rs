@@ -199,7 +199,7 @@ impl Pair {
     /// What holds for every segment sent.
     /// One that has nothing to send has nothing to send when it is asked again, and is what it was.
     fn check_asked_again(&mut self, i: usize) {
-        if self.steps % 32 != 0 {
+        if !self.steps.is_multiple_of(32) {
             return;
         }
         let before = format!("{:?}", self.ends[i].tcp);

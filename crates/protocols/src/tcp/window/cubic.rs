@@ -103,7 +103,8 @@ impl Cubic {
         let in_use = acked.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
         if self.cwnd_bytes < self.ssthresh_bytes {
             if in_use {
-                self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+                let room = self.ssthresh_bytes - self.cwnd_bytes;
+                self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
             }
             return;
         }

@@ -90,7 +90,8 @@ impl Vegas {
             }
         }
         if self.grows && in_use && self.cwnd_bytes < self.ssthresh_bytes {
-            self.cwnd_bytes += acked.bytes.min(self.smss_bytes);
+            let room = self.ssthresh_bytes - self.cwnd_bytes;
+            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
         }
     }
 

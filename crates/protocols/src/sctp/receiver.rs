@@ -1,0 +1,199 @@
+//! DATA received: gaps, reassembly, order within streams, and the SACK that tells of them (RFC 9260 6.2, 6.5 to 6.9).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use roamsim_engine::{Span, Time};
+
+use super::chunk::{COMMON_HEADER_BYTES, Data, Sack};
+use super::config::Config;
+use crate::tcp::sequence::{from_wire, to_wire};
+
+/// A message that has arrived whole and may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The stream.
+    pub stream: u16,
+    /// Its octets.
+    pub bytes: u64,
+    /// Payload protocol identifier.
+    pub protocol: u32,
+    /// Whether it was sent outside of its stream's order.
+    pub unordered: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Stream sequence number of the next message to tell.
+    next: u16,
+    /// Whole messages that wait for their turn.
+    waiting: BTreeMap<u16, Message>,
+}
+
+/// The receiving half. TSNs are counted from the peer's initial one, which is 1.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    /// One below the peer's initial TSN.
+    base: u32,
+    /// Everything up to here has arrived.
+    pub(super) cumulative: u64,
+    /// What has arrived beyond a gap: first and last, apart from each other.
+    ranges: BTreeMap<u64, u64>,
+    /// Chunks of messages that are not whole yet.
+    fragments: BTreeMap<u64, Data>,
+    streams: BTreeMap<u16, Stream>,
+    duplicates: Vec<u32>,
+    held_bytes: u64,
+    buffer_bytes: u64,
+    /// Packets with DATA since the last SACK.
+    packets: u32,
+    /// A SACK must go out now.
+    pub(super) sack_due: bool,
+    pub(super) sack_at: Option<Time>,
+    delay: Option<Span>,
+    pub(super) messages: VecDeque<Message>,
+}
+
+impl Receiver {
+    pub(super) fn new(config: &Config, initial_tsn: u32) -> Receiver {
+        Receiver {
+            base: initial_tsn.wrapping_sub(1),
+            cumulative: 0,
+            ranges: BTreeMap::new(),
+            fragments: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            duplicates: Vec::new(),
+            held_bytes: 0,
+            buffer_bytes: u64::from(config.receive_window_bytes),
+            packets: 0,
+            sack_due: false,
+            sack_at: None,
+            delay: config.delayed_ack,
+            messages: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn cumulative_tsn(&self) -> u32 {
+        to_wire(self.base, self.cumulative)
+    }
+
+    /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further.
+    pub(super) fn take(&mut self, data: &Data, granted: bool) {
+        let place = from_wire(self.base, data.tsn, self.cumulative);
+        let fresh = place.filter(|&tsn| tsn > self.cumulative && !self.has(tsn));
+        let Some(tsn) = fresh else {
+            self.duplicates.push(data.tsn);
+            self.sack_due = true;
+            return;
+        };
+        let bytes = u64::from(data.payload_bytes);
+        let in_sequence = tsn == self.cumulative + 1;
+        // Gap ack blocks count in 16 bits; the next in sequence is taken even without room, lest all stop.
+        if !in_sequence
+            && (tsn - self.cumulative > u64::from(u16::MAX) || self.held_bytes + bytes > self.buffer_bytes)
+        {
+            self.sack_due = true;
+            return;
+        }
+        let had_gaps = !self.ranges.is_empty();
+        self.mark(tsn);
+        self.sack_due |= had_gaps || !self.ranges.is_empty() || data.immediate;
+        if granted {
+            self.held_bytes += bytes;
+            self.fragments.insert(tsn, *data);
+            self.reassemble(tsn);
+        }
+    }
+
+    fn has(&self, tsn: u64) -> bool {
+        self.ranges.range(..=tsn).next_back().is_some_and(|(_, &last)| last >= tsn)
+    }
+
+    fn mark(&mut self, tsn: u64) {
+        let mut first = tsn;
+        let mut last = tsn;
+        if let Some((&start, &end)) = self.ranges.range(..tsn).next_back()
+            && end + 1 == tsn
+        {
+            first = start;
+        }
+        if let Some(end) = self.ranges.remove(&(tsn + 1)) {
+            last = end;
+        }
+        self.ranges.insert(first, last);
+        if first == self.cumulative + 1 {
+            self.ranges.remove(&first);
+            self.cumulative = last;
+        }
+    }
+
+    /// Tells the message that the chunk completes, if it does.
+    fn reassemble(&mut self, tsn: u64) {
+        let Some(&newest) = self.fragments.get(&tsn) else { return };
+        let same = |data: &Data| {
+            data.stream == newest.stream
+                && data.unordered == newest.unordered
+                && (newest.unordered || data.ssn == newest.ssn)
+        };
+        let (mut first, mut last) = (tsn, tsn);
+        while !self.fragments[&first].beginning {
+            match self.fragments.get(&(first - 1)) {
+                Some(data) if same(data) && !data.ending => first -= 1,
+                _ => return,
+            }
+        }
+        while !self.fragments[&last].ending {
+            match self.fragments.get(&(last + 1)) {
+                Some(data) if same(data) && !data.beginning => last += 1,
+                _ => return,
+            }
+        }
+        let mut bytes = 0;
+        for tsn in first..=last {
+            bytes += self.fragments.remove(&tsn).map_or(0, |data| u64::from(data.payload_bytes));
+        }
+        let message =
+            Message { stream: newest.stream, bytes, protocol: newest.protocol, unordered: newest.unordered };
+        if newest.unordered {
+            self.held_bytes -= bytes;
+            self.messages.push_back(message);
+            return;
+        }
+        let stream = self.streams.entry(newest.stream).or_default();
+        if let Some(other) = stream.waiting.insert(newest.ssn, message) {
+            self.held_bytes -= other.bytes;
+        }
+        while let Some(message) = stream.waiting.remove(&stream.next) {
+            stream.next = stream.next.wrapping_add(1);
+            self.held_bytes -= message.bytes;
+            self.messages.push_back(message);
+        }
+    }
+
+    /// The packet with DATA has been read to its end: every second one is acknowledged at once (RFC 9260 6.2).
+    pub(super) fn packet_ends(&mut self, now: Time) {
+        self.packets += 1;
+        match self.delay {
+            Some(delay) if self.packets < 2 && !self.sack_due => {
+                self.sack_at.get_or_insert(now + delay);
+            }
+            _ => self.sack_due = true,
+        }
+    }
+
+    /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet of `packet_bytes` holds.
+    pub(super) fn sack(&mut self, packet_bytes: u32) -> Sack {
+        let mut room = (packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize;
+        let mut gaps = Vec::new();
+        for (&first, &last) in self.ranges.iter().take(room) {
+            gaps.push(((first - self.cumulative) as u16, (last - self.cumulative) as u16));
+        }
+        room -= gaps.len();
+        let mut duplicates = std::mem::take(&mut self.duplicates);
+        duplicates.truncate(room);
+        self.sack_due = false;
+        self.sack_at = None;
+        self.packets = 0;
+        let left = self.buffer_bytes.saturating_sub(self.held_bytes);
+        Sack { cumulative_tsn_ack: self.cumulative_tsn(), a_rwnd_bytes: left as u32, gaps, duplicates }
+    }
+}

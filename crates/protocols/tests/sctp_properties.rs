@@ -1,0 +1,288 @@
+//! Properties of SCTP: messages arrive whole and in their stream's order over any path, and no packet harms.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use proptest::prelude::*;
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::sctp::{Association, Chunk, Config, Data, Event, Init, Message, Packet, Parameter};
+use roamsim_protocols::sctp::{Rules, Sack, State};
+use roamsim_protocols::{Context, Machine};
+
+fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    // PROPTEST_CASES asks for more, never for fewer.
+    ProptestConfig { cases: default.cases.max(cases), failure_persistence: None, ..default }
+}
+
+prop_compose! {
+    fn any_config()(
+        older in any::<bool>(),
+        packet_bytes in 128u32..1500,
+        receive_window_bytes in prop_oneof![1500u32..5000, 5000u32..1_000_000],
+        delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
+        max_burst in 1u32..6,
+    ) -> Config {
+        Config {
+            rules: if older { Rules::Rfc2960 } else { Rules::Rfc9260 },
+            packet_bytes,
+            receive_window_bytes,
+            delayed_ack,
+            max_burst,
+            rto_min: Span::from_ms(200),
+            max_retransmissions: 1000,
+            max_init_retransmissions: 1000,
+            cookie_life: Span::from_secs(1000),
+            ..Config::default()
+        }
+    }
+}
+
+/// Everything an end has to send now.
+fn drain(end: &mut Association, now: Time) -> Vec<Packet> {
+    let mut unused = Stream::new(0, 0, "");
+    let mut packets = Vec::new();
+    while let Some(packet) = end.poll_transmit(&mut Context { now, random: &mut unused }) {
+        packets.push(packet);
+        assert!(packets.len() < 100_000, "endless sending: {end:?}");
+    }
+    packets
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    /// What one end sends the other receives: each stream's ordered messages in order, the unordered as a set.
+    #[test]
+    fn every_message_arrives_whole_and_in_order(
+        configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        tsns in prop_oneof![Just([u32::MAX - 3, 0]), any::<[u32; 2]>()],
+        messages in prop::collection::vec((0usize..2, 0u16..4, 1u64..6000, any::<bool>()), 0..40),
+        loss in prop_oneof![Just(0.0), 0.0..0.5],
+        duplication in prop_oneof![Just(0.0), 0.0..0.3],
+        (delay_ms, jitter_ms) in (0u64..300, 0u64..100),
+        seed in any::<u64>(),
+    ) {
+        let mut random = Stream::new(seed, 0, "path");
+        let mut ends = [0, 1].map(|i| {
+            Association::new(&configs[i], 1000 + i as u16, 1001 - i as u16, 7 + i as u32, tsns[i])
+        });
+        let mut received: [Vec<Message>; 2] = Default::default();
+        for (number, &(i, stream, bytes, unordered)) in messages.iter().enumerate() {
+            prop_assert!(ends[i].send(stream, bytes, number as u32, unordered));
+        }
+        ends[1].listen();
+        ends[0].open();
+        let mut now = Time::ZERO;
+        let mut flights = BinaryHeap::new();
+        let mut on_the_way: Vec<Packet> = Vec::new();
+        let mut closing = false;
+        let mut closed = [false, false];
+        for step in 0.. {
+            prop_assert!(step < 200_000, "no end in sight: {ends:?}");
+            for i in 0..2 {
+                for packet in drain(&mut ends[i], now) {
+                    prop_assert!(packet.total_bytes() <= configs[i].packet_bytes);
+                    // From 60 s on nothing is lost, so that every run ends.
+                    let calm = now > Time::from_ns(60_000_000_000);
+                    let copies = match () {
+                        () if calm => 1,
+                        () if random.bernoulli(loss) => 0,
+                        () if random.bernoulli(duplication) => 2,
+                        () => 1,
+                    };
+                    for copy in 0..copies {
+                        let jitter = Span::from_ns(random.below(jitter_ms * 1_000_000 + 1));
+                        let at = now + Span::from_ms(delay_ms) + jitter;
+                        flights.push(Reverse((at, on_the_way.len(), copy, 1 - i)));
+                    }
+                    on_the_way.push(packet);
+                }
+                while let Some(event) = ends[i].poll_event() {
+                    match event {
+                        Event::Received(message) => received[i].push(message),
+                        Event::Closed => closed[i] = true,
+                        Event::Established => {}
+                        other => prop_assert!(false, "{other:?}"),
+                    }
+                }
+                let state = ends[i].state();
+                if !ends[i].is_drained() && state == State::Established {
+                    prop_assert!(ends[i].poll_timeout().is_some(), "no deadline: {:?}", ends[i]);
+                }
+                // A chunk may leave while less than the window is outstanding; fast retransmit adds one packet.
+                let packet_bytes = u64::from(configs[i].packet_bytes);
+                prop_assert!(ends[i].cwnd_bytes() + 12 >= packet_bytes);
+            }
+            let established = ends.iter().all(|end| end.state() == State::Established);
+            if !closing && established && ends.iter().all(Association::is_drained) {
+                closing = true;
+                ends[0].close();
+                continue;
+            }
+            let arrival = flights.peek().map(|&Reverse((at, ..))| at);
+            let deadlines = [ends[0].poll_timeout(), ends[1].poll_timeout()];
+            let Some(next) = [arrival, deadlines[0], deadlines[1]].into_iter().flatten().min() else { break };
+            prop_assert!(next >= now);
+            now = next;
+            let mut unused = Stream::new(0, 0, "");
+            if arrival == Some(next) {
+                if let Some(Reverse((_, packet, _, i))) = flights.pop() {
+                    ends[i].handle_packet(&mut Context { now, random: &mut unused }, &on_the_way[packet]);
+                }
+            } else {
+                for end in &mut ends {
+                    end.handle_timeout(&mut Context { now, random: &mut unused });
+                }
+            }
+        }
+        prop_assert_eq!(closed, [true, true]);
+        for i in 0..2 {
+            prop_assert_eq!(ends[i].outstanding_bytes(), 0);
+            let sent: Vec<Message> = messages
+                .iter()
+                .enumerate()
+                .filter(|(_, message)| message.0 == 1 - i)
+                .map(|(number, &(_, stream, bytes, unordered))| Message {
+                    stream, bytes, protocol: number as u32, unordered,
+                })
+                .collect();
+            for stream in 0..4 {
+                let ordered = |all: &[Message]| -> Vec<Message> {
+                    all.iter().copied().filter(|m| m.stream == stream && !m.unordered).collect()
+                };
+                prop_assert_eq!(ordered(&received[i]), ordered(&sent));
+            }
+            let mut whole = received[i].clone();
+            whole.sort_by_key(|message| message.protocol);
+            prop_assert_eq!(whole, sent.clone());
+            let bytes: u64 = sent.iter().map(|message| message.bytes).sum();
+            prop_assert_eq!(ends[1 - i].stats().bytes_acknowledged, bytes);
+        }
+    }
+}
+
+/// Numbers mostly near what is expected.
+fn near() -> impl Strategy<Value = u32> {
+    prop_oneof![6 => 0u32..12, 1 => (u32::MAX - 5)..=u32::MAX, 1 => any::<u32>()]
+}
+
+fn any_chunk() -> impl Strategy<Value = Chunk> {
+    let data = (near(), 0u16..3, 0u16..4, any::<[bool; 4]>(), 0u16..1500).prop_map(
+        |(tsn, stream, ssn, [unordered, beginning, ending, immediate], payload_bytes)| {
+            Chunk::Data(Data {
+                tsn,
+                stream,
+                ssn,
+                protocol: 0,
+                unordered,
+                beginning,
+                ending,
+                immediate,
+                payload_bytes,
+            })
+        },
+    );
+    let window = prop_oneof![Just(0u32), Just(100_000u32), any::<u32>()];
+    let gaps = prop::collection::vec((0u16..9, 0u16..9), 0..4);
+    let sack = (near(), window.clone(), gaps).prop_map(|(cumulative_tsn_ack, a_rwnd_bytes, gaps)| {
+        Chunk::Sack(Sack { cumulative_tsn_ack, a_rwnd_bytes, gaps, duplicates: vec![] })
+    });
+    let init = (near(), window, 0u16..4, near(), any::<bool>(), prop::collection::vec(0u8..9, 0..40))
+        .prop_map(|(initiate_tag, a_rwnd_bytes, streams, initial_tsn, ack, value)| {
+            let parameters = vec![Parameter { kind: Parameter::STATE_COOKIE, value }];
+            let init = Init {
+                initiate_tag,
+                a_rwnd_bytes,
+                outbound_streams: streams,
+                inbound_streams: streams,
+                initial_tsn,
+                parameters,
+            };
+            if ack { Chunk::InitAck(init) } else { Chunk::Init(init) }
+        });
+    prop_oneof![
+        8 => data,
+        8 => sack,
+        3 => init,
+        2 => prop::collection::vec(0u8..9, 26).prop_map(Chunk::CookieEcho),
+        2 => Just(Chunk::CookieAck),
+        1 => near().prop_map(|cumulative_tsn_ack| Chunk::Shutdown { cumulative_tsn_ack }),
+        1 => Just(Chunk::ShutdownAck),
+        1 => any::<bool>().prop_map(|reflected_tag| Chunk::ShutdownComplete { reflected_tag }),
+        1 => any::<bool>().prop_map(|reflected_tag| Chunk::Abort { reflected_tag, causes: vec![] }),
+        1 => Just(Chunk::Heartbeat(vec![])),
+        1 => Just(Chunk::Error(vec![Parameter { kind: 3, value: vec![] }])),
+    ]
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    /// Whatever arrives: no panic (overflow checks are on), no endless work, a deadline while data is outstanding.
+    #[test]
+    fn no_sequence_of_packets_harms(
+        config in any_config(),
+        up in any::<bool>(),
+        initial_tsn in prop_oneof![Just(1u32), Just(u32::MAX), any::<u32>()],
+        acts in prop::collection::vec(
+            (prop::collection::vec(any_chunk(), 1..4), prop_oneof![9 => Just(7u32), 1 => near()],
+             0u64..2000, any::<bool>(), 0u8..40),
+            1..50,
+        ),
+    ) {
+        let mut unused = Stream::new(0, 0, "");
+        let mut end = Association::new(&config, 1, 2, 7, initial_tsn);
+        end.send(0, 20_000, 0, false);
+        let mut now = Time::ZERO;
+        let arrive = |chunks| Packet {
+            source_port: 2, destination_port: 1, verification_tag: 7, chunks,
+        };
+        if up {
+            end.open();
+            drain(&mut end, now);
+            let parameters = vec![Parameter { kind: Parameter::STATE_COOKIE, value: vec![] }];
+            let init = Init {
+                initiate_tag: 9, a_rwnd_bytes: 50_000, outbound_streams: 3, inbound_streams: 3,
+                initial_tsn: 1, parameters,
+            };
+            let mut cx = Context { now, random: &mut unused };
+            end.handle_packet(&mut cx, &arrive(vec![Chunk::InitAck(init)]));
+            end.handle_packet(&mut cx, &arrive(vec![Chunk::CookieAck]));
+            prop_assert_eq!(end.state(), State::Established);
+        } else {
+            end.listen();
+        }
+        drain(&mut end, now);
+        for (chunks, verification_tag, wait_ms, write, close) in acts {
+            // Acknowledgements are counted from what this end sends.
+            let chunks = chunks.into_iter().map(|chunk| match chunk {
+                Chunk::Sack(mut sack) => {
+                    sack.cumulative_tsn_ack = sack.cumulative_tsn_ack.wrapping_add(initial_tsn);
+                    Chunk::Sack(sack)
+                }
+                other => other,
+            });
+            let packet = Packet { verification_tag, ..arrive(chunks.collect()) };
+            end.handle_packet(&mut Context { now, random: &mut unused }, &packet);
+            if write {
+                end.send(0, 3000, 0, false);
+            }
+            match close {
+                0 => end.close(),
+                1 => end.abort(),
+                2 => end.open(),
+                _ => {}
+            }
+            drain(&mut end, now);
+            while end.poll_event().is_some() {}
+            if end.outstanding_bytes() > 0 && end.state() != State::Closed {
+                prop_assert!(end.poll_timeout().is_some(), "no deadline: {end:?}");
+            }
+            now += Span::from_ms(wait_ms);
+            end.handle_timeout(&mut Context { now, random: &mut unused });
+            drain(&mut end, now);
+            prop_assert!(end.poll_timeout().is_none_or(|at| at > now), "a deadline stays: {end:?}");
+        }
+    }
+}
