@@ -195,15 +195,4 @@ left RTTVAR near zero, and the RTO is 1.23 to 1.28 s where a repeat behind a ful
 RFC 6298 asks for no more. ns-2's Linux agent lets RTTVAR fall more slowly. In ns-3 the timer that runs on
 (c) expires in each repair. How often the queue overflows depends on the growth of k.""",
     ),
-    Explanation(
-        letter="m",
-        peers=("ns-2",),
-        parts=("goodput", "wide"),
-        variants=("cubic",),
-        quantities=(),
-        cases=("every segment", "0.02", "0.03", "0.05", "0.1"),
-        because="""**A lost retransmission** is repeated by ns-2's Linux agent within the same recovery, when segments
-sent after it have been told of; RFC 6675 leaves it to the timer. Six lists, p = 0.05, 30 s: 58 timeouts in
-Roamsim and 4 in ns-2; of 13 looked at, nine were for a retransmission that was lost.""",
-    ),
 ]
