@@ -217,8 +217,8 @@ def compare(
         baseline: the value that all others are compared with; the first unless given. Each value is also compared
             with the one before it.
         replications: independent repetitions of each value, two at least; 10 unless a precision is asked for.
-        precision: such as `1%` or 0.01: replications are added until every 95 % interval of a relative difference (of shares,
-            of the difference in percentage points) has a half-width this small.
+        precision: such as `1%` or 0.01: replications are added until every 95 % interval of a relative difference (of
+            shares, of the difference in percentage points) has a half-width this small.
         max_replications: where `precision` stops at the latest.
         trace: what to record of the first replication of each point, as `run` does; needs `out`.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.

@@ -117,8 +117,10 @@ class Comparison:
     @staticmethod
     def _difference(found: Difference) -> dict[str, Any]:
         # Pairs that all differ by the same have a mean and no interval.
-        ends = {"low": math.nan, "high": math.nan} if found.constant else {}
-        absolute, relative = replace(found.absolute, **ends), replace(found.relative, **ends)
+        absolute, relative = found.absolute, found.relative
+        if found.constant:
+            absolute = replace(absolute, low=math.nan, high=math.nan)
+            relative = replace(relative, low=math.nan, high=math.nan)
         return {
             "metric": found.target.name,
             **found.where,

@@ -155,7 +155,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """`better`, `worse`, `no difference shown`, `equal`, `open` (no interval); `higher`, `lower` where neither is better."""
+        """`better`, `worse`, `no difference shown`, `equal`, `open`; `higher`, `lower` where neither is better."""
         if math.isnan(self.absolute.low) or self.constant:
             return "open"
         if self.equal:

@@ -134,7 +134,7 @@ def _grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figu
 
 
 def _same_span(panels: list[Axes]) -> None:
-    """Gives each panel its own lower end and all the same height: who is where in the stream says little, slopes do."""
+    """Gives each panel its own lower end and all the same height: slopes are compared, not places."""
     ends = [axes.get_ylim() for axes in panels]
     span = max(high - low for low, high in ends)
     for axes, (low, _) in zip(panels, ends, strict=True):
