@@ -13,7 +13,7 @@ from roamsim.curves import Curves, curves, delays
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.store import Results, open_results
-from roamsim.timeseries import ALL, NOTES, POINTS, Panel, Part, segments, time_series
+from roamsim.timeseries import ALL, NOTES, POINTS, TITLES, Panel, Part, segments, time_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
     else:
         panels = time_series(results, what, part)
         figure, axes = _grid(results.manifest.scenario, panels)
-        draw_time_series(axes, [panel.frame for panel in panels])
+        draw_time_series(axes, [panel.frame for panel in panels], TITLES.get(what, what))
         if len(panels) > 1:
             timesequence.legend(figure, axes)
     # Axes are named where they have ticks: at the left, and where no panel stands below.
@@ -186,7 +186,7 @@ def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
     axes.legend(frameon=False)
 
 
-def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> None:
+def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title: str) -> None:
     """Draws samples over time, as points or as lines; on a line a value holds until the next one.
 
     A series has one colour in all panels. One panel gets a legend; that of several is left to the caller.
@@ -218,8 +218,9 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> Non
             axes.set_yscale("log")
         if len(units) == 1 and units[0] in prefixed:
             axes.yaxis.set_major_formatter(EngFormatter(prefixed[units[0]]))
+            axes.set_ylabel(title)
         else:
-            axes.set_ylabel(", ".join(units))
+            axes.set_ylabel(f"{title} [{', '.join(units)}]")
     if len(panels) == 1:
         panels[0].legend(frameon=False)
 
