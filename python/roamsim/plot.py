@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,14 +65,18 @@ def plot(
 
 def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
     """Draws a figure into a file, in the format of an ending; equal results give equal files."""
+    write_figure(lambda: _figure(results, what, part), file, ending)
+
+
+def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
+    """Writes what `draw` makes, in the house's style and without a date."""
     import matplotlib
 
     # No date, no random identifiers.
     style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     with matplotlib.rc_context(style):
-        figure = _figure(results, what, part)
-        figure.savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+        draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
 
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
