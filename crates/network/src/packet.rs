@@ -2,11 +2,11 @@
 //!
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 
+use crate::socket::SocketId;
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
-use roamsim_protocols::mih;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, mih, sctp};
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
@@ -65,6 +65,8 @@ pub enum Pdu {
     Tcp(Segment),
     /// A UDP datagram and its message.
     Udp(Datagram, Message),
+    /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
+    Sctp(sctp::Packet),
 }
 
 /// A packet's number in its run, from zero, in order of creation.
@@ -81,10 +83,21 @@ pub struct Packet {
     /// Destination address.
     pub destination: Address,
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP or UDP sockets, as the PDU says.
+    /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says.
     pub socket: u32,
     /// Octets, network header included.
     pub size_bytes: u32,
     /// What it carries.
     pub pdu: Pdu,
+}
+
+impl Packet {
+    /// The socket it is for at its destination.
+    pub fn socket_id(&self) -> SocketId {
+        match self.pdu {
+            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
+            Pdu::Udp(..) => SocketId::Udp(self.socket),
+            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
+        }
+    }
 }
