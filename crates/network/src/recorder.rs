@@ -289,7 +289,13 @@ impl Recorder {
         let traced = self.traced.get(&packet.id).cloned();
         if let (Some(capture), Some(traced)) = (&mut self.capture, &traced) {
             let dropped = copies.iter().find_map(|(_, dropped)| *dropped).filter(|_| copies.len() == 1);
-            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped.map(|d| (d, place.as_str())));
+            capture.packet(
+                now,
+                at,
+                Direction::Outbound,
+                &traced.octets,
+                dropped.map(|d| (d, place.as_str())),
+            );
         }
         for &(id, dropped) in copies {
             if let Some(traced) = &traced {
