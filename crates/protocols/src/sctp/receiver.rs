@@ -13,6 +13,8 @@ use crate::tcp::sequence::{from_wire, to_wire};
 pub struct Message {
     /// The stream.
     pub stream: u16,
+    /// Stream sequence number; without meaning for an unordered message.
+    pub ssn: u16,
     /// Its octets.
     pub bytes: u64,
     /// Payload protocol identifier.
@@ -151,8 +153,13 @@ impl Receiver {
         for tsn in first..=last {
             bytes += self.fragments.remove(&tsn).map_or(0, |data| u64::from(data.payload_bytes));
         }
-        let message =
-            Message { stream: newest.stream, bytes, protocol: newest.protocol, unordered: newest.unordered };
+        let message = Message {
+            stream: newest.stream,
+            ssn: newest.ssn,
+            bytes,
+            protocol: newest.protocol,
+            unordered: newest.unordered,
+        };
         if newest.unordered {
             self.held_bytes -= bytes;
             self.messages.push_back(message);
