@@ -8,6 +8,8 @@
 //! parameters in INIT and INIT ACK; HEARTBEATs that confirm paths and watch idle ones; a primary path, failover by
 //! Path.Max.Retrans, retransmission on an alternate path.
 //!
+//! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's primary one.
+//!
 //! By [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, what was lost goes to an alternate path after
 //! missing reports too, RTO.Initial 3 s. The window of both RFCs counts DATA chunks with their headers; it moves in
 //! units of PMDCS by RFC 9260 7.2, of the path MTU with the IP header by RFC 2960 7.2, and starts with two of these.
@@ -33,7 +35,7 @@ mod sender;
 pub mod stats;
 pub mod wire;
 
-pub use association::{Association, Event, State};
+pub use association::{Association, Change, Event, State};
 pub use chunk::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
 pub use config::{AddressForm, Config, ConfigError, Rules};
 pub use path::{Path, PathReport};

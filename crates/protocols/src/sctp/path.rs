@@ -144,6 +144,11 @@ impl PathState {
         self.confirmed && self.active && !self.removed
     }
 
+    /// Whether data may go here at all, if only because every path is inactive.
+    pub(super) fn carries(&self) -> bool {
+        self.confirmed && !self.removed
+    }
+
     /// A SACK advanced the cumulative TSN: `newly` octets are new, `before` were outstanding (RFC 9260 7.2.1, 7.2.2).
     pub(super) fn grow(&mut self) {
         let (newly, full) = (self.newly, self.before >= self.cwnd);

@@ -5,6 +5,7 @@ use roamsim_engine::Time;
 use super::handshake::STALE_COOKIE;
 use super::{Association, Event, State};
 use crate::machine::Context;
+use crate::sctp::address;
 use crate::sctp::chunk::{Chunk, Packet, Sack};
 use crate::sctp::path::Path;
 
@@ -68,6 +69,10 @@ impl Association {
             }
             // These tell of addresses.
             [Chunk::InitAck(_) | Chunk::CookieEcho(_), ..] => tag == self.tag,
+            [Chunk::Asconf(asconf), ..] if !known => {
+                let told = address::from_parameter(&asconf.address);
+                tag == self.tag && told.is_some_and(|address| self.paths.remotes.contains(&address))
+            }
             _ => tag == self.tag && known,
         }
     }
@@ -89,6 +94,12 @@ impl Association {
             }
             (Chunk::HeartbeatAck(information), state) if state != State::Closed => {
                 self.take_heartbeat_ack(cx.now, information);
+            }
+            (Chunk::Asconf(asconf), state) if state.sends_data() || state.receives_data() => {
+                self.take_asconf(cx, path, asconf);
+            }
+            (Chunk::AsconfAck(ack), state) if state.sends_data() || state.receives_data() => {
+                self.take_asconf_ack(cx, path, ack);
             }
             (Chunk::Shutdown { cumulative_tsn_ack }, _) => {
                 self.take_shutdown(cx.now, path, *cumulative_tsn_ack);

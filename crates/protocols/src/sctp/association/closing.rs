@@ -53,6 +53,7 @@ impl Association {
         self.control_due = false;
         self.control_at = None;
         self.paths.all.iter_mut().for_each(|state| state.stop());
+        self.reconfiguration.stop();
         self.receiver.sack_at = None;
         self.receiver.sack_due = false;
         self.events.push_back(event);

@@ -99,6 +99,7 @@ impl Association {
 
     fn take_init(&mut self, initial_tsn: u32, rwnd_bytes: u32, streams: u16) {
         self.receiver = Receiver::new(&self.config, initial_tsn);
+        self.reconfiguration.peer_serial = initial_tsn.wrapping_sub(1);
         self.sender.peer_rwnd = u64::from(rwnd_bytes);
         self.stats.messages_dropped += self.sender.limit_streams(streams);
     }

@@ -8,31 +8,33 @@ use crate::sctp::chunk::{Chunk, Packet, Parameter};
 use crate::sctp::path::Path;
 
 impl Association {
-    /// The association is up: paths not confirmed are probed, one in each RTO (HB.Max.Burst 1), the others later.
+    /// HEARTBEATs of all paths that have none yet: paths not confirmed are probed, one in each RTO (HB.Max.Burst 1).
     pub(super) fn start_heartbeats(&mut self, now: Time, random: &mut Stream) {
-        let mut probes = 0;
+        let mut wait = Span::ZERO;
         for place in 0..self.paths.all.len() {
-            self.start_heartbeat(now, random, place, &mut probes);
-        }
-    }
-
-    pub(super) fn start_heartbeat(&mut self, now: Time, random: &mut Stream, place: usize, probes: &mut u64) {
-        let period = self.period(random, place);
-        let state = &mut self.paths.all[place];
-        if state.removed || state.heartbeat.at.is_some() {
-            return;
-        }
-        if state.confirmed {
-            state.heartbeat.at = period.map(|period| now + period);
-        } else {
-            state.heartbeat.at = Some(now + state.rtt.rto().saturating_mul(*probes));
-            *probes += 1;
+            let state = &self.paths.all[place];
+            if state.removed || state.heartbeat.at.is_some() || state.heartbeat.due {
+                continue;
+            }
+            if state.confirmed {
+                let period = self.period(random, place);
+                self.paths.all[place].heartbeat.at = period.map(|period| now + period);
+            } else if wait == Span::ZERO {
+                wait += state.rtt.rto();
+                self.heartbeat_due(now, random, place);
+            } else {
+                let rto = state.rtt.rto();
+                self.paths.all[place].heartbeat.at = Some(now + wait);
+                wait += rto;
+            }
         }
     }
 
     /// From one HEARTBEAT of an idle path to the next: HB.interval and half to one and a half RTO (RFC 9260 8.3).
+    /// A path that is not confirmed is probed even without HB.interval.
     fn period(&self, random: &mut Stream, place: usize) -> Option<Span> {
-        let interval = self.config.heartbeat_interval?;
+        let probed = (!self.paths.all[place].confirmed).then_some(Span::ZERO);
+        let interval = self.config.heartbeat_interval.or(probed)?;
         let rto = self.paths.all[place].rtt.rto().as_ns();
         Some(interval + Span::from_ns(rto / 2) + Span::from_ns(random.below(rto.max(1))))
     }
@@ -101,6 +103,10 @@ impl Association {
                 self.events.push_back(Event::PathDown(state.path));
             }
         }
+        self.judge_association();
+    }
+
+    pub(super) fn judge_association(&mut self) {
         if self.errors > self.config.max_retransmissions {
             self.end(Event::TimedOut);
         }

@@ -4,6 +4,7 @@ mod arrival;
 mod closing;
 mod handshake;
 mod heartbeat;
+mod reconfiguration;
 mod timers;
 mod transmit;
 
@@ -19,6 +20,8 @@ use super::receiver::{Message, Receiver};
 use super::sender::Sender;
 use super::stats::Stats;
 use crate::machine::Address;
+pub use reconfiguration::Change;
+use reconfiguration::Reconfiguration;
 
 /// The states of RFC 9260 section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +72,17 @@ pub enum Event {
     PathUp(Path),
     /// New data goes here from now on, as long as the path is active: asked for by this end or by the peer.
     PrimaryChanged(Path),
+    /// The peer has answered a change asked for by [`reconfigure`](Association::reconfigure).
+    Reconfigured {
+        /// What was asked for.
+        change: Change,
+        /// Whether it has been made.
+        accepted: bool,
+    },
+    /// The peer has got one more address.
+    PeerAddressAdded(Address),
+    /// The peer has lost an address.
+    PeerAddressDeleted(Address),
     /// The association was shut down; nothing is lost.
     Closed,
     /// The peer or the application ended it at once.
@@ -91,6 +105,7 @@ pub struct Association {
     cookie: Vec<u8>,
     /// Whether the peer has told that it takes ASCONF.
     peer_takes_asconf: bool,
+    reconfiguration: Reconfiguration,
     paths: Paths,
     /// The path of the chunk that T1 or T2 repeats.
     control_path: usize,
@@ -138,6 +153,7 @@ impl Association {
             peer_tag: 0,
             cookie: Vec::new(),
             peer_takes_asconf: false,
+            reconfiguration: Reconfiguration::new(initial_tsn),
             paths: Paths::new(config, local, remote),
             control_path: 0,
             sender: Sender::new(config, initial_tsn),

@@ -42,7 +42,11 @@ impl Association {
 impl Machine for Association {
     fn poll_timeout(&self) -> Option<Time> {
         let paths = self.paths.all.iter().filter_map(|state| state.next_deadline());
-        [self.control_at, self.receiver.sack_at].into_iter().flatten().chain(paths).min()
+        [self.control_at, self.receiver.sack_at, self.reconfiguration.next_deadline()]
+            .into_iter()
+            .flatten()
+            .chain(paths)
+            .min()
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
@@ -55,6 +59,9 @@ impl Machine for Association {
             if due(self.paths.all[place].t3_at) {
                 self.expire(place);
             }
+        }
+        if due(self.reconfiguration.next_deadline()) {
+            self.expire_asconf();
         }
         self.handle_heartbeat_timers(cx);
         if due(self.receiver.sack_at) {

@@ -28,6 +28,9 @@ impl Association {
         if let Some(heartbeat) = self.next_heartbeat(cx) {
             return Some(heartbeat);
         }
+        if let Some(asconf) = self.next_asconf(cx) {
+            return Some(asconf);
+        }
         let data_on = if self.state.sends_data() { self.sender.next_path(&self.paths) } else { None };
         let data_path = data_on.map(|place| self.paths.all[place].path);
         let mut chunks = Vec::new();
@@ -37,7 +40,8 @@ impl Association {
             room = room.saturating_sub(padded(sack.bytes()));
             chunks.push(sack);
             // It travels with data only where it has to go anyway.
-            if let Some(path) = self.sack_path.filter(|&path| Some(path) != data_path) {
+            let back = self.sack_path.or(self.sending_path());
+            if let Some(path) = back.filter(|&path| Some(path) != data_path) {
                 return Some((path, self.packet(self.peer_tag, chunks)));
             }
         }

@@ -223,6 +223,12 @@ impl Sender {
         paths.all[path].t3_at = None;
     }
 
+    /// A path is no more: what is in flight there is to be sent again at once.
+    pub(super) fn leave_path(&mut self, path: usize, paths: &mut Paths) {
+        self.lose_path(path, paths);
+        self.probing = false;
+    }
+
     /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
     /// by RFC 2960 6.4 elsewhere.
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
@@ -233,7 +239,7 @@ impl Sender {
 
     fn window_open(&self, path: usize, paths: &Paths) -> bool {
         let state = &paths.all[path];
-        !self.probing && self.burst_left > 0 && state.outstanding_bytes < state.cwnd
+        !self.probing && self.burst_left > 0 && state.carries() && state.outstanding_bytes < state.cwnd
     }
 
     /// Octets of user data in the next new chunk. With nothing outstanding one probes the closed window (RFC 9260 6.1 A).
@@ -247,7 +253,8 @@ impl Sender {
         // RFC 9260 6.1 C: first what is to be sent again.
         if let Some(&tsn) = self.lost.first() {
             let path = self.path_again(&self.flight[(tsn - self.acknowledged - 1) as usize], paths);
-            return (self.one_packet_due || self.window_open(path, paths)).then_some(path);
+            let carries = paths.all[path].carries();
+            return (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path);
         }
         let path = paths.current();
         (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
