@@ -182,12 +182,8 @@ impl World {
                 }
             }
             Event::Established => self.work.push_back(Work::Sctp(number)),
-            Event::Closed
-            | Event::Aborted
-            | Event::TimedOut
-            | Event::PathDown(_)
-            | Event::PathUp(_)
-            | Event::PrimaryChanged(_) => {}
+            // An end leaves nothing to do here, and of its paths the association takes care by itself.
+            _ => {}
         }
     }
 
