@@ -97,6 +97,15 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// The socket it is for at its destination.
+    pub fn socket_id(&self) -> SocketId {
+        match self.pdu {
+            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
+            Pdu::Udp(..) => SocketId::Udp(self.socket),
+            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
+        }
+    }
+
     /// Whether it is for everyone on the link.
     #[inline]
     pub fn is_broadcast(&self) -> bool {
@@ -110,15 +119,6 @@ impl Packet {
             Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
                 !self.is_broadcast()
             }
-        }
-    }
-
-    /// The socket it is for at its destination.
-    pub fn socket_id(&self) -> SocketId {
-        match self.pdu {
-            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
-            Pdu::Udp(..) => SocketId::Udp(self.socket),
-            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
         }
     }
 }

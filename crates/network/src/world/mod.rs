@@ -56,8 +56,8 @@ impl Event {
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
-            Event::Beacon(number) => (7, number),
-            Event::Sctp(number) => (6, number),
+            Event::Beacon(number) => (6, number),
+            Event::Sctp(number) => (7, number),
         };
         kind << 32 | u64::from(number)
     }
