@@ -86,6 +86,7 @@ pub struct Detail {
     pub part: Option<StreamPart>,
 }
 
+#[derive(Clone)]
 struct Traced {
     description: String,
     octets: Vec<u8>,
@@ -264,6 +265,45 @@ impl Recorder {
         }
         if let Some(dropped) = dropped {
             self.lost(dropped.at, packet);
+        }
+    }
+
+    /// A base station has sent a packet to all its stations: each copy with its number and how it was lost.
+    pub(crate) fn broadcast(
+        &mut self,
+        now: Time,
+        at: Address,
+        packet: &Packet,
+        copies: &[(PacketId, Option<Dropped>)],
+        waiting: usize,
+        topology: &Topology,
+    ) {
+        let interface = topology.interface(at);
+        let place = format!("{} ({} to all)", interface.name, topology.node(interface.node).name);
+        if self.wanted.fingerprints {
+            self.digest(now, at.0, packet);
+        }
+        if self.wanted.queue {
+            self.sample(now, at.0, "queue", "packets", waiting as f64, &place);
+        }
+        let traced = self.traced.get(&packet.id).cloned();
+        if let (Some(capture), Some(traced)) = (&mut self.capture, &traced) {
+            let dropped = copies.iter().find_map(|(_, dropped)| *dropped).filter(|_| copies.len() == 1);
+            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped.map(|d| (d, place.as_str())));
+        }
+        for &(id, dropped) in copies {
+            if let Some(traced) = &traced {
+                self.traced.insert(id, traced.clone());
+            }
+            let copy = Packet { id, ..packet.clone() };
+            match dropped {
+                Some(dropped) => {
+                    let place = format!("{place}: {}", dropped.reason);
+                    self.row(dropped.at, PacketEvent::Dropped, interface.node, place, &copy);
+                    self.lost(dropped.at, &copy);
+                }
+                None => self.row(now, PacketEvent::Transmitted, interface.node, place.clone(), &copy),
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
-use crate::packet::{IpVersion, Packet, Pdu};
+use crate::packet::{BROADCAST, IpVersion, Packet, Pdu};
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::{Address, tcp};
 
@@ -12,6 +12,14 @@ const PROTOCOL_UDP: u8 = 17;
 const HOP_LIMIT: u8 = 64;
 
 fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
+    if address == BROADCAST {
+        return match ip {
+            // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
+            IpVersion::V6 => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
+            // 255.255.255.255 (RFC 919 section 7).
+            IpVersion::V4 => vec![255; 4],
+        };
+    }
     // Host zero is no host.
     let host = address.0.wrapping_add(1);
     match ip {

@@ -10,6 +10,7 @@ mod mih;
 mod tcp;
 
 use crate::flow::Flow;
+use crate::handover::Handovers;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Wanted};
@@ -40,6 +41,8 @@ pub enum Event {
     Mihf(u32),
     /// The MIH users of a signalling entry.
     Signalling(u32),
+    /// A cell beacons.
+    Beacon(u32),
 }
 
 impl Event {
@@ -51,6 +54,7 @@ impl Event {
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
+            Event::Beacon(number) => (6, number),
         };
         kind << 32 | u64::from(number)
     }
@@ -90,6 +94,8 @@ pub struct World {
     pub mih_nodes: Vec<MihNode>,
     /// Signalling entries.
     pub signalling: Vec<Signalling>,
+    /// Cells, their stations, and the handovers between them.
+    pub handovers: Handovers,
     pub(crate) work: VecDeque<Work>,
     pub(crate) wanted: Wanted,
     details: bool,
@@ -109,6 +115,7 @@ impl World {
             flows: Vec::new(),
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
+            handovers: Handovers::default(),
             work: VecDeque::new(),
             wanted,
             details,
@@ -138,19 +145,26 @@ impl World {
 
     /// The addresses by which two nodes reach each other: of the interfaces that lead there.
     fn addresses(&self, a: NodeId, b: NodeId) -> Option<(Address, Address)> {
-        Some((self.network.topology.route(a, b)?, self.network.topology.route(b, a)?))
+        let topology = &self.network.topology;
+        Some((topology.address_for(a, b)?, topology.address_for(b, a)?))
     }
 
     /// Runs to the end; returns the number of events that did something.
     pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
         let mut queue = EventQueue::new();
+        // Before all else, so that stations in reach are associated when flows start.
+        for (number, cell) in self.handovers.cells.iter().enumerate() {
+            queue.push(cell.first_beacon, Event::Beacon(number as u32));
+        }
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
         }
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
             signalling.arm(number as u32, &mut queue);
         }
-        run_until(self, &mut queue, until)
+        let events = run_until(self, &mut queue, until)?;
+        self.handovers.finish(&self.network);
+        Ok(events)
     }
 
     /// The digest of every event.
@@ -190,6 +204,9 @@ impl World {
     /// Hands a packet to its socket, and serves what that touches.
     #[inline]
     fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
+        if packet.is_broadcast() {
+            return self.receive_broadcast(now, &packet);
+        }
         match packet.pdu {
             Pdu::Tcp(segment) => {
                 if self.wanted.segments {
@@ -209,6 +226,22 @@ impl World {
             }
         }
         self.serve_work(now, queue);
+    }
+
+    /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
+    #[cold]
+    fn receive_broadcast(&mut self, _now: Time, packet: &Packet) {
+        match packet.pdu {
+            // No transport listens for broadcasts.
+            Pdu::Tcp(_) | Pdu::Udp(..) => {}
+        }
+    }
+
+    /// A cell beacons, and will again.
+    fn handle_beacon(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        self.handovers.beacon(&mut self.network, now, number);
+        queue.push(now + self.handovers.cells[number as usize].beacon_period, Event::Beacon(number));
+        true
     }
 
     /// A message has arrived for the user of a socket.
@@ -325,6 +358,7 @@ impl Simulation for World {
             Event::Server(number) => self.handle_server(now, number, queue),
             Event::Mihf(number) => self.handle_mihf(now, number, queue),
             Event::Signalling(number) => self.handle_signalling(now, number, queue),
+            Event::Beacon(number) => self.handle_beacon(now, number, queue),
         };
         if worked {
             self.serve_work(now, queue);
