@@ -126,6 +126,7 @@ impl TcpSocket {
             destination: self.remote,
             socket: self.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Tcp(segment),
         }
     }

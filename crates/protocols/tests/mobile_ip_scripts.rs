@@ -435,7 +435,7 @@ impl<'a> Words<'a> {
             interface: interface_of(source),
             source,
             source_port: 0,
-            destination: Ipv4Addr::new(224, 0, 0, 1),
+            destination: Ipv4Addr::BROADCAST,
         };
         let advertisement = AgentAdvertisement {
             common_traffic: true,

@@ -123,7 +123,9 @@ impl Loss {
                 self.draws.bernoulli(if bad { *loss_bad } else { *loss_good })
             }
             LossModel::List { segments, association } => {
-                if !has_data(packet) || association.is_some_and(|association| !belongs(packet, association)) {
+                if !packet.carries_data()
+                    || association.is_some_and(|association| !belongs(packet, association))
+                {
                     return false;
                 }
                 self.counted += 1;
@@ -135,14 +137,6 @@ impl Loss {
     }
 }
 
-/// Whether a packet carries octets of a stream, or a message.
-fn has_data(packet: &Packet) -> bool {
-    match &packet.pdu {
-        Pdu::Tcp(segment) => segment.payload_bytes > 0,
-        Pdu::Udp(..) => true,
-    }
-}
-
 /// Whether a packet is of the association, in either direction.
 fn belongs(packet: &Packet, association: Association) -> bool {
     match (&packet.pdu, association) {
@@ -150,7 +144,9 @@ fn belongs(packet: &Packet, association: Association) -> bool {
         | (Pdu::Udp(..), Association::Udp { source, sink }) => {
             packet.socket == source || packet.socket == sink
         }
-        (Pdu::Tcp(_), Association::Udp { .. }) | (Pdu::Udp(..), Association::Tcp { .. }) => false,
+        (Pdu::Tcp(_), Association::Udp { .. })
+        | (Pdu::Udp(..), Association::Tcp { .. })
+        | (Pdu::Icmp(_), _) => false,
     }
 }
 

@@ -11,10 +11,9 @@ use super::wire::{AgentAdvertisement, AgentFlags, AgentSolicitation, RouterAddre
 use super::{Arrival, Interface, Pdu, Transmit};
 use crate::{Context, Machine};
 
-/// Where advertisements go: to all systems on this link (RFC 1112, RFC 5944 section 2.1).
-pub const ALL_SYSTEMS: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 1);
-/// Where solicitations go: to all routers on this link (RFC 1256 section 5.1).
-pub const ALL_ROUTERS: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 2);
+/// Where advertisements and solicitations go: the limited broadcast, which RFC 1256 (sections 4.2 and 5.1) and RFC 5944
+/// (section 2.1) allow beside the multicast addresses.
+pub const ALL_ON_LINK: Ipv4Addr = Ipv4Addr::BROADCAST;
 
 /// The last sequence number, and the one that follows it (section 2.3.2).
 const LAST_SEQUENCE: u16 = 0xffff;
@@ -152,7 +151,7 @@ impl Machine for Advertiser {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         if self.next.is_some_and(|next| next <= cx.now) {
-            self.advertise(ALL_SYSTEMS);
+            self.advertise(ALL_ON_LINK);
             let shortened = Span::from_ns(cx.random.below(self.config.jitter.as_ns() + 1));
             // A period of zero is refused by whoever configures; here it must not stop the time.
             let interval = self.config.period.saturating_sub(shortened).max(Span::from_ns(1));

@@ -17,7 +17,7 @@ use roamsim_engine::Time;
 use self::agents::{Agents, Conclusion};
 use self::registrar::{Outcome, Purpose, Registrar};
 use self::solicitor::Solicitor;
-use super::advertiser::ALL_ROUTERS;
+use super::advertiser::ALL_ON_LINK;
 use super::identification::{ReplayProtection, Requester};
 use super::security::SecurityAssociation;
 use super::stats::{Rejection, Rejections};
@@ -314,7 +314,7 @@ impl MobileNode {
             self.outbox.push_back(Transmit {
                 interface: Some(interface),
                 source: self.config.home_address,
-                destination: ALL_ROUTERS,
+                destination: ALL_ON_LINK,
                 pdu: Pdu::Solicitation,
             });
         }
