@@ -4,6 +4,7 @@
 //! change elsewhere in the scenario leaves them as they are.
 
 mod cells;
+mod mobile_ip;
 
 pub(crate) use self::cells::{radius_m, trajectory};
 
@@ -31,7 +32,7 @@ use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling,
 use roamsim_network::socket::User;
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_network::world::SocketEnd;
-use roamsim_network::{Distribution, Network, World};
+use roamsim_network::{Distribution, Network, World, tunnel};
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress, tcp};
 use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ pub(crate) fn world(
         .map(|(number, link)| (number, link.addresses.clone()))
         .collect();
     let handovers = builder.handovers(&mut topology, &cells);
+    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -77,6 +79,7 @@ pub(crate) fn world(
     network.recorder = recorder;
     let mut world = World::new(network);
     world.handovers = handovers;
+    world.mobile_ip = mobile_ip;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -367,8 +370,13 @@ pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
             links.extend(topology.node(node).interfaces.iter().copied().map(Address));
         }
     }
+    let mut headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
+    // What is for a mobile node may come through a tunnel, wherever its agents are.
+    if world.mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
+        links = (0..topology.interfaces().len() as u32).map(Address).collect();
+        headers += tunnel::HEADER_BYTES;
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
     mtu.unwrap_or(0).saturating_sub(headers).max(1)
 }
 

@@ -74,8 +74,10 @@ pub struct Handover {
     pub from: u32,
     /// The cell that it took.
     pub to: u32,
-    /// When the last packet arrived by the old path; `None`: none ever did.
-    pub last_packet_old: Option<Time>,
+    /// When the last packet from the station arrived by the old path; `None`: none ever did.
+    pub last_uplink_old: Option<Time>,
+    /// The same of the last packet to the station.
+    pub last_downlink_old: Option<Time>,
     /// When the station found out that it had to leave the old path.
     pub detected: Time,
     /// When it decided for the new one.
@@ -93,6 +95,11 @@ pub struct Handover {
 }
 
 impl Handover {
+    /// When the last packet arrived by the old path, in either direction.
+    pub fn last_packet_old(&self) -> Option<Time> {
+        self.last_uplink_old.max(self.last_downlink_old)
+    }
+
     /// When the first packet arrived by the new path, in either direction.
     pub fn first_packet_new(&self) -> Option<Time> {
         self.first_uplink_new.into_iter().chain(self.first_downlink_new).min()
@@ -121,7 +128,8 @@ impl Handovers {
                 scheme: place.scheme.name(),
                 from: place.cells[old].cell,
                 to: place.cells[cell].cell,
-                last_packet_old: None,
+                last_uplink_old: None,
+                last_downlink_old: None,
                 detected,
                 begun: now,
                 completed: None,
@@ -175,11 +183,11 @@ impl Handovers {
             let (old, new) = (old.map(|path| path.toward(toward)), new.map(|path| path.toward(toward)));
             let last_old = old.and_then(|old| old.last_arrival);
             let first_new = new.and_then(|new| new.first_arrival);
-            record.last_packet_old = record.last_packet_old.max(last_old);
-            match toward {
-                Toward::BaseStation => record.first_uplink_new = first_new,
-                Toward::Station => record.first_downlink_new = first_new,
-            }
+            let (last, first) = match toward {
+                Toward::BaseStation => (&mut record.last_uplink_old, &mut record.first_uplink_new),
+                Toward::Station => (&mut record.last_downlink_old, &mut record.first_downlink_new),
+            };
+            (*last, *first) = (last_old, first_new);
             old.into_iter().flat_map(OneWay::lost_since_last).for_each(|lost| record.losses.add(lost));
             new.into_iter().flat_map(OneWay::lost_before_first).for_each(|lost| record.losses.add(lost));
             let between = |lost: &&LostInTunnel| {

@@ -88,6 +88,8 @@ pub struct ForeignAgentStats {
     pub relayed_requests: u64,
     /// Replies relayed to mobile nodes.
     pub relayed_replies: u64,
+    /// Of these, those that accepted a registration or a deregistration.
+    pub accepted: u64,
     /// Visitors whose lifetime ended.
     pub expired: u64,
     /// Requests refused by this agent, by code.
@@ -251,6 +253,7 @@ impl ForeignAgent {
             return;
         }
         if reply.code.accepted() {
+            self.stats.accepted += 1;
             self.register(now, home_address, pending, reply.lifetime_s.min(pending.lifetime_s));
         }
         self.stats.relayed_replies += 1;

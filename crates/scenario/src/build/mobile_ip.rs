@@ -100,7 +100,8 @@ impl Builder<'_> {
         for (entry, name, station, home_address, home_cell) in homes {
             topology.set_primary(home_address);
             let place = &handovers.stations[station];
-            let config = self.mobile_node(entry, place, home_address, handovers.cells[home_cell as usize].broadcast);
+            let config =
+                self.mobile_node(entry, place, home_address, handovers.cells[home_cell as usize].broadcast);
             let random = self.stream("mobile_ip", name, &["mobile node"]);
             mobile_ip.add_host(MobileHost::new(place.node, station as u32, config, random));
         }

@@ -183,7 +183,11 @@ fn check_registration(at: &[Step], registration: &Registration, report: &mut Rep
         let message = "a request is sent again after 1 s at the earliest (RFC 5944 section 3.6.3)";
         report.add(&join(at, ["retransmission"]), message, "write \"1s\" or more");
     } else if registration.max_retransmission < registration.retransmission {
-        let key = if report.is_set(&join(at, ["max_retransmission"])) { "max_retransmission" } else { "retransmission" };
+        let key = if report.is_set(&join(at, ["max_retransmission"])) {
+            "max_retransmission"
+        } else {
+            "retransmission"
+        };
         let message = format!(
             "`max_retransmission`, {}, is below `retransmission`, {}",
             time_text(registration.max_retransmission),
@@ -213,6 +217,15 @@ fn check_shared_agents(
         agents.push(entry.home_agent.clone());
         agents
     };
+    if entry.home_agent == other.home_agent && entry.registration != other.registration {
+        let message = format!(
+            "\"{}\" is the home agent of \"{}\" as well, with another `registration`",
+            entry.home_agent, other.name
+        );
+        let help = "write the same table in both, or name all mobile nodes in one entry";
+        let related = [Key("mobile_ip"), At(other_number)];
+        report.add_related(&join(at, ["registration"]), message, help, (&related, "the other entry"));
+    }
     let shared = agents(entry).into_iter().find(|agent| agents(other).contains(agent));
     if let Some(agent) = shared
         && entry.advertisement != other.advertisement
