@@ -137,6 +137,13 @@ impl ForeignAgent {
         self.config.max_visitors.is_some_and(|max| self.visitors.len() >= max)
     }
 
+    /// Whether it relays no more: places are kept for those whose answer is on its way.
+    fn is_full(&self) -> bool {
+        let awaited = self.pending.keys().filter(|home_address| !self.visitors.contains_key(home_address));
+        let taken = self.visitors.len() + awaited.count();
+        self.config.max_visitors.is_some_and(|max| taken >= max)
+    }
+
     /// A registration message has come: a mobile node's request, or a home agent's reply.
     pub fn handle_registration(&mut self, cx: &mut Context<'_>, arrival: Arrival, message: &Message) {
         self.run_due(cx.now);
@@ -200,7 +207,10 @@ impl ForeignAgent {
             Some(Code::FA_ENCAPSULATION_UNAVAILABLE)
         } else if flags.intersects(RequestFlags::REVERSE_TUNNEL) && !self.config.reverse_tunnel {
             Some(Code::FA_REVERSE_TUNNEL_UNAVAILABLE)
-        } else if self.is_busy() && !self.visitors.contains_key(&request.home_address) {
+        } else if self.is_full()
+            && !self.visitors.contains_key(&request.home_address)
+            && !self.pending.contains_key(&request.home_address)
+        {
             Some(Code::FA_INSUFFICIENT_RESOURCES)
         } else {
             None

@@ -107,8 +107,7 @@ fn check_mobile_nodes(
             report.add(&steps, message, help);
         }
         match cells_of(&entry.home_agent) {
-            1 => {}
-            0 => {
+            0 if names.node(&entry.home_agent).is_some() => {
                 let message = format!(
                     "\"{name}\" has no home address: it is a station in no cell of its home agent, \"{}\"",
                     entry.home_agent
@@ -116,11 +115,13 @@ fn check_mobile_nodes(
                 let help = format!("name \"{name}\" among the stations of a [[cell]] of the home agent");
                 report.add(&steps, message, help);
             }
-            _ => {
+            2.. => {
                 let message =
                     format!("\"{name}\" is in several cells of \"{}\": which is its home?", entry.home_agent);
                 report.add(&steps, message, "leave it a station of one of them");
             }
+            // One is right; none of an agent that there is not was reported.
+            _ => {}
         }
         for agent in entry.foreign_agents.iter().filter(|&agent| *agent != entry.home_agent) {
             if names.node(agent).is_some() && cells_of(agent) == 0 {
