@@ -68,7 +68,6 @@ pub(crate) fn world(
         .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
         .map(|(number, link)| (number, link.addresses.clone()))
         .collect();
-    let handovers = builder.handovers(&mut topology, &cells);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -77,7 +76,6 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     let mut world = World::new(network);
-    world.handovers = handovers;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -93,6 +91,8 @@ pub(crate) fn world(
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
     }
+    // At last, because stations have no way out until they are associated.
+    world.handovers = builder.handovers(&mut world.network.topology, &cells);
     Ok(world)
 }
 

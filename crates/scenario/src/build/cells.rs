@@ -1,10 +1,10 @@
 //! Radio cells: their interfaces, their machines, and the handovers of their stations.
 
 use super::{Builder, escaped, queue_limit};
+use crate::files;
 use crate::model::cell::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::model::motion::{Motion, Place};
 use crate::model::node::Node as NodeModel;
-use crate::motion_files;
 use roamsim_network::handover::association::Association;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
@@ -175,10 +175,10 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
             Some(Trajectory::waypoints(place?, motion.start, &stops))
         }
         Some(Motion::Setdest(file)) => {
-            motion_files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
+            files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
         Some(Motion::Bonnmotion(file)) => {
-            motion_files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
+            files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
         }
     }
 }

@@ -14,6 +14,11 @@ fn interruption_s(handover: &Handover) -> f64 {
     seconds(handover.first_packet_new) - seconds(handover.last_packet_old)
 }
 
+/// The time that the handover took: from finding out that it was needed to being able to use the new path.
+fn handover_s(handover: &Handover) -> f64 {
+    seconds(handover.completed) - handover.detected.as_secs_f64()
+}
+
 pub(super) fn table(world: &World) -> Table {
     let rows = &world.handovers.records;
     let cell = |cell: u32| world.handovers.cells[cell as usize].name.clone();
@@ -33,6 +38,7 @@ pub(super) fn table(world: &World) -> Table {
             time("begun_s", |row| Some(row.begun)),
             time("completed_s", |row| row.completed),
             time("first_packet_new_s", |row| row.first_packet_new),
+            float("handover_s", "s", rows.iter().map(handover_s)),
             float("interruption_s", "s", rows.iter().map(interruption_s)),
             lost("lost_out_of_reach", |losses| losses.out_of_reach),
             lost("lost_radio_error", |losses| losses.radio_error),
