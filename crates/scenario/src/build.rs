@@ -68,7 +68,7 @@ pub(crate) fn world(
         .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
         .map(|(number, link)| (number, link.addresses.clone()))
         .collect();
-    let handovers = builder.handovers(&mut topology, &cells);
+    let handovers = builder.handovers(&cells);
     let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
@@ -95,6 +95,8 @@ pub(crate) fn world(
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
     }
+    // At last, because stations have no way out until they are associated.
+    cells::dissociate(&mut world.network.topology, &world.handovers);
     Ok(world)
 }
 

@@ -1,10 +1,10 @@
 //! Radio cells: their interfaces, their machines, and the handovers of their stations.
 
 use super::{Builder, escaped, queue_limit};
+use crate::files;
 use crate::model::cell::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::model::motion::{Motion, Place};
 use crate::model::node::Node as NodeModel;
-use crate::motion_files;
 use roamsim_network::handover::association::Association;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
@@ -75,8 +75,8 @@ impl Builder<'_> {
         node.and_then(trajectory).unwrap_or_else(|| Trajectory::fixed(Point::default()))
     }
 
-    /// Cells and stations, as handovers see them; stations send nothing until they are associated.
-    pub(super) fn handovers(&self, topology: &mut Topology, links: &[(LinkId, Vec<Address>)]) -> Handovers {
+    /// Cells and stations, as handovers see them.
+    pub(super) fn handovers(&self, links: &[(LinkId, Vec<Address>)]) -> Handovers {
         let mut handovers = Handovers::default();
         for (model, (link, addresses)) in self.scenario.cells.iter().zip(links) {
             handovers.cells.push(CellPlace {
@@ -122,11 +122,6 @@ impl Builder<'_> {
             } else {
                 Scheme::Bridged
             };
-            if scheme == Scheme::Bridged {
-                let home = memberships[0].interface;
-                memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
-                topology.set_egress(id, None);
-            }
             let association = Association::new(lifetimes, node.hysteresis_m);
             handovers.stations.push(StationPlace::new(id, scheme, memberships, association));
         }
@@ -150,6 +145,15 @@ impl Builder<'_> {
                 topology.bind_source(Address(number), true);
             }
         }
+    }
+}
+
+/// Stations whose link layer decides send nothing until they are associated.
+pub(super) fn dissociate(topology: &mut Topology, handovers: &Handovers) {
+    for station in handovers.stations.iter().filter(|station| station.scheme == Scheme::Bridged) {
+        let home = station.cells[0].interface;
+        station.cells.iter().for_each(|membership| topology.redirect(membership.interface, home));
+        topology.set_egress(station.node, None);
     }
 }
 
@@ -178,10 +182,10 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
             Some(Trajectory::waypoints(place?, motion.start, &stops))
         }
         Some(Motion::Setdest(file)) => {
-            motion_files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
+            files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
         Some(Motion::Bonnmotion(file)) => {
-            motion_files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
+            files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
         }
     }
 }

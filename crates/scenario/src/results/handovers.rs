@@ -21,6 +21,11 @@ fn interruption_s(handover: &Handover) -> f64 {
     uplink_s.max(gap_s(handover.last_downlink_old, handover.first_downlink_new))
 }
 
+/// The time that the handover took: from finding out that it was needed to being able to use the new path.
+fn handover_s(handover: &Handover) -> f64 {
+    seconds(handover.completed) - handover.detected.as_secs_f64()
+}
+
 pub(super) fn table(world: &World) -> Table {
     let rows = &world.handovers.records;
     let cell = |cell: u32| world.handovers.cells[cell as usize].name.clone();
@@ -42,6 +47,7 @@ pub(super) fn table(world: &World) -> Table {
             time("first_packet_new_s", Handover::first_packet_new),
             time("first_uplink_new_s", |row| row.first_uplink_new),
             time("first_downlink_new_s", |row| row.first_downlink_new),
+            float("handover_s", "s", rows.iter().map(handover_s)),
             float("interruption_s", "s", rows.iter().map(interruption_s)),
             integer("requests", "messages", rows.iter().map(|row| row.requests)),
             lost("lost_out_of_reach", |losses| losses.out_of_reach),

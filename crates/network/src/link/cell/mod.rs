@@ -390,3 +390,6 @@ impl Link for Cell {
         self.transmitter(from).waiting(from, now).count()
     }
 }
+
+#[cfg(test)]
+mod tests;
