@@ -42,6 +42,7 @@ pub(super) fn table(world: &World) -> Table {
             float("interruption_s", "s", rows.iter().map(interruption_s)),
             lost("lost_out_of_reach", |losses| losses.out_of_reach),
             lost("lost_radio_error", |losses| losses.radio_error),
+            lost("lost_no_cell", |losses| losses.no_cell),
             lost("lost_queue", |losses| losses.queue),
             lost("lost_agent", |losses| losses.agent),
             lost("lost_uplink", |losses| losses.uplink),
