@@ -204,7 +204,7 @@ impl World {
         let mut asks = true;
         while let Some(event) = host.machine.poll_event() {
             match event {
-                MobileNodeEvent::AgentLost { .. } => self.handovers.left(now, station),
+                MobileNodeEvent::AgentLost { .. } => self.handovers.left(&self.network, now, station),
                 MobileNodeEvent::Moved { interface, .. } => {
                     let cells = &self.handovers.stations[station as usize].cells;
                     let Some(at) = cells.iter().position(|membership| membership.cell == interface.0) else {

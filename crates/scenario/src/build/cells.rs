@@ -185,7 +185,7 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
             files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
         Some(Motion::Bonnmotion(file)) => {
-            files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
+            files::bonnmotion::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
     }
 }
