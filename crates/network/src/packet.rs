@@ -3,12 +3,11 @@
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 //! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
+use crate::socket::SocketId;
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
-use roamsim_protocols::mih;
-use roamsim_protocols::mobile_ip;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, mih, mobile_ip, sctp};
 use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -91,6 +90,8 @@ pub enum Pdu {
     Tcp(Segment),
     /// A UDP datagram and its message.
     Udp(Datagram, Message),
+    /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
+    Sctp(sctp::Packet),
     /// An ICMP message.
     Icmp(Icmp),
 }
@@ -107,7 +108,7 @@ pub const BROADCAST: Address = Address(u32::MAX);
 pub fn ipv4(address: Address) -> Ipv4Addr {
     match address {
         BROADCAST => Ipv4Addr::BROADCAST,
-        Address(number) => Ipv4Addr::from_bits(10 << 24 | (number.wrapping_add(1) & 0x00FF_FFFF)),
+        address => Ipv4Addr::from(address.ipv4_octets()),
     }
 }
 
@@ -151,7 +152,7 @@ pub struct Packet {
     /// Destination address.
     pub destination: Address,
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP or UDP sockets, as the PDU says. A broadcast is for no
+    /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says. A broadcast is for no
     /// socket: there the network writes the number (address) of the interface that it came in at.
     pub socket: u32,
     /// Octets, network headers included.
@@ -163,6 +164,16 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// The socket it is for at its destination; `None` where agents and mobile nodes take it.
+    pub fn socket_id(&self) -> Option<SocketId> {
+        match self.pdu {
+            Pdu::Tcp(_) => Some(SocketId::Tcp(self.socket)),
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => None,
+            Pdu::Udp(..) => Some(SocketId::Udp(self.socket)),
+            Pdu::Sctp(_) => Some(SocketId::Sctp(self.socket)),
+        }
+    }
+
     /// Whether it is for everyone on the link.
     #[inline]
     pub fn is_broadcast(&self) -> bool {
@@ -173,7 +184,9 @@ impl Packet {
     #[inline]
     pub fn is_of_a_flow(&self) -> bool {
         match &self.pdu {
-            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => !self.is_broadcast(),
+            Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
+                !self.is_broadcast()
+            }
             Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
         }
     }
@@ -189,6 +202,7 @@ impl Packet {
     pub fn carries_data(&self) -> bool {
         match &self.pdu {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
+            Pdu::Sctp(packet) => packet.data().next().is_some(),
             Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
             Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
         }

@@ -181,6 +181,15 @@ impl Topology {
         self.node(node).primary.or_else(|| self.route(node, other))
     }
 
+    /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where they stay with
+    /// their links ([`Topology::bind_source`]).
+    pub fn addresses_for(&self, node: NodeId, other: NodeId) -> Vec<Address> {
+        let Some(first) = self.address_for(node, other) else { return Vec::new() };
+        let own = |address: &Address| *address != first && self.hot[address.0 as usize].own_egress;
+        let others = self.node(node).interfaces.iter().copied().map(Address).filter(own);
+        std::iter::once(first).chain(others).collect()
+    }
+
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
     /// called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {

@@ -6,11 +6,12 @@ use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, Pdu, ipv4};
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
-use roamsim_protocols::{Address, tcp};
+use roamsim_protocols::{Address, sctp, tcp};
 
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
+const PROTOCOL_SCTP: u8 = 132;
 /// The hop limit recommended by RFC 1700.
 const HOP_LIMIT: u8 = 64;
 
@@ -18,11 +19,7 @@ fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
     match ip {
         // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
         IpVersion::V6 if address == BROADCAST => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
-        IpVersion::V6 => {
-            let prefix: u128 = 0x2001_0db8 << 96;
-            // Host zero is no host.
-            (prefix | u128::from(address.0.wrapping_add(1))).to_be_bytes().to_vec()
-        }
+        IpVersion::V6 => address.ipv6_octets().to_vec(),
         IpVersion::V4 => ipv4(address).octets().to_vec(),
     }
 }
@@ -38,7 +35,7 @@ pub fn outer_header(packet: &Packet) -> OuterHeader {
     }
 }
 
-/// The packet's octets. `payload` is what its datagram or segment carries.
+/// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
 pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let source = address_octets(ip, packet.source);
     let destination = address_octets(ip, packet.destination);
@@ -46,6 +43,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let protocol = match packet.pdu {
         Pdu::Tcp(_) => PROTOCOL_TCP,
         Pdu::Udp(..) => PROTOCOL_UDP,
+        Pdu::Sctp(_) => PROTOCOL_SCTP,
         Pdu::Icmp(_) => PROTOCOL_ICMP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
@@ -57,6 +55,12 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets
         }
         Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
+        // Its checksum covers no pseudo header (RFC 9260 6.8).
+        Pdu::Sctp(packet) => {
+            let mut octets = Vec::new();
+            sctp::wire::encode(packet, payload, &mut octets);
+            octets
+        }
         Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
         Pdu::Icmp(Icmp::AgentSolicitation) => AgentSolicitation.encode(),
     };

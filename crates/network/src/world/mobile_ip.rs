@@ -204,7 +204,7 @@ impl World {
         let mut asks = true;
         while let Some(event) = host.machine.poll_event() {
             match event {
-                MobileNodeEvent::AgentLost { .. } => self.handovers.left(&self.network, now, station),
+                MobileNodeEvent::AgentLost { .. } => self.handovers.left(now, station),
                 MobileNodeEvent::Moved { interface, .. } => {
                     let cells = &self.handovers.stations[station as usize].cells;
                     let Some(at) = cells.iter().position(|membership| membership.cell == interface.0) else {
@@ -265,14 +265,14 @@ impl World {
         let content_bytes = match &pdu {
             Pdu::Icmp(icmp) => icmp.bytes(),
             Pdu::Udp(datagram, _) => datagram.total_bytes(),
-            Pdu::Tcp(_) => return,
+            Pdu::Tcp(_) | Pdu::Sctp(_) => return,
         };
         let detail = self.details.then(|| match &pdu {
             Pdu::Icmp(icmp) => Detail { description: describe_icmp(icmp), ..Detail::default() },
             Pdu::Udp(_, Message::MobileIp(message)) => Detail {
                 description: describe_registration(message),
                 payload: if self.network.capturing() { message.encode() } else { Vec::new() },
-                part: None,
+                parts: Vec::new(),
             },
             _ => Detail::default(),
         });

@@ -76,7 +76,7 @@ impl Builder<'_> {
     }
 
     /// Cells and stations, as handovers see them.
-    pub(super) fn handovers(&self, links: &[(LinkId, Vec<Address>)]) -> Handovers {
+    pub(super) fn handovers(&self, topology: &mut Topology, links: &[(LinkId, Vec<Address>)]) -> Handovers {
         let mut handovers = Handovers::default();
         for (model, (link, addresses)) in self.scenario.cells.iter().zip(links) {
             handovers.cells.push(CellPlace {
@@ -122,6 +122,10 @@ impl Builder<'_> {
             } else {
                 Scheme::Bridged
             };
+            if scheme == Scheme::Bridged {
+                let home = memberships[0].interface;
+                memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
+            }
             let association = Association::new(lifetimes, node.hysteresis_m);
             handovers.stations.push(StationPlace::new(id, scheme, memberships, association));
         }
@@ -145,15 +149,6 @@ impl Builder<'_> {
                 topology.bind_source(Address(number), true);
             }
         }
-    }
-}
-
-/// Stations whose link layer decides send nothing until they are associated.
-pub(super) fn dissociate(topology: &mut Topology, handovers: &Handovers) {
-    for station in handovers.stations.iter().filter(|station| station.scheme == Scheme::Bridged) {
-        let home = station.cells[0].interface;
-        station.cells.iter().for_each(|membership| topology.redirect(membership.interface, home));
-        topology.set_egress(station.node, None);
     }
 }
 

@@ -14,6 +14,7 @@ pub mod mobile_ip;
 pub mod motion;
 pub mod node;
 pub mod scenario;
+pub mod sctp;
 pub mod signalling;
 pub mod transport;
 pub mod wifi;

@@ -7,6 +7,7 @@ mod link;
 mod mobile_ip;
 mod motion;
 mod names;
+mod sctp;
 mod signalling;
 mod topology;
 mod transport;

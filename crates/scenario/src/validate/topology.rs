@@ -99,6 +99,11 @@ impl Topology {
         false
     }
 
+    /// The smallest MTU of all links.
+    pub fn smallest_mtu(&self) -> u64 {
+        self.smallest_mtu_bytes
+    }
+
     /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes` fit.
     ///
     /// Routes have the fewest hops. Where several have, the smallest MTU of all counts.
