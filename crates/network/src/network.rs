@@ -125,6 +125,8 @@ pub struct Network {
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     no_route: DropCount,
+    /// Packets of flows that a node had no route for, by node: how stations without a cell lose theirs.
+    unroutable: BTreeMap<NodeId, u64>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
@@ -146,6 +148,7 @@ impl Network {
             delivered: 0,
             dropped: 0,
             no_route: DropCount::default(),
+            unroutable: BTreeMap::new(),
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             recorder: None,
@@ -367,6 +370,9 @@ impl Network {
         self.no_route.packets += 1;
         self.no_route.bytes += u64::from(packet.size_bytes);
         self.dropped += 1;
+        if packet.is_of_a_flow() {
+            *self.unroutable.entry(node).or_default() += 1;
+        }
         if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
         }
@@ -455,6 +461,11 @@ impl Network {
         self.links().zip(&self.records).flat_map(|(link, record)| {
             record.drops.iter().map(move |(&(reason, attachment), &count)| (link, attachment, reason, count))
         })
+    }
+
+    /// Packets of flows that this node had no route for since this was last asked.
+    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> u64 {
+        self.unroutable.remove(&node).unwrap_or(0)
     }
 
     /// Packets that no route led on.
@@ -571,9 +582,8 @@ mod tests {
             network.broadcast(now, from, packet, Some(detail), &mut queue);
             network.check_conservation().expect("on the way");
             while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
-                while network.handle_link(now, 0)
-                    && let Some(packet) = network.poll_arrival(now, 0, &mut queue)
-                {
+                let worked = network.handle_link(now, 0);
+                while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
                     arrived_at.push(packet.socket);
                 }
             }

@@ -6,7 +6,7 @@
 pub mod cell;
 pub mod loss;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 

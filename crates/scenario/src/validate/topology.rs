@@ -138,6 +138,9 @@ impl Topology {
                 }
             }
         }
-        Some(mtu_bytes[to]).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
+        // A station may be in any of its cells.
+        let hosts = [from, to].into_iter().filter(|&end| self.host[end]);
+        let around = hosts.flat_map(|end| &self.neighbours[end]).map(|&(_, link_mtu_bytes)| link_mtu_bytes);
+        Some(around.fold(mtu_bytes[to], u64::min)).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
     }
 }

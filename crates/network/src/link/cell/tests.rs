@@ -154,12 +154,13 @@ fn the_nth_packet_of_a_direction_meets_the_nth_draw_wherever_the_others_are() {
     };
     let lost = |others: bool| -> Vec<bool> {
         let mut cell = cell(law.clone(), None, &[50.0, 90.0, 200.0]);
+        let up = cell.station_interface(0);
         (0..200)
             .map(|i| {
                 let now = at_us(i * 5000);
                 if others {
                     enqueue(&mut cell, now, Attachment(2), 700).ok();
-                    enqueue(&mut cell, now, cell.station_interface(0), 100).ok();
+                    enqueue(&mut cell, now, up, 100).ok();
                     cell.beacon(0, now);
                     cell.broadcast(now, &broadcast(60), 1000).ok();
                 }
