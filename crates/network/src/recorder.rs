@@ -1,7 +1,7 @@
 //! What a run records when asked to: time series, the story of every packet, a capture, fingerprints.
 
 use crate::capture::{Capture, Direction};
-use crate::link::Dropped;
+use crate::link::{DropReason, Dropped};
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::topology::{NodeId, Topology};
@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 /// What to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// cwnd and ssthresh of every TCP sender, when they change.
+    /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
     pub cwnd: bool,
-    /// Every RTT measured by a TCP sender; smoothed RTT and RTO, when they change.
+    /// Every RTT measured by a TCP or SCTP sender; smoothed RTT and RTO, when they change.
     pub rtt: bool,
     /// Packets waiting at every interface, at every arrival.
     pub queue: bool,
     /// Octets delivered by every flow, at every delivery.
     pub throughput: bool,
-    /// What every TCP sender sent, sent again and lost, and the acknowledgements that reached it.
+    /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached it.
     pub segments: bool,
     /// The story of every packet.
     pub packets: bool,
@@ -67,7 +67,7 @@ pub struct PacketRow {
     pub node: NodeId,
     /// On which link, and for a drop, why.
     pub place: String,
-    /// "tcp" or "udp".
+    /// "tcp", "udp", "sctp" or "icmp".
     pub protocol: &'static str,
     /// What it carries, in words.
     pub description: String,
@@ -82,15 +82,15 @@ pub struct Detail {
     pub description: String,
     /// The octets that its transport carries; empty without a capture.
     pub payload: Vec<u8>,
-    /// The part of a TCP stream that it carries, where segments are recorded.
-    pub part: Option<StreamPart>,
+    /// The parts of its sender's stream that it carries, where segments are recorded.
+    pub parts: Vec<StreamPart>,
 }
 
 #[derive(Clone)]
 struct Traced {
     description: String,
     octets: Vec<u8>,
-    part: Option<StreamPart>,
+    parts: Vec<StreamPart>,
 }
 
 /// The recorder of one run.
@@ -125,7 +125,7 @@ impl Recorder {
         }
     }
 
-    /// What became of the streams of TCP senders, in order of recording: a loss is known before it happens.
+    /// What became of the streams of TCP and SCTP senders, in order of recording: a loss is known before it happens.
     pub fn segment_rows(&self) -> &[SegmentRow] {
         &self.segments
     }
@@ -210,8 +210,13 @@ impl Recorder {
             protocol: match packet.pdu {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
+                Pdu::Sctp(_) => "sctp",
+                Pdu::Icmp(_) => "icmp",
             },
-            description: description.unwrap_or_default(),
+            description: match (packet.tunnel, description) {
+                (Some(_), description) => format!("in a tunnel: {}", description.unwrap_or_default()),
+                (None, description) => description.unwrap_or_default(),
+            },
             size_bytes: packet.size_bytes,
         });
     }
@@ -223,7 +228,7 @@ impl Recorder {
                 Some(capture) => capture.octets(packet, &detail.payload),
                 None => Vec::new(),
             };
-            let traced = Traced { description: detail.description, octets, part: detail.part };
+            let traced = Traced { description: detail.description, octets, parts: detail.parts };
             self.traced.insert(packet.id, traced);
         }
         self.row(now, PacketEvent::Sent, node, String::new(), packet);
@@ -252,7 +257,7 @@ impl Recorder {
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
             let place = place();
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
-            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped);
+            capture.packet(now, at, Direction::Outbound, &capture.tunnelled(packet, &traced.octets), dropped);
         }
         if self.wanted.packets {
             match dropped {
@@ -315,13 +320,19 @@ impl Recorder {
 
     /// A node has no route for a packet.
     pub(crate) fn unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.row(now, PacketEvent::Dropped, node, "no route".to_owned(), packet);
+        self.dropped_at(now, node, DropReason::NoRoute, packet);
+    }
+
+    /// A node has dropped a packet.
+    pub(crate) fn dropped_at(&mut self, now: Time, node: NodeId, reason: DropReason, packet: &Packet) {
+        self.row(now, PacketEvent::Dropped, node, reason.to_string(), packet);
         self.lost(now, packet);
     }
 
     /// A packet has ended on the way.
     fn lost(&mut self, at: Time, packet: &Packet) {
-        if let Some(Traced { part: Some(part), .. }) = self.traced.remove(&packet.id) {
+        let Some(traced) = self.traced.remove(&packet.id) else { return };
+        for part in traced.parts {
             self.segment(at, SegmentEvent::Lost, part);
         }
     }
@@ -332,7 +343,7 @@ impl Recorder {
             self.digest(now, u32::MAX - at.0, packet);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
-            capture.packet(now, at, Direction::Inbound, &traced.octets, None);
+            capture.packet(now, at, Direction::Inbound, &capture.tunnelled(packet, &traced.octets), None);
         }
     }
 

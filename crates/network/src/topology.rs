@@ -181,6 +181,15 @@ impl Topology {
         self.node(node).primary.or_else(|| self.route(node, other))
     }
 
+    /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where they stay with
+    /// their links ([`Topology::bind_source`]).
+    pub fn addresses_for(&self, node: NodeId, other: NodeId) -> Vec<Address> {
+        let Some(first) = self.address_for(node, other) else { return Vec::new() };
+        let own = |address: &Address| *address != first && self.hot[address.0 as usize].own_egress;
+        let others = self.node(node).interfaces.iter().copied().map(Address).filter(own);
+        std::iter::once(first).chain(others).collect()
+    }
+
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
     /// called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {
@@ -205,6 +214,16 @@ impl Topology {
     pub fn redirect(&mut self, address: Address, to: Address) {
         if let Some(place) = self.bound.iter().position(|&bound| bound == to.0) {
             self.hot[address.0 as usize].target = (self.nodes.len() + place) as u32;
+        }
+    }
+
+    /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
+    pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
+        let target = self.hot[destination.0 as usize].target as usize;
+        if let Routes::Table(table) = &mut self.routes[node.0 as usize]
+            && let Some(entry) = table.get_mut(target)
+        {
+            *entry = interface.map_or(UNREACHABLE, |address| address.0);
         }
     }
 

@@ -4,6 +4,8 @@
 //! change elsewhere in the scenario leaves them as they are.
 
 mod cells;
+mod mobile_ip;
+mod sctp;
 
 pub(crate) use self::cells::{radius_m, trajectory};
 
@@ -20,7 +22,8 @@ use crate::model::transport::{Tcp, TcpVariant, Transport};
 use crate::model::wifi::{Preamble as PreambleModel, Wifi};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
-use roamsim_network::flow::{Association, Flow};
+use roamsim_network::flow::Flow;
+use roamsim_network::handover::Scheme;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
@@ -31,7 +34,7 @@ use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling,
 use roamsim_network::socket::User;
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_network::world::SocketEnd;
-use roamsim_network::{Distribution, Network, World};
+use roamsim_network::{Distribution, Network, World, tunnel};
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress, tcp};
 use std::collections::BTreeMap;
@@ -67,6 +70,8 @@ pub(crate) fn world(
         .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
         .map(|(number, link)| (number, link.addresses.clone()))
         .collect();
+    let handovers = builder.handovers(&mut topology, &cells);
+    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -75,6 +80,8 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     let mut world = World::new(network);
+    world.handovers = handovers;
+    world.mobile_ip = mobile_ip;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -90,8 +97,12 @@ pub(crate) fn world(
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
     }
-    // At last, because stations have no way out until they are associated.
-    world.handovers = builder.handovers(&mut world.network.topology, &cells);
+    // At last, because without a way out a station would have no address.
+    for station in &world.handovers.stations {
+        if station.scheme == Scheme::Bridged {
+            world.network.topology.set_egress(station.node, None);
+        }
+    }
     Ok(world)
 }
 
@@ -234,9 +245,9 @@ impl Builder<'_> {
         let mihfs = names.map(|name| self.mihf(world, name));
         let ends =
             mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
-        let tcp = matches!(model.transport, Transport::Tcp(_));
-        // Over TCP the origin connects from a port of its own; over UDP both use the registered one.
-        let ports = [if tcp { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
+        let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
         let socket_ends = [0, 1].map(|at: usize| SocketEnd {
             node: nodes[at],
             port: ports[at],
@@ -249,10 +260,14 @@ impl Builder<'_> {
                 let random = (stream("tcp/origin"), stream("tcp/responder"));
                 world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
             }
+            Transport::Sctp(settings) => {
+                let random = (stream("sctp/origin"), stream("sctp/responder"));
+                sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
         };
         // Validation refuses signalling without a route.
         let Some(sockets) = sockets else { return };
-        let sockets = [sockets.0, sockets.1];
+        let sockets = [sockets.source, sockets.sink];
         for at in [0, 1] {
             let peer = 1 - at;
             let remote = world.network.topology.route(nodes[peer], nodes[at]);
@@ -260,7 +275,7 @@ impl Builder<'_> {
             mih.mihf.add_session(SessionConfig {
                 peer: mihf_id(names[peer], nodes[peer]),
                 remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
-                reliable: tcp,
+                reliable,
                 acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
                     timeout: settings.timeout,
                     retransmissions: settings.retransmissions,
@@ -281,7 +296,7 @@ impl Builder<'_> {
                     queue_packets: limit.queue_packets,
                 }),
             });
-            mih.sessions.push(SessionSocket { signalling: number, tcp, socket: sockets[at] });
+            mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
         }
         let config = SignallingConfig {
             name: model.name.clone(),
@@ -319,20 +334,25 @@ impl Builder<'_> {
         let a = SocketEnd { node: from, port, user: User::FlowSource(number) };
         let b = SocketEnd { node: to, port, user: User::FlowSink(number) };
         let association = match &model.transport {
-            Transport::Udp(_) => world.add_udp(a, b).map(|(source, sink)| Association::Udp { source, sink }),
+            Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
                 let config = tcp_config(settings, path_mss(world, from, to));
                 let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
-                world.add_tcp(&config, ends.0, ends.1).map(|(source, sink)| Association::Tcp { source, sink })
+                world.add_tcp(&config, ends.0, ends.1)
+            }
+            Transport::Sctp(settings) => {
+                let ends = ((a, stream("sctp/source")), (b, stream("sctp/sink")));
+                sctp::add(world, settings, ends.0, ends.1)
             }
         };
         // Validation refuses flows without a route.
         let Some(association) = association else { return };
-        let over_tcp = matches!(model.transport, Transport::Tcp(_));
-        let (source, server) = application(&model.application, over_tcp, self.stop(model.application.stop()));
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let (source, server) = application(&model.application, reliable, self.stop(model.application.stop()));
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
+            Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
         };
         world.flows.push(Flow::new(
             &model.name,
@@ -359,6 +379,11 @@ fn mihf_id(name: &str, number: NodeId) -> MihfId {
 /// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
 /// headers. Among equally short routes the two directions may take different ones.
 pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
+    path_payload(world, from, to).saturating_sub(Tcp::HEADER_BYTES as u32).max(1)
+}
+
+/// What IP carries in a packet that every link between two nodes takes, there and back.
+fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
     let mut links = [topology.path(from, to), topology.path(to, from)].concat();
     // A node with bound interfaces may use any of them in the course of the run.
@@ -367,9 +392,14 @@ pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
             links.extend(topology.node(node).interfaces.iter().copied().map(Address));
         }
     }
+    let mut headers = world.network.ip.header_bytes();
+    // What is for a mobile node may come through a tunnel, wherever its agents are.
+    if world.mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
+        links = (0..topology.interfaces().len() as u32).map(Address).collect();
+        headers += tunnel::HEADER_BYTES;
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
-    mtu.unwrap_or(0).saturating_sub(headers).max(1)
+    mtu.unwrap_or(0).saturating_sub(headers)
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {
@@ -471,7 +501,7 @@ pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     }
 }
 
-fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Option<Server>) {
+fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
     let activity = Activity { start: model.start(), stop };
     let source = match model {
         Application::Bulk(bulk) => {
@@ -519,8 +549,8 @@ fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Opti
                 Distribution::Constant(model.response_size_bytes),
                 time_distribution(&model.processing_time),
             );
-            // TCP delivers in the end; a datagram may be lost, so its request is given up some time.
-            let timeout = if over_tcp { model.timeout } else { Some(model.timeout()) };
+            // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
+            let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
             let request = Distribution::Constant(model.request_size_bytes);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
             return (Source::Client(client), Some(server));

@@ -1,16 +1,41 @@
 //! What packets carry, in words and in octets, for packet stories and captures.
 
-use crate::packet::Message;
+use crate::packet::{Icmp, Message};
 use crate::recorder::Detail;
-use crate::socket::TcpSocket;
-use roamsim_protocols::mih;
+use crate::socket::{ChunkLog, TcpSocket};
+use roamsim_protocols::sctp::{self, Chunk, Data, Sack};
 use roamsim_protocols::tcp::Segment;
+use roamsim_protocols::{mih, mobile_ip};
 
 /// A message in words.
 pub(super) fn describe(message: &Message) -> String {
     match message {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
         Message::Mih(pdu) => describe_mih(pdu),
+        Message::MobileIp(message) => describe_registration(message),
+    }
+}
+
+/// A message of agent discovery in words: "agent advertisement 7 for 3 s".
+pub(super) fn describe_icmp(icmp: &Icmp) -> String {
+    match icmp {
+        Icmp::AgentAdvertisement(advertisement) => {
+            format!("agent advertisement {} for {} s", advertisement.sequence, advertisement.lifetime_s)
+        }
+        Icmp::AgentSolicitation => "agent solicitation".to_owned(),
+    }
+}
+
+/// A registration message in words: "registration request of 10.0.0.9 at 10.0.0.4 for 300 s".
+pub(super) fn describe_registration(message: &mobile_ip::Message) -> String {
+    match message {
+        mobile_ip::Message::Request(request) => format!(
+            "registration request of {} at {} for {} s",
+            request.home_address, request.care_of_address, request.lifetime_s
+        ),
+        mobile_ip::Message::Reply(reply) => {
+            format!("registration reply to {}: {} for {} s", reply.home_address, reply.code, reply.lifetime_s)
+        }
     }
 }
 
@@ -33,6 +58,7 @@ pub(super) fn octets(message: &Message) -> Vec<u8> {
     match message {
         Message::Application(message) => (0..message.bytes).map(|at| at as u8).collect(),
         Message::Mih(pdu) => pdu.encode(),
+        Message::MobileIp(message) => message.encode(),
     }
 }
 
@@ -67,5 +93,72 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
         [] => segment.to_string(),
         carried => format!("{segment} [{}]", carried.join("; ")),
     };
-    Detail { description, payload, part: None }
+    Detail { description, payload, parts: Vec::new() }
+}
+
+/// An SCTP packet in words, with the messages that its chunks carry wholly or in part, and their octets when they are
+/// wanted. Octets of a stream without messages are a pattern by their place in it.
+pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool) -> Detail {
+    let description =
+        packet.chunks.iter().map(|chunk| describe_chunk(log, chunk)).collect::<Vec<_>>().join("; ");
+    let mut payload = Vec::new();
+    for data in packet.data().filter(|_| capturing) {
+        let Some(chunk) = log.get(data.tsn) else { continue };
+        match &chunk.message {
+            Some((message, from)) => {
+                let octets = octets(message);
+                let end = (*from as usize + usize::from(data.payload_bytes)).min(octets.len());
+                payload.extend(&octets[*from as usize..end]);
+            }
+            None => payload.extend(chunk.octets.clone().map(|at| at as u8)),
+        }
+    }
+    Detail { description, payload, parts: Vec::new() }
+}
+
+fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
+    match chunk {
+        Chunk::Data(data) => describe_data(log, data),
+        Chunk::Init(init) => format!("INIT tag {} TSN {}", init.initiate_tag, init.initial_tsn),
+        Chunk::InitAck(init) => format!("INIT ACK tag {} TSN {}", init.initiate_tag, init.initial_tsn),
+        Chunk::Sack(sack) => describe_sack(sack),
+        Chunk::Heartbeat(_) => "HEARTBEAT".to_owned(),
+        Chunk::HeartbeatAck(_) => "HEARTBEAT ACK".to_owned(),
+        Chunk::Abort { .. } => "ABORT".to_owned(),
+        Chunk::Shutdown { cumulative_tsn_ack } => format!("SHUTDOWN up to {cumulative_tsn_ack}"),
+        Chunk::ShutdownAck => "SHUTDOWN ACK".to_owned(),
+        Chunk::Error(_) => "ERROR".to_owned(),
+        Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
+        Chunk::CookieAck => "COOKIE ACK".to_owned(),
+        Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
+        Chunk::Asconf(_) => "ASCONF".to_owned(),
+        Chunk::AsconfAck(_) => "ASCONF ACK".to_owned(),
+        Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
+    }
+}
+
+fn describe_data(log: &ChunkLog, data: &Data) -> String {
+    let mut text = format!("DATA TSN {} stream {}", data.tsn, data.stream);
+    match data.unordered {
+        true => text += " unordered",
+        false => text += &format!(" SSN {}", data.ssn),
+    }
+    text += &format!(" ({} B)", data.payload_bytes);
+    if let Some((message, _)) = log.get(data.tsn).and_then(|chunk| chunk.message.as_ref()) {
+        let part = if data.beginning && data.ending { "" } else { "part of " };
+        text += &format!(" [{part}{}]", describe(message));
+    }
+    text
+}
+
+fn describe_sack(sack: &Sack) -> String {
+    let mut text = format!("SACK up to {} rwnd {}", sack.cumulative_tsn_ack, sack.a_rwnd_bytes);
+    let tsn = |offset: u16| sack.cumulative_tsn_ack.wrapping_add(u32::from(offset));
+    for &(first, last) in &sack.gaps {
+        text += &format!(" gap {}-{}", tsn(first), tsn(last));
+    }
+    for duplicate in &sack.duplicates {
+        text += &format!(" duplicate {duplicate}");
+    }
+    text
 }
