@@ -42,6 +42,9 @@ REPLICATIONS = 1
 #: little), and the most that are run for it unless told otherwise (chosen).
 FIRST_BATCH, MAX_REPLICATIONS = 5, 100
 
+#: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
+MOST = 1_000_000
+
 #: Seconds of simulation that a part collects before it is written: what a kill costs at most, for each point.
 PART_S = 2.0
 
@@ -373,10 +376,12 @@ class _Sweep:
 
 
 def check_number(what: str, value: int, least: int) -> None:
-    """Refuses a number below what makes sense, and what is no whole number."""
+    """Refuses a number below or above what makes sense, and what is no whole number."""
     _check_whole(what, value)
     if value < least:
         raise UsageError(f"{what}: {value} is less than {least}")
+    if value > MOST:
+        raise UsageError(f"{what}: {value} is more than {MOST}")
 
 
 def check_seed(seed: int) -> None:

@@ -3,9 +3,10 @@
 
 use crate::link::cell::Cell;
 use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
-use crate::packet::{IpVersion, Packet, PacketId, Pdu};
+use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
+use crate::tunnel::Tunnels;
 use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
@@ -121,9 +122,11 @@ pub struct Network {
     /// The addresses of all attachments, link by link.
     attachments: Vec<Address>,
     created: u64,
-    delivered: u64,
-    dropped: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
     no_route: DropCount,
+    /// The tunnels of Mobile IP.
+    pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
     pub(crate) lost_datagrams: Vec<u32>,
     /// Records what happens to packets, when asked to.
@@ -143,6 +146,7 @@ impl Network {
             delivered: 0,
             dropped: 0,
             no_route: DropCount::default(),
+            tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             recorder: None,
         }
@@ -222,12 +226,15 @@ impl Network {
     /// Puts a packet on the link that leads to its destination.
     #[inline]
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
+        if self.tunnels.has_reverse() && self.tunnels.reverse(node, packet.source).is_some() {
+            return self.enter_reverse_tunnel(now, node, packet, queue);
+        }
         let egress = self.topology.route_to(node, packet.destination);
         self.put_out(now, node, egress, packet, queue);
     }
 
     #[inline]
-    fn put_out(
+    pub(crate) fn put_out(
         &mut self,
         now: Time,
         node: NodeId,
@@ -240,7 +247,8 @@ impl Network {
                 let _ = self.put_on_link(now, address, packet, queue);
             }
             Some(address) => self.put_on_link_watched(now, address, packet, queue),
-            None => self.drop_unroutable(now, node, &packet),
+            // A home agent's route to a mobile node that is away leads nowhere, but into the tunnel.
+            None => self.put_into_tunnel(now, node, packet, queue),
         }
     }
 
@@ -256,7 +264,8 @@ impl Network {
         let (LinkId(number), attachment) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
-        let datagram = matches!(packet.pdu, Pdu::Udp(..));
+        let datagram = packet.is_datagram_of_a_flow();
+        let tunnelled = packet.tunnel.is_some().then(|| packet.clone());
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
@@ -267,6 +276,9 @@ impl Network {
             self.dropped += 1;
             if datagram {
                 self.lost_datagrams.push(socket);
+            }
+            if let Some(packet) = tunnelled {
+                self.tunnels.lost_on_the_way(dropped.at, &packet);
             }
         }
         outcome
@@ -351,11 +363,11 @@ impl Network {
     }
 
     #[cold]
-    fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
+    pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.no_route.packets += 1;
         self.no_route.bytes += u64::from(packet.size_bytes);
         self.dropped += 1;
-        if matches!(packet.pdu, Pdu::Udp(..)) {
+        if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
         }
         if let Some(recorder) = &mut self.recorder {
@@ -395,6 +407,12 @@ impl Network {
                 return Some(self.hand_up_broadcast(now, address, packet));
             }
             if self.topology.owner(packet.destination) == node {
+                if packet.tunnel.is_some() {
+                    match self.leave_tunnel(now, node, packet, queue) {
+                        Some(packet) => return Some(packet),
+                        None => continue,
+                    }
+                }
                 self.delivered += 1;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.delivered(now, node, &packet);

@@ -217,6 +217,16 @@ impl Topology {
         }
     }
 
+    /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
+    pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
+        let target = self.hot[destination.0 as usize].target as usize;
+        if let Routes::Table(table) = &mut self.routes[node.0 as usize]
+            && let Some(entry) = table.get_mut(target)
+        {
+            *entry = interface.map_or(UNREACHABLE, |address| address.0);
+        }
+    }
+
     /// Makes a host send everything by one interface, or by none.
     pub fn set_egress(&mut self, node: NodeId, interface: Option<Address>) {
         self.routes[node.0 as usize] = Routes::Default(interface.map(|address| address.0));

@@ -115,14 +115,16 @@ impl Builder<'_> {
                 stations.push((station, place));
             }
             let id = self.node(&node.name);
-            let scheme = match node.multihomed {
-                true => Scheme::Multihomed,
-                false => Scheme::Bridged,
+            let scheme = if node.multihomed {
+                Scheme::Multihomed
+            } else if self.scenario.mobile_ip_of(&node.name).is_some() {
+                Scheme::MobileIp
+            } else {
+                Scheme::Bridged
             };
             if scheme == Scheme::Bridged {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
-                topology.set_egress(id, None);
             }
             let association = Association::new(lifetimes, node.hysteresis_m);
             handovers.stations.push(StationPlace::new(id, scheme, memberships, association));
