@@ -3,6 +3,7 @@
 //! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
 //! the context. A node knows its place on a link as an [`Attachment`].
 
+pub mod dect;
 pub mod loss;
 #[cfg(test)]
 mod testing;
