@@ -1,7 +1,7 @@
 //! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
 //! for every one of them.
 
-use crate::link::{AnyLink, DropReason, Dropped, Link};
+use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
 use crate::packet::{IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
@@ -279,7 +279,33 @@ impl Network {
         }
         let random = &mut self.records[number as usize].random;
         slot.link.handle_timeout(&mut Context { now, random });
+        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+            self.dropped_by_link(number, from, &packet, dropped);
+        }
         true
+    }
+
+    /// A link gave up a packet that it had taken.
+    #[cold]
+    fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+        let drops = &mut self.records[number as usize].drops;
+        let count = drops.entry((dropped.reason, from.0)).or_default();
+        count.packets += 1;
+        count.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        if matches!(packet.pdu, Pdu::Udp(..)) {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let first = self.links[number as usize].first_attachment;
+            let address = self.attachments[(first + from.0) as usize];
+            recorder.dropped_by_link(address, packet, dropped, &self.topology);
+        }
+    }
+
+    /// Tells every link that the run has ended.
+    pub fn finish(&mut self, end: Time) {
+        self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is

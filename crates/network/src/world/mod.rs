@@ -224,6 +224,7 @@ impl World {
                     None => {
                         flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
                         self.sample_delivered(now, number);
+                        self.record_message(now, number, &message);
                     }
                 }
             }
@@ -234,6 +235,7 @@ impl World {
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);
+                    self.record_message(now, number, &message);
                 }
             }
             (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),
