@@ -303,6 +303,13 @@ impl Network {
         }
     }
 
+    /// Arms the first wake-up of links that have work without a packet.
+    pub fn start(&mut self, queue: &mut EventQueue<Event>) {
+        for (number, slot) in self.links.iter_mut().enumerate() {
+            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
+        }
+    }
+
     /// Tells every link that the run has ended.
     pub fn finish(&mut self, end: Time) {
         self.links.iter_mut().for_each(|slot| slot.link.finish(end));

@@ -29,6 +29,12 @@ pub struct Wanted {
     pub packets: bool,
     /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they change.
     pub backlog: bool,
+    /// Bearers of the terminal of every DECT access, when they change.
+    pub bearers: bool,
+    /// Fragments in the DLC of every DECT access, when they change.
+    pub dlc_queue: bool,
+    /// Which channel of every DECT access is in use by whom.
+    pub occupancy: bool,
     /// Digests of packets between nodes.
     pub fingerprints: bool,
 }

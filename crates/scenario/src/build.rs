@@ -3,7 +3,12 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
+mod dect;
+
+pub(crate) use dect::first_frame;
+
 use crate::model::application::{Application, Pace};
+use crate::model::dect::Dect;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
 use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
@@ -71,6 +76,11 @@ pub(crate) fn world(
         let (machine, name) = match link.model {
             NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
             NewMachine::Cell(model) => (builder.cell(model), &model.name),
+            NewMachine::Dect(model) => {
+                let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
+                let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
+                (dect::access(model, wanted.unwrap_or_default(), stream), &model.name)
+            }
         };
         world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
     }
@@ -92,6 +102,7 @@ enum NewMachine<'a> {
     /// The direction of a point-to-point link that starts from this end.
     Wire(&'a LinkModel, usize),
     Cell(&'a Wifi),
+    Dect(&'a Dect),
 }
 
 impl Builder<'_> {
@@ -142,17 +153,14 @@ impl Builder<'_> {
         for model in &self.scenario.wifi {
             let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
             let number = LinkId(links.len() as u32);
-            let addresses = [0, 1].map(|end: usize| {
-                topology.add_interface(Interface {
-                    node: ends[end],
-                    link: number,
-                    attachment: Attachment(end as u32),
-                    neighbour: ends[1 - end],
-                    mtu_bytes: model.mtu_bytes as u32,
-                    name: model.name.clone(),
-                })
-            });
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
             links.push(NewLink { model: NewMachine::Cell(model), addresses });
+        }
+        for model in &self.scenario.dect {
+            let ends = [self.node(&model.terminal), self.node(&model.gateway)];
+            let number = LinkId(links.len() as u32);
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
+            links.push(NewLink { model: NewMachine::Dect(model), addresses });
         }
         links
     }
@@ -325,6 +333,26 @@ impl Builder<'_> {
     }
 }
 
+/// Gives a link that is one machine for both its ends a place in the topology.
+fn shared(
+    topology: &mut Topology,
+    link: LinkId,
+    ends: [NodeId; 2],
+    mtu_bytes: u64,
+    name: &str,
+) -> [Address; 2] {
+    [0, 1].map(|end: usize| {
+        topology.add_interface(Interface {
+            node: ends[end],
+            link,
+            attachment: Attachment(end as u32),
+            neighbour: ends[1 - end],
+            mtu_bytes: mtu_bytes as u32,
+            name: name.to_owned(),
+        })
+    })
+}
+
 /// A name without slashes.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
@@ -387,6 +415,7 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
             gamma: vegas.gamma_segments,
         }),
         fast_convergence: settings.fast_convergence,
+        restart_after_idle: settings.restart_after_idle,
         ..tcp::Config::default()
     }
 }
@@ -474,12 +503,12 @@ fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Opti
             )),
         },
         Application::Poisson(poisson) => {
-            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() };
-            Source::Messages(Messages::new(
-                activity,
-                interval,
-                Distribution::Constant(poisson.packet_size_bytes),
-            ))
+            // The load stays what `mean_interval` says: batches are rarer the larger they are.
+            let batch = poisson.mean_batch_packets;
+            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
+            let size = Distribution::Constant(poisson.packet_size_bytes);
+            let messages = Messages::new(activity, interval, size);
+            Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
         }
         Application::OnOff(on_off) => Source::OnOff(OnOff::new(
             activity,

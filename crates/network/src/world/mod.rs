@@ -144,6 +144,7 @@ impl World {
     /// Runs to the end; returns the number of events that did something.
     pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
         let mut queue = EventQueue::new();
+        self.network.start(&mut queue);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
         }

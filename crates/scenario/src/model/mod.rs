@@ -6,6 +6,7 @@
 //! (see `decode`).
 
 pub mod application;
+pub mod dect;
 pub mod distribution;
 pub mod flow;
 pub mod link;

@@ -4,6 +4,7 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dect::Dect;
 use super::flow::Flow;
 use super::link::Link;
 use super::node::Node;
@@ -29,6 +30,9 @@ pub struct Scenario {
     /// The Wi-Fi cells, one `[[wifi]]` each.
     #[serde(default)]
     pub wifi: Vec<Wifi>,
+    /// The DECT accesses, one `[[dect]]` each.
+    #[serde(default)]
+    pub dect: Vec<Dect>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default)]
     pub flows: Vec<Flow>,

@@ -1,8 +1,10 @@
 //! The result tables of a run, one file a table.
 
+mod dect;
 mod drops;
 mod flows;
 mod links;
+mod messages;
 mod packets;
 mod samples;
 mod segments;
@@ -22,12 +24,19 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(dect::tables(world));
     if trace.transactions {
         tables.push(transactions::table(world));
     }
+    if trace.occupancy {
+        tables.push(dect::occupancy(world));
+    }
     if let Some(recorder) = &world.network.recorder {
         if trace.time_series() {
-            tables.push(samples::table(recorder));
+            tables.push(samples::table(world, recorder));
+        }
+        if trace.messages {
+            tables.push(messages::table(world, recorder));
         }
         if trace.segments {
             tables.push(segments::table(world, recorder));

@@ -2,6 +2,7 @@
 //! contradict each other, destinations without a route. All problems are reported.
 
 mod application;
+mod dect;
 mod link;
 mod names;
 mod signalling;
@@ -26,6 +27,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     check_general(scenario, &mut report);
     link::check(scenario, &names, &mut report);
     wifi::check(scenario, &names, &mut report);
+    dect::check(scenario, &names, &mut report);
     let topology = Topology::new(scenario, &names);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);

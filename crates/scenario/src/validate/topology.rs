@@ -8,7 +8,7 @@ use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
 
-/// The nodes as a graph, links and Wi-Fi cells as its edges.
+/// The nodes as a graph, links, Wi-Fi cells and DECT accesses as its edges.
 pub(super) struct Topology {
     /// For each node its neighbours, and the MTU on the way to them.
     neighbours: Vec<Vec<(usize, u64)>>,
@@ -32,6 +32,9 @@ impl Topology {
             for station in &cell.stations {
                 topology.join(names.node(&cell.access_point), names.node(station), cell.mtu_bytes);
             }
+        }
+        for access in &scenario.dect {
+            topology.join(names.node(&access.terminal), names.node(&access.gateway), access.mtu_bytes);
         }
         topology
     }

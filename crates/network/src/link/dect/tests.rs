@@ -149,7 +149,7 @@ fn packets_a_bearer_and_frame_over_the_chain() {
             let n = batches.len() as f64;
             let mean = batches.iter().map(|batch| batch[quantity]).sum::<f64>() / n;
             let variance =
-                batches.iter().map(|batch| (batch[quantity] - mean).powi(2)).sum::<f64>() / (n - 1.0);
+                batches.iter().map(|batch| libm::pow(batch[quantity] - mean, 2.0)).sum::<f64>() / (n - 1.0);
             let error = (variance / n).sqrt();
             assert!(error < 0.002, "{error}");
             assert!((mean - expected).abs() < 3.0 * error, "{factor}: {mean} {expected} +- {error}");
