@@ -152,7 +152,7 @@ impl Mac {
         self.trace.line(
             frame,
             terminal,
-            format_args!("{} -> {}, {bearers} bearers", terminal.state.name(), state.name()),
+            format_args!("{} -> {}, N = {bearers}", terminal.state.name(), state.name()),
         );
         self.counter.transition(terminal.kind, terminal.state, terminal.entered, state, frame);
         terminal.state = state;
