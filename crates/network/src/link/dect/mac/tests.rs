@@ -177,6 +177,44 @@ fn a_set_up_without_an_idle_channel_is_blocked_after_its_timer_and_begins_again(
 }
 
 #[test]
+fn a_connection_handover_keeps_old_bearers_until_its_timer_and_goes_on_with_the_new_ones() {
+    let config = MacConfig::default();
+    let config = MacConfig {
+        rfps: 2,
+        carriers: 1,
+        load_factor: 0.0,
+        cell_dwell_mean_frames: f64::INFINITY,
+        quality: QualityChain { handover_need_good: 0.0, handover_need_bad: 0.0, ..config.quality },
+        user: UserAllocation::Procedures {
+            bearers: BearerCounts { target: 5, minimum: 1 },
+            modification_threshold: 0,
+        },
+        channel_list: ChannelListConfig { reserved_seen_interfered: 0.0, ..config.channel_list },
+        ..config
+    };
+    let mut mac = mac(config, 11);
+    run(&mut mac, 1_000);
+    assert_eq!(mac.user_bearers().len(), 5);
+    // The other RFP has but two channels left, and the user moves there.
+    let (old, new) = (mac.terminals[USER].rfp, 1 - mac.terminals[USER].rfp);
+    (0..10).for_each(|pair| {
+        mac.radio.reserve(Channel { rfp: new, first_unit: 2 * pair, format: SlotFormat::Full });
+    });
+    mac.terminals[USER].leaves_cell_at = 1_500.0;
+    mac.schedule(USER);
+    let at = |mac: &Mac, rfp| mac.user_bearers().iter().filter(|b| b.channel.rfp == rfp).count();
+    run(&mut mac, 1_500);
+    assert_eq!((at(&mac, old), at(&mac, new)), (5, 0));
+    run(&mut mac, 1_800);
+    assert_eq!((at(&mac, old), at(&mac, new)), (3, 2));
+    run(&mut mac, 1_801);
+    assert_eq!((at(&mac, old), at(&mac, new)), (0, 2));
+    assert_eq!(mac.user_state(), MacState::ActiveLocked);
+    let stats = mac.stats(1_801);
+    assert_eq!(stats.of(TerminalType::User).connection_handover_loss(), 0.6);
+}
+
+#[test]
 fn fixed_bearers_stay_and_move_between_good_and_bad() {
     let config = MacConfig { user: UserAllocation::Fixed { bearers: 10 }, ..MacConfig::default() };
     let mut mac = mac(config, 8);
