@@ -118,15 +118,17 @@ impl Mac {
     /// The channel is the terminal's.
     fn succeed(&mut self, pick: Pick) {
         let place = pick.place;
-        let bearer = self.new_bearer(place, pick.channel);
         self.terminals[place].attempts = 0;
         match self.terminals[place].goal {
             Goal::Replace(which) => {
-                let old = std::mem::replace(&mut self.terminals[place].bearers[which], bearer);
+                let old = self.terminals[place].bearers[which];
+                let bearer = self.new_bearer(place, pick.channel, Some(old.id));
+                self.terminals[place].bearers[which] = bearer;
                 self.release(place, old);
                 self.end_single_handover(place, which, Goal::Done);
             }
             _ => {
+                let bearer = self.new_bearer(place, pick.channel, None);
                 let terminal = &mut self.terminals[place];
                 terminal.bearers.push(bearer);
                 if terminal.bearers.len() >= self.config.bearer_counts(terminal.kind).target as usize {
@@ -136,15 +138,21 @@ impl Mac {
         }
     }
 
-    /// The channel was not to be had.
-    fn fail(&mut self, place: usize) {
+    /// How often a terminal may try for the present bearer.
+    pub(super) fn attempt_limit(&self, place: usize) -> u32 {
         let limits = self.config.attempts;
-        let terminal = &mut self.terminals[place];
-        let limit = match terminal.goal {
+        let terminal = &self.terminals[place];
+        match terminal.goal {
             Goal::Replace(_) if terminal.kind.is_multibearer() => limits.handover_multibearer,
             Goal::Replace(_) => limits.handover_single_bearer,
             _ => limits.setup,
-        };
+        }
+    }
+
+    /// The channel was not to be had.
+    fn fail(&mut self, place: usize) {
+        let limit = self.attempt_limit(place);
+        let terminal = &mut self.terminals[place];
         if terminal.attempts < limit {
             return;
         }
@@ -180,5 +188,93 @@ impl Mac {
         let refresh_frames = self.config.channel_list.refresh_frames.max(1);
         let made_at = terminal.list.last_made_before(terminal.attempt_at, refresh_frames);
         if made_at > terminal.list.made_at() { made_at } else { terminal.attempt_at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::{MacConfig, TerminalType, UserAllocation};
+    use super::super::resource::unit;
+    use super::*;
+    use roamsim_engine::Stream;
+
+    /// A MAC with terminals of these types in Call_Setup.
+    fn mac(kinds: &[TerminalType]) -> Mac {
+        let config = MacConfig { user: UserAllocation::Fixed { bearers: 0 }, ..MacConfig::default() };
+        let mut mac = Mac::new(config, |purpose| Stream::new(1, 0, purpose));
+        for &kind in kinds {
+            mac.begin_call(kind, 0.0);
+        }
+        mac
+    }
+
+    /// Resolves these picks of terminals 1, 2, ... in one frame; how many bearers each then has.
+    fn resolve(mac: &mut Mac, picks: &[(u8, u32)]) -> Vec<usize> {
+        for (n, &(rfp, first_unit)) in picks.iter().enumerate() {
+            let format = SlotFormat::of(mac.terminals[n + 1].kind);
+            let channel = Channel { rfp, first_unit: first_unit as u8, format };
+            mac.picks.push(Pick { place: n + 1, channel, outcome: Outcome::Success });
+        }
+        mac.resolve_picks();
+        mac.terminals[1..].iter().map(|terminal| terminal.bearers.len()).collect()
+    }
+
+    #[test]
+    fn two_picks_of_one_channel_both_fail() {
+        let mut mac = mac(&[TerminalType::P32, TerminalType::P32]);
+        assert_eq!(resolve(&mut mac, &[(0, 20), (0, 20)]), [0, 0]);
+        assert_eq!(mac.counter.of(TerminalType::P32).attempts_collided, 2);
+        assert!(mac.radio.occupied(0).is_empty());
+    }
+
+    #[test]
+    fn the_tables_of_two_rfps_are_independent() {
+        let mut mac = mac(&[TerminalType::P32, TerminalType::P32]);
+        assert_eq!(resolve(&mut mac, &[(0, 20), (1, 20)]), [1, 1]);
+    }
+
+    #[test]
+    fn a_shared_half_slot_is_a_collision() {
+        // The two half slots at the ends of a double slot do not touch each other, and fail with it.
+        let mut mac = mac(&[TerminalType::P08j, TerminalType::P80, TerminalType::P08j, TerminalType::P08j]);
+        let first = unit(2, 4, 0);
+        assert_eq!(
+            resolve(&mut mac, &[(0, first), (0, first), (0, first + 3), (0, first + 4)]),
+            [0, 0, 0, 1]
+        );
+    }
+
+    #[test]
+    fn an_occupied_channel_fails_by_itself() {
+        let mut mac = mac(&[TerminalType::P32, TerminalType::P08j]);
+        assert_eq!(resolve(&mut mac, &[(0, 20), (0, 50)]), [1, 1]);
+        mac.begin_call(TerminalType::P32, 0.0);
+        // A full slot whose second half is taken, at carrier 2 pair 1: units 50 and 51.
+        mac.picks.push(Pick {
+            place: 3,
+            channel: Channel { rfp: 0, first_unit: 50, format: SlotFormat::Full },
+            outcome: Outcome::Success,
+        });
+        mac.resolve_picks();
+        assert!(mac.terminals[3].bearers.is_empty());
+        assert_eq!(mac.counter.of(TerminalType::P32).attempts_occupied, 1);
+    }
+
+    #[test]
+    fn a_channel_given_back_in_a_handover_can_be_taken_from_the_next_frame() {
+        let mut mac = mac(&[TerminalType::P32, TerminalType::P32]);
+        assert_eq!(resolve(&mut mac, &[(0, 20)]), [1, 0]);
+        mac.terminals[1].state = MacState::BearerHandover;
+        mac.terminals[1].goal = Goal::Replace(0);
+        assert_eq!(resolve(&mut mac, &[(0, 22), (0, 20)]), [1, 0]);
+        assert_eq!(mac.terminals[1].bearers[0].channel.first_unit, 22);
+        mac.terminals[1].goal = Goal::Done;
+        mac.picks.push(Pick {
+            place: 2,
+            channel: Channel { rfp: 0, first_unit: 20, format: SlotFormat::Full },
+            outcome: Outcome::Success,
+        });
+        mac.resolve_picks();
+        assert_eq!(mac.terminals[2].bearers.len(), 1);
     }
 }

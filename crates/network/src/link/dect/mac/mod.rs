@@ -273,7 +273,7 @@ impl Mac {
         self.user_quality_next_at = next.unwrap_or(u64::MAX);
     }
 
-    /// The order of frame and place in which a terminal is next.
+    /// Enters a terminal into the calendar.
     fn schedule(&mut self, place: usize) {
         let next_at = self.next_at(place);
         if place == USER {

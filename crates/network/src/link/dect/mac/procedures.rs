@@ -152,7 +152,7 @@ impl Mac {
         self.trace.line(
             frame,
             terminal,
-            format_args!("{} -> {}, {bearers} bearers", terminal.state.name(), state.name()),
+            format_args!("{} -> {}, N = {bearers}", terminal.state.name(), state.name()),
         );
         self.counter.transition(terminal.kind, terminal.state, terminal.entered, state, frame);
         terminal.state = state;
@@ -183,11 +183,17 @@ impl Mac {
                 timers.connection_modification_frames
             }
         };
+        if state == MacState::ConnectionHandover {
+            self.counter.of(terminal.kind).bearers_in_connection_handover += bearers as u64;
+        }
         terminal.expires_at = frame.saturating_add(timer);
         terminal.attempts = 0;
         terminal.attempt_at =
             frame.saturating_add(self.permission.frames_without(&mut self.streams.permission));
         terminal.list_is_old = true;
+        if terminal.goal != Goal::Done && self.attempt_limit(place) == 0 {
+            self.terminals[place].goal = Goal::GivenUp;
+        }
     }
 
     /// The next frame at which a terminal has something to do.
@@ -201,10 +207,13 @@ impl Mac {
                 let need = terminal.next_handover_need().map_or(u64::MAX, |(at, _)| at);
                 terminal.ends_at.min(terminal.cell_change_at()).min(need).max(next_frame)
             }
-            _ if terminal.goal == Goal::Done || terminal.list_is_old => next_frame,
+            _ if terminal.goal == Goal::Done => next_frame,
             _ => {
                 let mut at = terminal.expires_at;
                 if terminal.searches() {
+                    if terminal.list_is_old {
+                        return next_frame;
+                    }
                     at = at.min(self.next_search_at(terminal));
                 }
                 if terminal.state == MacState::CallSetup && terminal.bearers.is_empty() {
@@ -216,7 +225,12 @@ impl Mac {
     }
 
     /// Gives a terminal a bearer on a channel that is idle.
-    pub(super) fn new_bearer(&mut self, place: usize, channel: Channel) -> Bearer {
+    pub(super) fn new_bearer(
+        &mut self,
+        place: usize,
+        channel: Channel,
+        replaces: Option<BearerId>,
+    ) -> Bearer {
         let frame = self.frame;
         self.radio.reserve(channel);
         let kind = self.terminals[place].kind;
@@ -230,7 +244,14 @@ impl Mac {
             let after = exponential(mean, &mut self.streams.handover_need);
             (frame.saturating_add(first_frame_at(after)), BearerQuality::UNOBSERVED)
         };
-        Bearer { id: BearerId(self.bearers_set_up), channel, since: frame, needs_handover_at, quality }
+        Bearer {
+            id: BearerId(self.bearers_set_up),
+            replaces,
+            channel,
+            since: frame,
+            needs_handover_at,
+            quality,
+        }
     }
 
     /// Takes a bearer's channel back.
@@ -269,7 +290,7 @@ impl Mac {
         let channels = SlotFormat::Full.channels(self.config.carriers);
         for n in 0..bearers.min(channels.len()) {
             let channel = Channel { rfp: 0, first_unit: channels.nth(n) as u8, format: SlotFormat::Full };
-            let bearer = self.new_bearer(USER, channel);
+            let bearer = self.new_bearer(USER, channel, None);
             self.terminals[USER].bearers.push(bearer);
         }
         self.terminals[USER].state = MacState::ActiveLocked;

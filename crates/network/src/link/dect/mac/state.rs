@@ -82,6 +82,8 @@ pub(super) enum Goal {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bearer {
     pub id: BearerId,
+    /// The bearer whose place it took in a handover.
+    pub replaces: Option<BearerId>,
     pub channel: Channel,
     /// The frame in which it was set up.
     pub since: u64,
@@ -154,7 +156,7 @@ impl Terminal {
         self.bearers.iter().enumerate().map(|(place, bearer)| (bearer.needs_handover_at, place)).min()
     }
 
-    /// Whether it goes on moving between cells, or has a call that ends.
+    /// Whether it tries channels.
     #[inline]
     pub fn searches(&self) -> bool {
         self.state.is_procedure() && matches!(self.goal, Goal::Add | Goal::Replace(_))

@@ -23,6 +23,8 @@ pub struct TypeStats {
     pub attempts_collided: u64,
     /// Bearer handovers that ended with the bearer's release.
     pub bearer_handovers_failed: u64,
+    /// Bearers of terminals at the beginning of connection handovers.
+    pub bearers_in_connection_handover: u64,
     /// Bearers lost at the end of connection handovers.
     pub bearers_lost_in_connection_handover: u64,
     /// Connection handovers in which any bearer was lost.
@@ -42,9 +44,25 @@ impl TypeStats {
         self.entries(MacState::CallSetup)
     }
 
-    /// Transitions from one state to another.
-    pub fn transitions(&self, from: MacState, to: MacState) -> u64 {
-        self.transitions[from as usize][to as usize]
+    /// Calls blocked among those that began; not a number if there was none.
+    pub fn blocking(&self) -> f64 {
+        self.entries(MacState::Blocked) as f64 / self.calls() as f64
+    }
+
+    /// Calls dropped among those that were set up; not a number if there was none.
+    pub fn dropping(&self) -> f64 {
+        let set_up = self.transitions[MacState::CallSetup as usize][MacState::ActiveLocked as usize];
+        self.entries(MacState::Dropped) as f64 / set_up as f64
+    }
+
+    /// Bearer handovers that failed among those that began; not a number if there was none.
+    pub fn bearer_handover_failure(&self) -> f64 {
+        self.bearer_handovers_failed as f64 / self.entries(MacState::BearerHandover) as f64
+    }
+
+    /// Bearers lost among those to be handed over in connection handovers; not a number if there was none.
+    pub fn connection_handover_loss(&self) -> f64 {
+        self.bearers_lost_in_connection_handover as f64 / self.bearers_in_connection_handover as f64
     }
 }
 

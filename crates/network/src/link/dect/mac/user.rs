@@ -25,6 +25,8 @@ pub enum Quality {
 pub struct UserBearer {
     /// Which.
     pub id: BearerId,
+    /// The bearer whose place it took in a handover; none if it was set up as a further one.
+    pub replaces: Option<BearerId>,
     /// Its state in the present frame.
     pub quality: Quality,
     /// RFP, carrier and slot pair.
@@ -165,8 +167,87 @@ impl UserView {
         self.carrying.clear();
         self.carrying.extend(bearers.iter().map(|bearer| UserBearer {
             id: bearer.id,
+            replaces: bearer.replaces,
             quality: bearer.quality.now,
             channel: bearer.channel,
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::resource::SlotFormat;
+    use super::*;
+
+    fn bearer(quality: BearerQuality) -> Bearer {
+        Bearer {
+            id: BearerId(1),
+            replaces: None,
+            channel: Channel { rfp: 0, first_unit: 0, format: SlotFormat::Full },
+            since: 0,
+            needs_handover_at: u64::MAX,
+            quality,
+        }
+    }
+
+    fn law() -> QualityLaw {
+        QualityLaw::new(super::super::MacConfig::default().quality, 1.0)
+    }
+
+    #[test]
+    fn a_bearer_is_bad_for_one_eleventh_of_the_time() {
+        let (law, mut random) = (law(), Stream::new(31, 0, "quality"));
+        let mut bearer = bearer(law.start(0, &mut random));
+        let (end, mut bad, mut since) = (20_000_000, 0, 0);
+        let mut stays = 0u32;
+        while bearer.quality.next_at < end {
+            let at = bearer.quality.next_at;
+            if law.advance(&mut bearer, at, &mut random) {
+                if bearer.quality.now == Quality::Good {
+                    bad += at - since;
+                    stays += 1;
+                }
+                since = at;
+            }
+        }
+        // Sojourns 50 and 5 frames: 363,636 cycles of 55. A bad sojourn has standard deviation sqrt(0.8) / 0.2
+        // = 4.47 frames, a good one 49.5; relative error of the share about sqrt((4.47/5)^2 + (49.5/50)^2) *
+        // 10/11 / sqrt(363636) = 0.2 %.
+        let share = bad as f64 / end as f64;
+        assert!((share - 1.0 / 11.0).abs() < 3.0 * 0.002 / 11.0, "{share}");
+        let mean = bad as f64 / f64::from(stays);
+        assert!((mean - 5.0).abs() < 3.0 * 4.47 / f64::from(stays).sqrt(), "{mean}");
+    }
+
+    #[test]
+    fn a_handover_need_arises_after_its_mean_time() {
+        let (law, mut random) = (law(), Stream::new(32, 0, "quality"));
+        let n = 100_000;
+        let mut sum = 0;
+        for _ in 0..n {
+            let mut bearer = bearer(law.start(0, &mut random));
+            while bearer.needs_handover_at == u64::MAX {
+                let at = bearer.quality.next_at;
+                law.advance(&mut bearer, at, &mut random);
+            }
+            sum += bearer.needs_handover_at;
+        }
+        // Frames until a need from good and from bad, the chain moving first:
+        //   g = 1 + 0.98 * 0.9999 g + 0.02 * 0.999 b,  b = 1 + 0.8 * 0.999 b + 0.2 * 0.9999 g.
+        // b = (1 + 0.19998 g) / 0.2008;  g (0.020098 - 0.019898408) = 1.0995020;  g = 5508.7.
+        // Nearly exponential: standard error 5508.7 / sqrt(100000) = 17.4.
+        let mean = sum as f64 / f64::from(n);
+        assert!((mean - 5508.7).abs() < 52.0, "{mean}");
+    }
+
+    #[test]
+    fn a_need_outlasts_the_moves_of_the_chain() {
+        let (law, mut random) = (law(), Stream::new(33, 0, "quality"));
+        let mut bearer = Bearer { needs_handover_at: 7, ..bearer(law.start(7, &mut random)) };
+        for _ in 0..1000 {
+            let at = bearer.quality.next_at;
+            assert!(law.advance(&mut bearer, at, &mut random), "with a need, only moves are left");
+            assert_eq!(bearer.needs_handover_at, 7);
+        }
     }
 }
