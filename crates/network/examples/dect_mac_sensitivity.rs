@@ -1,7 +1,8 @@
 //! What the open parameters of the DECT MAC lead to: the table of docs/models/dect-mac.md.
 //!
 //! Each row is the reference case with one change: 10 replications of 40,000 s after 600 s of warm-up, and the
-//! 95 % confidence interval of the mean number of the user's bearers.
+//! 95 % confidence interval of the mean number of the user's bearers. With an argument, only the cases whose names
+//! contain it.
 #![allow(clippy::print_stdout, reason = "a program whose output is a table")]
 
 use roamsim_engine::Stream;
@@ -75,7 +76,8 @@ fn main() {
          user's bearers lost in Bearer_HO, Connection_HO |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for (name, config) in cases() {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    for (name, config) in cases().into_iter().filter(|(name, _)| name.contains(&wanted)) {
         let runs: Vec<MacStats> = (0..REPLICATIONS).map(|number| replication(&config, number)).collect();
         let mean = |value: &dyn Fn(&MacStats) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
         let bearers = mean(&MacStats::mean_user_bearers);
