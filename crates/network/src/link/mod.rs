@@ -3,6 +3,7 @@
 //! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
 //! the context. A node knows its place on a link as an [`Attachment`].
 
+pub mod cell;
 pub mod dect;
 pub mod loss;
 #[cfg(test)]
@@ -32,16 +33,19 @@ pub enum DropReason {
     TooLarge,
     /// No route leads to its destination.
     NoRoute,
+    /// The receiver was outside of the cell when its last bit was sent.
+    OutOfReach,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 6] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
         DropReason::TooLarge,
         DropReason::NoRoute,
+        DropReason::OutOfReach,
     ];
 }
 
@@ -53,6 +57,7 @@ impl fmt::Display for DropReason {
             DropReason::Outage => "outage",
             DropReason::TooLarge => "larger than the MTU",
             DropReason::NoRoute => "no route",
+            DropReason::OutOfReach => "out of reach",
         })
     }
 }
@@ -132,6 +137,8 @@ pub enum AnyLink {
     Wire(wired::Wire),
     /// An 802.11b cell of one station.
     Wifi(Box<wifi::Cell>),
+    /// An abstract radio cell.
+    Cell(Box<cell::Cell>),
 }
 
 macro_rules! each_link {
@@ -139,6 +146,7 @@ macro_rules! each_link {
         match $self {
             AnyLink::Wire($link) => $call,
             AnyLink::Wifi($link) => $call,
+            AnyLink::Cell($link) => $call,
         }
     };
 }
