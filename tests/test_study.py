@@ -59,6 +59,7 @@ id = "lossy"
 title = "Messages over a lossy wire"
 scenario = "two-nodes.toml"
 dimensions = ["kind", "size_bytes", "loss"]
+tables = ["links"]
 quick = { replications = 2, set = { "signalling.mih.stop" = "55s" } }
 full = { replications = 3 }
 
@@ -72,6 +73,28 @@ function = "flow"
 nodes = { mn = "MN", pos = "PoS" }
 since_s = 5.0
 until_s = 5.4
+
+[[table]]
+id = "messages"
+title = "Messages by loss"
+part = "all"
+function = "messages"
+
+[[drawing]]
+id = "sent"
+title = "Packets on the path"
+part = "all"
+function = "sent"
+
+[[drawing]]
+each = { kind = ["indication", "request"] }
+id = "one-{kind}"
+title = "One run"
+part = "all"
+scenario = "two-nodes.toml"
+settings = "flow"
+trace = ["queue"]
+function = "run"
 
 [[parameter]]
 name = "Traffic"
@@ -130,6 +153,28 @@ def checks(data):
     return [Check("success without loss", estimate.mean, 1.0, 0.0)]
 """
 
+EXHIBITS = """
+from matplotlib.figure import Figure
+
+def messages(data):
+    return [
+        {"loss": loss, "messages": data.estimate("lossy", "messages", kind="indication", loss=loss).mean}
+        for loss in data.labels("lossy", "loss")
+    ]
+
+def sent(data):
+    figure = Figure()
+    # Each run has a row for each direction of its link.
+    packets = [row["sent_packets"] for row in data.rows_of("lossy", "links", kind="indication", loss=0.0)]
+    figure.add_subplot().set_title(f"{len(packets)} rows: {sorted(set(packets))}")
+    return figure
+
+def run(result, kind):
+    figure = Figure()
+    figure.add_subplot().set_title(f"{kind} of {result.signalling['messages'][0]} messages")
+    return figure
+"""
+
 MEASUREMENTS = """
 from roamsim.study.judging import within
 
@@ -147,6 +192,7 @@ FILES = {
     "statements.toml": STATEMENTS,
     "study.py": CODE,
     "statements.py": MEASUREMENTS,
+    "exhibits.py": EXHIBITS,
 }
 
 
@@ -177,6 +223,10 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert [s["verdict"] for s in outcome.statements] == ["agrees", "differs"]
     assert [s["why"] for s in outcome.statements] == [None, "what is lost is lost"]
     assert outcome.pictures["flow-request"].count("<polygon") == 2  # a request and its response
+    assert [row["messages"] for row in outcome.tables["messages"]] == [100.0, 100.0]  # 50 s, two a second
+    # 2 replications, 2 directions; registration and subscription are an exchange each.
+    assert "4 rows: [2, 102]" in outcome.pictures["sent"]
+    assert "request of 200 messages" in outcome.pictures["one-request"]  # 100 s
     outcome.require_checks()
     page = outcome.report.read_text()
     assert "A small study" in page
@@ -277,12 +327,13 @@ def test_finished_runs_are_not_repeated(small: Path, tmp_path: Path) -> None:
     assert (again.effort.made, again.effort.kept) == (0, 8)
     assert again.figures == first.figures
     # What a lost part held is made again, and nothing else.
-    parts = sorted((tmp_path / "out" / "runs").glob("*.parquet"))
+    parts = sorted((tmp_path / "out" / "runs").glob("signalling-*.parquet"))
     assert parts
     parts[0].unlink()
     repaired = study.run(small, level="quick", out=tmp_path / "out")
     assert repaired.effort.made > 0
     assert repaired.figures == first.figures
+    assert repaired.pictures == first.pictures
 
 
 def test_other_levels_and_seeds_are_other_runs(small: Path, tmp_path: Path) -> None:

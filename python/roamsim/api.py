@@ -129,6 +129,8 @@ def traces(asked: str | Iterable[str]) -> list[str]:
         raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
     known = _roamsim.trace_kinds()
+    if texts and not kinds:
+        raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
     for kind in kinds:
         if kind not in known:
             raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")

@@ -229,7 +229,7 @@ def compare(
         str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first unless given.")
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.", min=1)
+        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.")
     ] = None,
     precision: Annotated[
         str | None,
@@ -291,8 +291,9 @@ def compare(
         typer.echo(csv_text(compared.differences), nl=False)
     else:
         comparison_summary(compared)
-    if compared.results.manifest.unmet:
-        _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications")
+    if precision is not None:
+        for pair in compared.wide(precision):
+            _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications: {pair}")
     if out is not None:
         _say(f"kept in {out}; next: roamsim report {shlex.quote(str(out))}")
 

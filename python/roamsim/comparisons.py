@@ -105,7 +105,9 @@ class Comparison:
         told = []
         for key, value in where.items():
             if len({sample.where[key] for measured, sample in self.samples if measured == target}) > 1:
-                told.append(value_label(key, value, paths) if key in paths else str(value))
+                # The ends of a link stand beside its name.
+                own = f"{key} {value}" if key in ("from", "to") else str(value)
+                told.append(value_label(key, value, paths) if key in paths else own)
         return ", ".join(told)
 
     @staticmethod
@@ -160,6 +162,19 @@ class Comparison:
             ]
         return []
 
+    def wide(self, precision: str | float) -> list[str]:
+        """The pairs, in words, whose differences are not that precise."""
+        goal = _precision(self.question, precision)
+        return [
+            ", ".join(
+                filter(
+                    None, (self.label(found.target, found.where), f"{found.value.label} and {found.against.label}")
+                )
+            )
+            for found in self._differences
+            if not goal.reached(found)
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim compare --json` prints; missing values are `None`."""
         manifest = self.results.manifest
@@ -207,11 +222,14 @@ class PairedPrecision:
         for target in self.targets:
             found = samples(self.question, target, tables[target.table])
             for difference in differences(self.question, target, found):
-                told = difference.absolute if target.metric.share else difference.relative
-                precise = told.half_width <= self.half_width and not difference.constant
-                if not (difference.equal or precise):
+                if not self.reached(difference):
                     points |= {difference.value.fingerprint, difference.against.fingerprint}
         return points
+
+    def reached(self, difference: Difference) -> bool:
+        """Whether a difference is precise enough."""
+        told = difference.absolute if difference.target.metric.share else difference.relative
+        return difference.equal or (told.half_width <= self.half_width and not difference.constant)
 
 
 def compare(
@@ -240,10 +258,11 @@ def compare(
         raise UsageError(
             f"{first.path} has one value only, {first.values[0].shown}; a comparison needs two or more, as in a,b,c"
         )
-    check_number("replications", replications or REPLICATIONS, 1)
-    if replications == 1:
+    # Below 2, the reason says more than a bound.
+    check_number("replications", REPLICATIONS if replications is None else max(replications, 2), 2)
+    if replications is not None and replications < 2:
         raise UsageError(
-            f"one replication gives no interval; ask for 2 or more, {REPLICATIONS} unless told otherwise"
+            f"fewer than 2 replications give no interval; ask for 2 or more, {REPLICATIONS} unless told otherwise"
         )
     read = source(scenario)
     tree = json.loads(parse_source(read, settings, color=color).canonical)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from roamsim.curves import Curves, curves, delays
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.store import Results, open_results
-from roamsim.timeseries import ALL, NOTES, POINTS, Panel, Part, segments, time_series
+from roamsim.timeseries import ALL, NOTES, POINTS, TITLES, Panel, Part, segments, time_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,14 +66,18 @@ def plot(
 
 def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
     """Draws a figure into a file, in the format of an ending; equal results give equal files."""
+    write_figure(lambda: _figure(results, what, part), file, ending)
+
+
+def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
+    """Writes what `draw` makes, in the house's style and without a date."""
     import matplotlib
 
     # No date, no random identifiers.
     style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     with matplotlib.rc_context(style):
-        figure = _figure(results, what, part)
-        figure.savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+        draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
 
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
@@ -93,7 +98,7 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
     else:
         panels = time_series(results, what, part)
         figure, axes = _grid(results.manifest.scenario, panels)
-        draw_time_series(axes, [panel.frame for panel in panels])
+        draw_time_series(axes, [panel.frame for panel in panels], TITLES.get(what, what))
         if len(panels) > 1:
             timesequence.legend(figure, axes)
     # Axes are named where they have ticks: at the left, and where no panel stands below.
@@ -187,7 +192,7 @@ def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
     axes.legend(frameon=False)
 
 
-def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> None:
+def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title: str) -> None:
     """Draws samples over time, as points or as lines; on a line a value holds until the next one.
 
     A series has one colour in all panels. One panel gets a legend; that of several is left to the caller.
@@ -219,8 +224,9 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame]) -> Non
             axes.set_yscale("log")
         if len(units) == 1 and units[0] in prefixed:
             axes.yaxis.set_major_formatter(EngFormatter(prefixed[units[0]]))
+            axes.set_ylabel(title)
         else:
-            axes.set_ylabel(", ".join(units))
+            axes.set_ylabel(f"{title} [{', '.join(units)}]")
     if len(panels) == 1:
         panels[0].legend(frameon=False)
 

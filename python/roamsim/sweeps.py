@@ -42,6 +42,9 @@ REPLICATIONS = 1
 #: little), and the most that are run for it unless told otherwise (chosen).
 FIRST_BATCH, MAX_REPLICATIONS = 5, 100
 
+#: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
+MOST = 1_000_000
+
 #: Seconds of simulation that a part collects before it is written: what a kill costs at most, for each point.
 PART_S = 2.0
 
@@ -226,7 +229,7 @@ def sweep(
             valid = parse_source(read, settings + changed, color=color)
         except ScenarioError as error:
             where = ", ".join(f"{path}={value}" for path, value in changed)
-            raise ScenarioError(f"at {where}:\n{error}") from None
+            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
         shown = {path: value.shown for path, value in values.items()}
         point = PointEntry(dict(changed), shown, valid.fingerprint, 0)
         manifest.points.append(point)
@@ -373,10 +376,12 @@ class _Sweep:
 
 
 def check_number(what: str, value: int, least: int) -> None:
-    """Refuses a number below what makes sense, and what is no whole number."""
+    """Refuses a number below or above what makes sense, and what is no whole number."""
     _check_whole(what, value)
     if value < least:
         raise UsageError(f"{what}: {value} is less than {least}")
+    if value > MOST:
+        raise UsageError(f"{what}: {value} is more than {MOST}")
 
 
 def check_seed(seed: int) -> None:
@@ -424,6 +429,16 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))
+
+
+def _whole_table(changed: Sequence[tuple[str, str]]) -> str:
+    """What helps where a table keeps the settings of another protocol than the one that a point gives it."""
+    for path, _ in changed:
+        table, _, key = path.rpartition(".")
+        if key == "protocol":
+            values = '{ protocol = "tcp" },{ protocol = "sctp" }'
+            return f"\nTo give each protocol its own settings, vary the table as a whole: --vary '{table}={values}'"
+    return ""
 
 
 @contextmanager

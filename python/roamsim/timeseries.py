@@ -23,6 +23,14 @@ SERIES = {
     "dlc_queue": ("dlc_queue",),
 }
 
+#: What the vertical axis of a kind shows; of single series their own name.
+TITLES = {
+    "cwnd": "congestion window, threshold",
+    "rtt": "round-trip time, timeout",
+    "queue": "waiting",
+    "throughput": "goodput",
+}
+
 #: Series whose samples are points, with nothing in between that a line could mean.
 POINTS = ("rtt",)
 
@@ -142,7 +150,7 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
     for title, mine in _by_point(results, part.of(found, "thing")):
         drawn = mine.select("time_s", "series", "value", "unit")
         panels.append(Panel(title, _rates(drawn, part) if what == "throughput" else _cut(drawn, part)))
-    return _few(panels)
+    return _few(panels, several=False)
 
 
 def segments(results: Results, part: Part = ALL) -> list[Panel]:
@@ -160,7 +168,7 @@ def segments(results: Results, part: Part = ALL) -> list[Panel]:
     for title, mine in _by_point(results, found):
         for (sender,), rows in mine.group_by("sender", maintain_order=True):
             panels.append(Panel(", ".join(filter(None, (title, str(sender) if several else ""))), rows))
-    return _few(panels)
+    return _few(panels, several=several)
 
 
 def _again(results: Results, what: str) -> str:
@@ -174,11 +182,12 @@ def _by_point(results: Results, found: polars.DataFrame) -> Iterator[tuple[str, 
         yield point_label(results.manifest, int(str(point))) if several else "", mine
 
 
-def _few(panels: list[Panel]) -> list[Panel]:
+def _few(panels: list[Panel], *, several: bool) -> list[Panel]:
+    """The panels, when they are not too many; `several` senders could be told apart."""
     if len(panels) > MOST_PANELS:
         raise UsageError(
-            f"a figure of {len(panels)} panels cannot be read, {MOST_PANELS} can; choose a flow with --flow NAME, "
-            "or vary fewer values"
+            f"a figure of {len(panels)} panels cannot be read, {MOST_PANELS} can; "
+            + ("choose a flow with --flow NAME, or vary fewer values" if several else "vary fewer values")
         )
     return panels
 

@@ -1,6 +1,7 @@
 //! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
 //! for every one of them.
 
+use crate::link::cell::Cell;
 use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
 use crate::packet::{IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
@@ -194,14 +195,44 @@ impl Network {
         if let Some(recorder) = &mut self.recorder {
             recorder.sent(now, node, &packet, detail);
         }
-        self.forward(now, node, packet, queue);
+        let egress = self.topology.egress(node, packet.source, packet.destination);
+        self.put_out(now, node, egress, packet, queue);
+    }
+
+    /// Sends a packet of `node` by an interface of its, wherever routes would lead.
+    pub fn send_by(
+        &mut self,
+        now: Time,
+        interface: Address,
+        packet: Packet,
+        detail: Option<Detail>,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let node = self.topology.owner(interface);
+        self.created += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, node, &packet, detail);
+        }
+        self.put_out(now, node, Some(interface), packet, queue);
     }
 
     /// Puts a packet on the link that leads to its destination.
     #[inline]
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
-        let destination = self.topology.owner(packet.destination);
-        match self.topology.route(node, destination) {
+        let egress = self.topology.route_to(node, packet.destination);
+        self.put_out(now, node, egress, packet, queue);
+    }
+
+    #[inline]
+    fn put_out(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        egress: Option<Address>,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match egress {
             Some(address) if self.recorder.is_none() => {
                 let _ = self.put_on_link(now, address, packet, queue);
             }
@@ -254,6 +285,72 @@ impl Network {
         if let Some(recorder) = &mut self.recorder {
             recorder.transmitted(now, address, &copy, outcome.err(), waiting, &self.topology);
         }
+    }
+
+    /// Sends a packet to every station that is in reach of the base station whose broadcast interface `address` is.
+    ///
+    /// Each station gets a copy, and each copy is a packet of its own in the account, with a number and an end. What
+    /// reaches nobody is dropped as out of reach.
+    pub fn broadcast(
+        &mut self,
+        now: Time,
+        address: Address,
+        packet: Packet,
+        detail: Option<Detail>,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let node = self.topology.owner(address);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, node, &packet, detail);
+        }
+        self.created += 1;
+        let (LinkId(number), from) = self.topology.attachment(address);
+        let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
+        // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.
+        let outcome = match &mut slot.link {
+            AnyLink::Cell(cell) => cell.broadcast(now, &packet, self.created),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => {
+                Err(Dropped { reason: DropReason::OutOfReach, at: now })
+            }
+        };
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        let copies = match outcome {
+            Ok(copies) => copies,
+            Err(dropped) => vec![(packet.id, Some(dropped))],
+        };
+        // The first copy is the packet itself.
+        self.created += copies.len() as u64 - 1;
+        for dropped in copies.iter().filter_map(|(_, dropped)| *dropped) {
+            let count = record.drops.entry((dropped.reason, from.0)).or_default();
+            count.packets += 1;
+            count.bytes += u64::from(packet.size_bytes);
+            self.dropped += 1;
+        }
+        let waiting = slot.link.waiting_packets(from, now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.broadcast(now, address, &packet, &copies, waiting, &self.topology);
+        }
+    }
+
+    /// The cell of this number among the links.
+    pub fn cell(&self, link: LinkId) -> Option<&Cell> {
+        match &self.links[link.0 as usize].link {
+            AnyLink::Cell(cell) => Some(cell),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
+        }
+    }
+
+    /// The same, to let it beacon or to mark a path.
+    pub fn cell_mut(&mut self, link: LinkId) -> Option<&mut Cell> {
+        match &mut self.links[link.0 as usize].link {
+            AnyLink::Cell(cell) => Some(cell),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
+        }
+    }
+
+    /// The address of a link's attachment.
+    pub fn address_of(&self, link: LinkId, attachment: Attachment) -> Address {
+        self.attachments[(self.links[link.0 as usize].first_attachment + attachment.0) as usize]
     }
 
     #[cold]
@@ -330,6 +427,9 @@ impl Network {
             if let Some(recorder) = &mut self.recorder {
                 recorder.received(now, address, &packet);
             }
+            if packet.is_broadcast() {
+                return Some(self.hand_up_broadcast(now, address, packet));
+            }
             if self.topology.owner(packet.destination) == node {
                 self.delivered += 1;
                 if let Some(recorder) = &mut self.recorder {
@@ -339,6 +439,17 @@ impl Network {
             }
             self.forward(now, node, packet, queue);
         }
+    }
+
+    /// A broadcast ends where it arrives.
+    #[cold]
+    fn hand_up_broadcast(&mut self, now: Time, address: Address, mut packet: Packet) -> Packet {
+        self.delivered += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.delivered(now, self.topology.owner(address), &packet);
+        }
+        packet.socket = address.0;
+        packet
     }
 
     /// Checks that every packet was delivered, dropped, or is on a link.

@@ -2,11 +2,11 @@
 //!
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 
+use crate::socket::SocketId;
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
-use roamsim_protocols::mih;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, mih, sctp};
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
@@ -65,11 +65,17 @@ pub enum Pdu {
     Tcp(Segment),
     /// A UDP datagram and its message.
     Udp(Datagram, Message),
+    /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
+    Sctp(sctp::Packet),
 }
 
 /// A packet's number in its run, from zero, in order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u64);
+
+/// The destination of a packet for everyone on a link: the limited broadcast of IPv4 (RFC 919 section 7), the
+/// all-nodes multicast of IPv6 (RFC 4291 section 2.7.1). It is never forwarded.
+pub const BROADCAST: Address = Address(u32::MAX);
 
 /// A network-layer packet.
 #[derive(Clone, Debug)]
@@ -81,10 +87,38 @@ pub struct Packet {
     /// Destination address.
     pub destination: Address,
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP or UDP sockets, as the PDU says.
+    /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says. A broadcast is for no
+    /// socket: there the network writes the number (address) of the interface that it came in at.
     pub socket: u32,
     /// Octets, network header included.
     pub size_bytes: u32,
     /// What it carries.
     pub pdu: Pdu,
+}
+
+impl Packet {
+    /// Whether it is for everyone on the link.
+    #[inline]
+    pub fn is_broadcast(&self) -> bool {
+        self.destination == BROADCAST
+    }
+
+    /// Whether it belongs to a flow or a signalling entry, and not to the network's own housekeeping.
+    #[inline]
+    pub fn is_of_a_flow(&self) -> bool {
+        match &self.pdu {
+            Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
+                !self.is_broadcast()
+            }
+        }
+    }
+
+    /// The socket it is for at its destination.
+    pub fn socket_id(&self) -> SocketId {
+        match self.pdu {
+            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
+            Pdu::Udp(..) => SocketId::Udp(self.socket),
+            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
+        }
+    }
 }

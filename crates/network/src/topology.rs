@@ -2,6 +2,12 @@
 //!
 //! Routes are shortest paths by number of links; among equals, the link described first wins. They are made once:
 //! links do not leave, and an outage is not seen by routing.
+//!
+//! A route leads to a node, by whichever interface is nearest - unless the interface is *bound*
+//! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound, and so are
+//! hosts with several addresses that matter. A node with a bound interface is a host: no route leads through it.
+//! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
+//! and by which interface a host sends ([`Topology::set_egress`]).
 
 use crate::link::Attachment;
 use roamsim_protocols::Address;
@@ -39,13 +45,16 @@ pub struct Node {
     pub name: String,
     /// Numbers of its interfaces. An interface's number is its address.
     pub interfaces: Vec<u32>,
+    /// The address by which others know it; `None`: of the interface that is nearest to them.
+    pub primary: Option<Address>,
 }
 
 #[derive(Clone, Debug)]
 enum Routes {
     /// One interface for everything (`None`: no interface at all).
     Default(Option<u32>),
-    /// The interface by destination node; `UNREACHABLE` where there is none.
+    /// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where
+    /// there is none.
     Table(Vec<u32>),
 }
 
@@ -60,6 +69,8 @@ pub struct Topology {
     hot: Vec<Hot>,
     /// By node.
     routes: Vec<Routes>,
+    /// Numbers of the bound interfaces, in the order of the targets behind the nodes.
+    bound: Vec<u32>,
 }
 
 /// By address: the node, and its place on its link.
@@ -68,12 +79,16 @@ struct Hot {
     owner: NodeId,
     link: LinkId,
     attachment: Attachment,
+    /// What routes to it are found by: its node, or for a bound interface, its place behind the nodes.
+    target: u32,
+    /// Whether what comes from it leaves by it.
+    own_egress: bool,
 }
 
 impl Topology {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new() });
+        self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new(), primary: None });
         self.routes.push(Routes::Default(None));
         NodeId((self.nodes.len() - 1) as u32)
     }
@@ -82,7 +97,13 @@ impl Topology {
     pub fn add_interface(&mut self, interface: Interface) -> Address {
         let number = self.interfaces.len() as u32;
         self.nodes[interface.node.0 as usize].interfaces.push(number);
-        self.hot.push(Hot { owner: interface.node, link: interface.link, attachment: interface.attachment });
+        self.hot.push(Hot {
+            owner: interface.node,
+            link: interface.link,
+            attachment: interface.attachment,
+            target: interface.node.0,
+            own_egress: false,
+        });
         self.interfaces.push(interface);
         Address(number)
     }
@@ -133,6 +154,66 @@ impl Topology {
         }
     }
 
+    /// The interface by which `from` sends on what is for `destination`.
+    #[inline]
+    pub fn route_to(&self, from: NodeId, destination: Address) -> Option<Address> {
+        match &self.routes[from.0 as usize] {
+            Routes::Default(interface) => interface.map(Address),
+            Routes::Table(table) => match table.get(self.hot[destination.0 as usize].target as usize) {
+                None | Some(&UNREACHABLE) => None,
+                Some(&interface) => Some(Address(interface)),
+            },
+        }
+    }
+
+    /// The interface by which a packet leaves the node that made it.
+    #[inline]
+    pub fn egress(&self, from: NodeId, source: Address, destination: Address) -> Option<Address> {
+        match self.hot.get(source.0 as usize) {
+            Some(hot) if hot.own_egress => Some(source),
+            _ => self.route_to(from, destination),
+        }
+    }
+
+    /// The address by which `other` knows `node`: its primary address, or that of the interface by which `node`
+    /// reaches `other`.
+    pub fn address_for(&self, node: NodeId, other: NodeId) -> Option<Address> {
+        let nearest = self.route(node, other);
+        self.node(node).primary.filter(|_| nearest.is_some()).or(nearest)
+    }
+
+    /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
+    /// called before [`Topology::make_routes`].
+    pub fn bind(&mut self, address: Address) {
+        if !self.bound.contains(&address.0) {
+            self.bound.push(address.0);
+        }
+    }
+
+    /// Sets whether what its node sends from this address leaves by its own link, wherever it is for.
+    pub fn bind_source(&mut self, address: Address, own_egress: bool) {
+        self.hot[address.0 as usize].own_egress = own_egress;
+    }
+
+    /// Sets the address by which others know a node.
+    pub fn set_primary(&mut self, address: Address) {
+        let owner = self.owner(address);
+        self.nodes[owner.0 as usize].primary = Some(address);
+    }
+
+    /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
+    /// address that is sent to itself is free again.
+    pub fn redirect(&mut self, address: Address, to: Address) {
+        if let Some(place) = self.bound.iter().position(|&bound| bound == to.0) {
+            self.hot[address.0 as usize].target = (self.nodes.len() + place) as u32;
+        }
+    }
+
+    /// Makes a host send everything by one interface, or by none.
+    pub fn set_egress(&mut self, node: NodeId, interface: Option<Address>) {
+        self.routes[node.0 as usize] = Routes::Default(interface.map(|address| address.0));
+    }
+
     /// The interfaces on the way from `from` to `to`, empty when no route leads there.
     pub fn path(&self, from: NodeId, to: NodeId) -> Vec<Address> {
         let mut path = Vec::new();
@@ -158,15 +239,27 @@ impl Topology {
                 _ => Routes::Table(self.first_interfaces(number)),
             };
         }
+        for place in 0..self.bound.len() {
+            let address = Address(self.bound[place]);
+            self.redirect(address, address);
+        }
     }
 
-    /// Breadth-first from one node: the first interface of a shortest path to every other.
+    /// Breadth-first from one node: the first interface of a shortest path to every other, and to every bound
+    /// interface.
     fn first_interfaces(&self, from: usize) -> Vec<u32> {
+        let mut host = vec![false; self.nodes.len()];
+        for &bound in &self.bound {
+            host[self.interfaces[bound as usize].node.0 as usize] = true;
+        }
         let mut first = vec![UNREACHABLE; self.nodes.len()];
         let mut seen = vec![false; self.nodes.len()];
         seen[from] = true;
         let mut frontier = VecDeque::from([from]);
         while let Some(at) = frontier.pop_front() {
+            if host[at] && at != from {
+                continue;
+            }
             for &number in &self.nodes[at].interfaces {
                 let next = self.interfaces[number as usize].neighbour.0 as usize;
                 if !seen[next] {
@@ -176,7 +269,28 @@ impl Topology {
                 }
             }
         }
+        let to_bound: Vec<u32> = self.bound.iter().map(|&bound| self.toward(from, bound, &first)).collect();
+        first.extend(to_bound);
         first
+    }
+
+    /// The first interface from `from` to a bound one: to the node at the other end of its link, and over that link.
+    fn toward(&self, from: usize, bound: u32, first: &[u32]) -> u32 {
+        let there = &self.interfaces[bound as usize];
+        let last_hop = there.neighbour.0 as usize;
+        if there.node.0 as usize == from {
+            return bound;
+        }
+        if from != last_hop {
+            return first[last_hop];
+        }
+        // The two ends of a link have the same name, and no other link has.
+        let mut ends = self.nodes[from].interfaces.iter().copied();
+        let opposite = |&number: &u32| {
+            let here = &self.interfaces[number as usize];
+            here.neighbour == there.node && here.name == there.name
+        };
+        ends.find(opposite).unwrap_or(UNREACHABLE)
     }
 }
 

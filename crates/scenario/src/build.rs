@@ -3,11 +3,15 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
+mod cells;
 mod dect;
+mod sctp;
 
-pub(crate) use dect::first_frame;
+pub(crate) use self::cells::{radius_m, trajectory};
+pub(crate) use self::dect::first_frame;
 
 use crate::model::application::{Application, Pace};
+use crate::model::cell::Cell as CellModel;
 use crate::model::dect::Dect;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
@@ -20,7 +24,7 @@ use crate::model::transport::{Tcp, TcpVariant, Transport};
 use crate::model::wifi::{Preamble as PreambleModel, Wifi};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
-use roamsim_network::flow::{Association, Flow};
+use roamsim_network::flow::Flow;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
@@ -59,7 +63,15 @@ pub(crate) fn world(
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
     let builder = Builder { scenario, seed, replication, nodes };
     let links = builder.links(&mut topology);
+    builder.bind_multihomed(&mut topology);
     topology.make_routes();
+    let cells: Vec<_> = (0..)
+        .map(LinkId)
+        .zip(&links)
+        .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
+        .map(|(number, link)| (number, link.addresses.clone()))
+        .collect();
+    let handovers = builder.handovers(&mut topology, &cells);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -68,6 +80,7 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     let mut world = World::new(network);
+    world.handovers = handovers;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -75,7 +88,8 @@ pub(crate) fn world(
     for link in links {
         let (machine, name) = match link.model {
             NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
-            NewMachine::Cell(model) => (builder.cell(model), &model.name),
+            NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
+            NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
             NewMachine::Dect(model) => {
                 let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
                 let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
@@ -93,7 +107,7 @@ pub(crate) fn world(
 /// A link that has its place in the topology, and waits for its machine.
 struct NewLink<'a> {
     model: NewMachine<'a>,
-    addresses: [Address; 2],
+    addresses: Vec<Address>,
 }
 
 /// What a link's machine is made from.
@@ -101,7 +115,8 @@ struct NewLink<'a> {
 enum NewMachine<'a> {
     /// The direction of a point-to-point link that starts from this end.
     Wire(&'a LinkModel, usize),
-    Cell(&'a Wifi),
+    Wifi(&'a Wifi),
+    Cell(&'a CellModel),
     Dect(&'a Dect),
 }
 
@@ -146,7 +161,7 @@ impl Builder<'_> {
             for from in [0, 1] {
                 links.push(NewLink {
                     model: NewMachine::Wire(model, from),
-                    addresses: [addresses[from], addresses[1 - from]],
+                    addresses: vec![addresses[from], addresses[1 - from]],
                 });
             }
         }
@@ -154,13 +169,17 @@ impl Builder<'_> {
             let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
             let number = LinkId(links.len() as u32);
             let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
+            links.push(NewLink { model: NewMachine::Wifi(model), addresses: addresses.to_vec() });
+        }
+        for model in &self.scenario.cells {
+            let addresses = self.cell_interfaces(topology, model, LinkId(links.len() as u32));
             links.push(NewLink { model: NewMachine::Cell(model), addresses });
         }
         for model in &self.scenario.dect {
             let ends = [self.node(&model.terminal), self.node(&model.gateway)];
             let number = LinkId(links.len() as u32);
             let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
-            links.push(NewLink { model: NewMachine::Dect(model), addresses });
+            links.push(NewLink { model: NewMachine::Dect(model), addresses: addresses.to_vec() });
         }
         links
     }
@@ -188,7 +207,7 @@ impl Builder<'_> {
         AnyLink::Wire(Wire::new(config, loss))
     }
 
-    fn cell(&self, model: &Wifi) -> AnyLink {
+    fn wifi(&self, model: &Wifi) -> AnyLink {
         let config = CellConfig {
             rate_bps: model.rate_bps,
             basic_rate_bps: model.acknowledgement_rate_bps(),
@@ -222,9 +241,9 @@ impl Builder<'_> {
         let mihfs = names.map(|name| self.mihf(world, name));
         let ends =
             mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
-        let tcp = matches!(model.transport, Transport::Tcp(_));
-        // Over TCP the origin connects from a port of its own; over UDP both use the registered one.
-        let ports = [if tcp { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
+        let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
         let socket_ends = [0, 1].map(|at: usize| SocketEnd {
             node: nodes[at],
             port: ports[at],
@@ -237,10 +256,14 @@ impl Builder<'_> {
                 let random = (stream("tcp/origin"), stream("tcp/responder"));
                 world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
             }
+            Transport::Sctp(settings) => {
+                let random = (stream("sctp/origin"), stream("sctp/responder"));
+                sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
         };
         // Validation refuses signalling without a route.
         let Some(sockets) = sockets else { return };
-        let sockets = [sockets.0, sockets.1];
+        let sockets = [sockets.source, sockets.sink];
         for at in [0, 1] {
             let peer = 1 - at;
             let remote = world.network.topology.route(nodes[peer], nodes[at]);
@@ -248,7 +271,7 @@ impl Builder<'_> {
             mih.mihf.add_session(SessionConfig {
                 peer: mihf_id(names[peer], nodes[peer]),
                 remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
-                reliable: tcp,
+                reliable,
                 acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
                     timeout: settings.timeout,
                     retransmissions: settings.retransmissions,
@@ -269,7 +292,7 @@ impl Builder<'_> {
                     queue_packets: limit.queue_packets,
                 }),
             });
-            mih.sessions.push(SessionSocket { signalling: number, tcp, socket: sockets[at] });
+            mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
         }
         let config = SignallingConfig {
             name: model.name.clone(),
@@ -307,20 +330,25 @@ impl Builder<'_> {
         let a = SocketEnd { node: from, port, user: User::FlowSource(number) };
         let b = SocketEnd { node: to, port, user: User::FlowSink(number) };
         let association = match &model.transport {
-            Transport::Udp(_) => world.add_udp(a, b).map(|(source, sink)| Association::Udp { source, sink }),
+            Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
                 let config = tcp_config(settings, path_mss(world, from, to));
                 let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
-                world.add_tcp(&config, ends.0, ends.1).map(|(source, sink)| Association::Tcp { source, sink })
+                world.add_tcp(&config, ends.0, ends.1)
+            }
+            Transport::Sctp(settings) => {
+                let ends = ((a, stream("sctp/source")), (b, stream("sctp/sink")));
+                sctp::add(world, settings, ends.0, ends.1)
             }
         };
         // Validation refuses flows without a route.
         let Some(association) = association else { return };
-        let over_tcp = matches!(model.transport, Transport::Tcp(_));
-        let (source, server) = application(&model.application, over_tcp, self.stop(model.application.stop()));
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let (source, server) = application(&model.application, reliable, self.stop(model.application.stop()));
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
+            Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
         };
         world.flows.push(Flow::new(
             &model.name,
@@ -367,11 +395,21 @@ fn mihf_id(name: &str, number: NodeId) -> MihfId {
 /// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
 /// headers. Among equally short routes the two directions may take different ones.
 pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
+    path_payload(world, from, to).saturating_sub(Tcp::HEADER_BYTES as u32).max(1)
+}
+
+/// What IP carries in a packet that every link between two nodes takes, there and back.
+fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
-    let links = [topology.path(from, to), topology.path(to, from)].concat();
+    let mut links = [topology.path(from, to), topology.path(to, from)].concat();
+    // A node with bound interfaces may use any of them in the course of the run.
+    for node in [from, to] {
+        if topology.node(node).primary.is_some() {
+            links.extend(topology.node(node).interfaces.iter().copied().map(Address));
+        }
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
-    mtu.unwrap_or(0).saturating_sub(headers).max(1)
+    mtu.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {
@@ -474,7 +512,7 @@ pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     }
 }
 
-fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Option<Server>) {
+fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
     let activity = Activity { start: model.start(), stop };
     let source = match model {
         Application::Bulk(bulk) => {
@@ -522,8 +560,8 @@ fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Opti
                 Distribution::Constant(model.response_size_bytes),
                 time_distribution(&model.processing_time),
             );
-            // TCP delivers in the end; a datagram may be lost, so its request is given up some time.
-            let timeout = if over_tcp { model.timeout } else { Some(model.timeout()) };
+            // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
+            let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
             let request = Distribution::Constant(model.request_size_bytes);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
             return (Source::Client(client), Some(server));

@@ -51,6 +51,8 @@ def show(study: Study) -> str:
     lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
     lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)]
     lines += ["", "sequence charts:", *(f"  {s.id:<36} {s.title}" for s in study.sequences)]
+    lines += ["", "tables:", *(f"  {t.id:<36} {t.title}" for t in study.tables)] if study.tables else []
+    lines += ["", "drawings:", *(f"  {d.id:<36} {d.title}" for d in study.drawings)] if study.drawings else []
     lines += ["", "statements:", *(f"  {s.id:<4} {s.published}" for s in study.statements)]
     if study.waiting:
         lines += ["", "not reproduced yet:", *(f"  {w.what} (waits for {w.waits_for})" for w in study.waiting)]
@@ -109,6 +111,7 @@ def _write_manifest(folder: Path, name: str, level: Level, seed: int, command: s
 
 
 def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, folder: Path) -> Outcome:
+    from roamsim.study.drawings import drawn
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
 
@@ -135,7 +138,11 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         figures={figure.id: figure_rows(study, figure, data) for figure in study.figures},
         statements=statements,
         checks=study.function(study.checks)(data) if study.checks else [],
-        pictures={sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
+        pictures={
+            **{sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
+            **{drawing.id: drawn(study, drawing, data, seed) for drawing in study.drawings},
+        },
+        tables={table.id: study.exhibit(table.function)(data) for table in study.tables},
         effort=effort,
         report=folder / "report.html",
     )

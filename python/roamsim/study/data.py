@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import polars
+
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.definition import Label
@@ -25,33 +27,38 @@ class Data:
     """The rows of every experiment; replications are the samples of each estimate."""
 
     def __init__(self, planned: Sequence[Planned], runs: Runs) -> None:
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self._tables = {one.experiment.id: one.experiment.table for one in planned}
         self._labels: dict[str, dict[str, list[Label]]] = {}
         by_key: dict[str, dict[str, list[dict[str, Any]]]] = {}
         for one in planned:
             experiment = one.experiment
-            table = experiment.table
-            if table not in by_key:
-                by_key[table] = {}
-                for row in runs.rows(table).sort("replication", maintain_order=True).iter_rows(named=True):
-                    by_key[table].setdefault(row["key"], []).append(row)
             labels = self._labels.setdefault(experiment.id, {})
             for name, label in one.point.labels.items():
                 known = labels.setdefault(name, [])
                 if label not in known:
                     known.append(label)
-            self._rows.setdefault(experiment.id, []).extend(
-                {**row, **one.point.labels, "experiment": experiment.id}
-                for row in by_key[table].get(one.key, [])
-                if row["replication"] < one.replications
-            )
+            for table in (experiment.table, *experiment.tables):
+                if table not in by_key:
+                    by_key[table] = {}
+                    for row in _by_replication(runs.rows(table)):
+                        by_key[table].setdefault(row["key"], []).append(row)
+                self._rows.setdefault((experiment.id, table), []).extend(
+                    {**row, **one.point.labels, "experiment": experiment.id}
+                    for row in by_key[table].get(one.key, [])
+                    if row["replication"] < one.replications
+                )
 
     def rows(self, experiment: str, **where: Selection) -> list[dict[str, Any]]:
         """The rows whose labels are as asked for, in the order of points and replications."""
+        return self.rows_of(experiment, self._tables.get(experiment, ""), **where)
+
+    def rows_of(self, experiment: str, table: str, **where: Selection) -> list[dict[str, Any]]:
+        """The same of another table that the experiment keeps."""
         chosen = {name: set(_many(wanted)) for name, wanted in where.items()}
         return [
             row
-            for row in self._rows.get(experiment, [])
+            for row in self._rows.get((experiment, table), [])
             if all(row.get(name) in wanted for name, wanted in chosen.items())
         ]
 
@@ -97,6 +104,10 @@ def value_of(row: Row, metric: Metric) -> float:
     """A metric of a row; NaN where the run has no value."""
     value = row.get(metric) if isinstance(metric, str) else metric(row)
     return math.nan if value is None else float(value)
+
+
+def _by_replication(frame: polars.DataFrame) -> Iterable[dict[str, Any]]:
+    return frame.sort("replication", maintain_order=True).iter_rows(named=True) if frame.height else ()
 
 
 def _many(wanted: Selection) -> Iterable[Label]:

@@ -2,8 +2,8 @@
 
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
 `statements.toml` what the publication states, with the rule of each verdict. What needs code stands beside them:
-settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`. How to write one:
-studies/README.md.
+settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`, tables and
+drawings in `exhibits.py`. How to write one: studies/README.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Experiment:
     dimensions: Sequence[Dimension]
     set: Mapping[str, Any] = field(default_factory=dict)
     trace: Sequence[str] = ()
-    table: str = "signalling"
+    table: str = "signalling"  # whose rows figures and statements are about
+    tables: Sequence[str] = ()  # others that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,38 @@ class Sequencechart:
 
 
 @dataclass(frozen=True, slots=True)
+class Tabulation:
+    """A table of the report: a function of exhibits.py makes its rows of the data of all experiments."""
+
+    id: str
+    title: str
+    part: str
+    function: str
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture that a function of exhibits.py draws: of all data, or of one run where it has a `scenario`.
+
+    The function gets the `Data`, or the `Result` of the run, and the values of `each`; it returns a figure of
+    matplotlib. `settings` names a function of study.py that makes settings of these values.
+    """
+
+    id: str
+    title: str
+    part: str
+    function: str
+    scenario: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    settings: str = ""
+    trace: Sequence[str] = ()
+    note: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this drawing stands for
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A value the study uses, with its source.
 
@@ -167,6 +200,8 @@ class Study:
     figures: Sequence[Figure]
     statements: Sequence[Statement]
     sequences: Sequence[Sequencechart]
+    tables: Sequence[Tabulation]
+    drawings: Sequence[Drawing]
     parameters: Sequence[Parameter]
     waiting: Sequence[Waiting]
     parts: Mapping[str, str]
@@ -174,6 +209,7 @@ class Study:
     describe_packet: str
     code: ModuleType
     measurements: ModuleType
+    exhibits: ModuleType | None
 
     def experiment(self, id: str) -> Experiment:
         """The experiment of that name (a `KeyError` when there is none)."""
@@ -187,8 +223,12 @@ class Study:
         """A function of statements.py (an `AttributeError` when there is none)."""
         return getattr(self.measurements, name)  # type: ignore[no-any-return]
 
-    def scenario_path(self, of: Experiment | Sequencechart) -> Path:
-        """The scenario file of an experiment or a sequence chart."""
+    def exhibit(self, name: str) -> Callable[..., Any]:
+        """A function of exhibits.py (an `AttributeError` when there is none)."""
+        return getattr(self.exhibits, name)  # type: ignore[no-any-return]
+
+    def scenario_path(self, of: Experiment | Sequencechart | Drawing) -> Path:
+        """The scenario file of an experiment, a sequence chart or a drawing."""
         return self.folder / of.scenario
 
 
@@ -306,10 +346,17 @@ def load(name: str | Path) -> Study:
             for one in tree.pop("sequence", [])
             for entry, values in _each(one)
         ],
+        tables=[reader.entry(Tabulation, "table", entry) for entry in tree.pop("table", [])],
+        drawings=[
+            reader.entry(Drawing, "drawing", {**entry, "values": values})
+            for one in tree.pop("drawing", [])
+            for entry, values in _each(one)
+        ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
         code=_module(folder / "study.py"),
         measurements=_module(folder / "statements.py"),
+        exhibits=_module(folder / "exhibits.py") if (folder / "exhibits.py").is_file() else None,
     )
     if tree:
         raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
@@ -412,6 +459,8 @@ def _check(study: Study, folder: Path) -> None:
         [f.id for f in study.figures],
         [s.id for s in study.statements],
         [s.id for s in study.sequences],
+        [t.id for t in study.tables],
+        [d.id for d in study.drawings],
     )
     for ids in kinds:
         for name in ids:
@@ -419,13 +468,20 @@ def _check(study: Study, folder: Path) -> None:
                 refuse(f"the id {name!r} is there twice")
     called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
     called += [s.function for s in study.sequences]
+    called += [d.settings for d in study.drawings]
     called += [d.function for e in study.experiments for d in e.dimensions]
     measured = [s.function for s in study.statements]
-    for module, file, names in ((study.code, "study.py", called), (study.measurements, "statements.py", measured)):
+    shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
+    for module, file, names in (
+        (study.code, "study.py", called),
+        (study.measurements, "statements.py", measured),
+        (study.exhibits, "exhibits.py", shown),
+    ):
         for name in filter(None, names):
             if not callable(getattr(module, name, None)):
                 refuse(f"{file} has no function {name!r}")
-    runnable: list[Experiment | Sequencechart] = [*study.experiments, *study.sequences]
+    drawn = [d for d in study.drawings if d.scenario]
+    runnable: list[Experiment | Sequencechart | Drawing] = [*study.experiments, *study.sequences, *drawn]
     for of in runnable:
         if not study.scenario_path(of).is_file():
             refuse(f"{of.id}: there is no file {of.scenario}")
@@ -436,9 +492,10 @@ def _check(study: Study, folder: Path) -> None:
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
             if not d.choice and not (d.quick and d.full):
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give the values for quick and full")
-    for sequence in study.sequences:
-        if sequence.part not in study.parts:
-            refuse(f"sequence {sequence.id}: there is no part {sequence.part!r} in [study.parts]")
+    elements: list[Sequencechart | Tabulation | Drawing] = [*study.sequences, *study.tables, *study.drawings]
+    for element in elements:
+        if element.part not in study.parts:
+            refuse(f"{element.id}: there is no part {element.part!r} in [study.parts]")
     for parameter in study.parameters:
         if parameter.experiment and parameter.experiment not in dimensions:
             refuse(f"parameter {parameter.name}: there is no experiment {parameter.experiment!r}")

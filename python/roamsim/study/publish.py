@@ -30,7 +30,8 @@ class Outcome:
         statements: one mapping a statement: id, published, source, measured, interval, verdict, rule, and
             why it differs; `values` are the measured numbers, and `interval` is that of `interval_of`.
         checks: comparisons with closed forms.
-        pictures: sequence charts as SVG by their id.
+        pictures: sequence charts and drawings as SVG by their id.
+        tables: rows of each table by its id.
         effort: runs and seconds that it took.
         report: the written HTML file.
     """
@@ -42,6 +43,7 @@ class Outcome:
     statements: Sequence[Mapping[str, Any]]
     checks: Sequence[Check]
     pictures: Mapping[str, str]
+    tables: Mapping[str, Sequence[Mapping[str, Any]]]
     effort: Effort
     report: Path
 
@@ -55,6 +57,7 @@ class Outcome:
             "version": __version__,
             "seed": self.seed,
             "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
+            "tables": {name: [dict(row) for row in rows] for name, rows in self.tables.items()},
             "axes": {figure.id: _axes(figure) for figure in self.study.figures},
             "statements": [dict(statement) for statement in self.statements],
             "checks": [
@@ -139,7 +142,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     for part, title in study.parts.items():
         figures = [figure for figure in study.figures if figure.part == part]
         sequences = [sequence for sequence in study.sequences if sequence.part == part]
-        if not figures and not sequences:
+        tables = [table for table in study.tables if table.part == part]
+        drawings = [drawing for drawing in study.drawings if drawing.part == part]
+        if not (figures or sequences or tables or drawings):
             continue
         report.heading(title)
         for figure in figures:
@@ -152,6 +157,12 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
                     figure.note or None,
                     statements=figure.clauses,
                 )
+        for table in tables:
+            report.table(outcome.tables[table.id], table.title, folded=table.folded)
+            if table.note:
+                report.text(table.note)
+        for drawing in drawings:
+            report.picture(drawing.id, outcome.pictures[drawing.id], drawing.title, drawing.note or None)
         for sequence in sequences:
             report.picture(
                 sequence.id, outcome.pictures[sequence.id], sequence.title, _sentence(sequence.remark) or None
@@ -180,7 +191,8 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         "Figures and their experiments",
         max_rows=1000,
     )
-    for name in sorted({experiment.scenario for experiment in study.experiments}):
+    scenarios = {e.scenario for e in study.experiments} | {d.scenario for d in study.drawings if d.scenario}
+    for name in sorted(scenarios):
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
     for name in FILES:
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)

@@ -58,7 +58,8 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
             except ScenarioError as error:
                 where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
                 raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None
-            key = part_key(":".join([version(), scenario.canonical, *experiment.trace]), seed)
+            kept = (*experiment.trace, *experiment.tables)
+            key = part_key(":".join([version(), scenario.canonical, *kept]), seed)
             planned.append(Planned(experiment, point, scenario, key, replications(experiment, level)))
     return planned
 
@@ -90,7 +91,8 @@ class Runs:
         return (table, key, replication) in self._done
 
     def add(self, table: str, finished: Sequence[Finished]) -> None:
-        """Writes the rows of finished runs as one part."""
+        """Writes the rows of finished runs as one part; a kill may have left those of this table alone."""
+        finished = [one for one in finished if not self.has(table, one[0], one[1])]
         if finished:
             frame = _frame(finished)
             write_aside(self.folder / f"{table}-{self._number:04}.parquet", frame.write_parquet)
@@ -132,26 +134,27 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
         RunFailed: a run broke one of the simulator's own rules.
         Interrupted: the user stopped it; what was finished is kept.
     """
-    wanted: dict[tuple[tuple[str, ...], str], dict[tuple[str, int], Planned]] = {}
-    total = 0
+    # The table that tells whether a run is there is written last.
+    wanted: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[tuple[str, int], Planned]] = {}
     for one in planned:
-        group = wanted.setdefault((tuple(one.experiment.trace), one.experiment.table), {})
+        experiment = one.experiment
+        group = wanted.setdefault((tuple(experiment.trace), (*experiment.tables, experiment.table)), {})
         for replication in range(one.replications):
             group.setdefault((one.key, replication), one)
     missing = {
-        group: {run: one for run, one in members.items() if not runs.has(group[1], *run)}
+        group: {run: one for run, one in members.items() if not runs.has(group[1][-1], *run)}
         for group, members in wanted.items()
     }
     total = sum(map(len, wanted.values()))
     kept = total - sum(map(len, missing.values()))
     progress.plan(total, kept)
     events, computing_s = 0, 0.0
-    for (trace, table), members in missing.items():
+    for (trace, tables), members in missing.items():
         order = [(one, replication) for (_, replication), one in members.items()]
         if not order:
             continue
         batch = _roamsim.Batch([(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace))
-        waiting: list[Finished] = []
+        waiting: dict[str, list[Finished]] = {table: [] for table in tables}
         written = time.monotonic()
         try:
             for index, result in batch:
@@ -162,14 +165,18 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
                     raise RunFailed(f"{where}: {result}") from result
                 events += result.events
                 computing_s += result.wall_s
-                waiting.append((one.key, replication, result.tables[table]))
+                for table in tables:
+                    waiting[table].append((one.key, replication, result.tables[table]))
                 progress.done(1)
                 if time.monotonic() - written > WRITE_EVERY_S:
-                    runs.add(table, waiting)
-                    waiting, written = [], time.monotonic()
+                    for table in tables:
+                        runs.add(table, waiting[table])
+                        waiting[table] = []
+                    written = time.monotonic()
         except KeyboardInterrupt:
             raise Interrupted from None
         finally:
             batch.cancel()
-            runs.add(table, waiting)
+            for table in tables:
+                runs.add(table, waiting[table])
     return Effort(kept, sum(map(len, missing.values())), events, computing_s)

@@ -28,7 +28,8 @@ def tables(folder: str | os.PathLike[str]) -> dict[str, polars.DataFrame]:
     points: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in plan(load(manifest["study"]), manifest["level"], manifest["seed"]):
         point = {"experiment": one.experiment.id, **one.point.labels, "key": one.key, "runs": one.replications}
-        points.setdefault((one.experiment.table, one.experiment.id), []).append(point)
+        for table in (one.experiment.table, *one.experiment.tables):
+            points.setdefault((table, one.experiment.id), []).append(point)
     for (table, _), rows in points.items():
         found = runs.rows(table)
         if found.height:

@@ -2,28 +2,32 @@
 //!
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
-use crate::packet::{IpVersion, Packet, Pdu};
+use crate::packet::{BROADCAST, IpVersion, Packet, Pdu};
 use roamsim_protocols::checksum::Sum;
-use roamsim_protocols::{Address, tcp};
+use roamsim_protocols::{Address, sctp, tcp};
 
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
+const PROTOCOL_SCTP: u8 = 132;
 /// The hop limit recommended by RFC 1700.
 const HOP_LIMIT: u8 = 64;
 
 fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
-    // Host zero is no host.
-    let host = address.0.wrapping_add(1);
+    if address == BROADCAST {
+        return match ip {
+            // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
+            IpVersion::V6 => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
+            // 255.255.255.255 (RFC 919 section 7).
+            IpVersion::V4 => vec![255; 4],
+        };
+    }
     match ip {
-        IpVersion::V6 => {
-            let prefix: u128 = 0x2001_0db8 << 96;
-            (prefix | u128::from(host)).to_be_bytes().to_vec()
-        }
-        IpVersion::V4 => (10 << 24 | (host & 0x00FF_FFFF)).to_be_bytes().to_vec(),
+        IpVersion::V6 => address.ipv6_octets().to_vec(),
+        IpVersion::V4 => address.ipv4_octets().to_vec(),
     }
 }
 
-/// The packet's octets. `payload` is what its datagram or segment carries.
+/// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
 pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let source = address_octets(ip, packet.source);
     let destination = address_octets(ip, packet.destination);
@@ -31,6 +35,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let protocol = match packet.pdu {
         Pdu::Tcp(_) => PROTOCOL_TCP,
         Pdu::Udp(..) => PROTOCOL_UDP,
+        Pdu::Sctp(_) => PROTOCOL_SCTP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
     let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
@@ -41,6 +46,12 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets
         }
         Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
+        // Its checksum covers no pseudo header (RFC 9260 6.8).
+        Pdu::Sctp(packet) => {
+            let mut octets = Vec::new();
+            sctp::wire::encode(packet, payload, &mut octets);
+            octets
+        }
     };
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);
     match ip {

@@ -3,6 +3,7 @@
 //! A link is a machine: packets come in through `enqueue`, go out through `poll_delivery`, and time comes in with
 //! the context. A node knows its place on a link as an [`Attachment`].
 
+pub mod cell;
 pub mod dect;
 pub mod loss;
 #[cfg(test)]
@@ -34,17 +35,20 @@ pub enum DropReason {
     NoRoute,
     /// The link cut it in pieces, and not all of them could be brought over.
     Incomplete,
+    /// The receiver was outside of the cell when its last bit was sent.
+    OutOfReach,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 6] = [
+    pub const ALL: [DropReason; 7] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
         DropReason::TooLarge,
         DropReason::NoRoute,
         DropReason::Incomplete,
+        DropReason::OutOfReach,
     ];
 }
 
@@ -57,6 +61,7 @@ impl fmt::Display for DropReason {
             DropReason::TooLarge => "larger than the MTU",
             DropReason::NoRoute => "no route",
             DropReason::Incomplete => "incomplete",
+            DropReason::OutOfReach => "out of reach",
         })
     }
 }
@@ -147,6 +152,8 @@ pub enum AnyLink {
     Wifi(Box<wifi::Cell>),
     /// A DECT access of one terminal.
     Dect(Box<dect::access::Access>),
+    /// An abstract radio cell.
+    Cell(Box<cell::Cell>),
 }
 
 macro_rules! each_link {
@@ -155,6 +162,7 @@ macro_rules! each_link {
             AnyLink::Wire($link) => $call,
             AnyLink::Wifi($link) => $call,
             AnyLink::Dect($link) => $call,
+            AnyLink::Cell($link) => $call,
         }
     };
 }

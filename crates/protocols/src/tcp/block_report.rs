@@ -4,57 +4,62 @@
 //! are remembered, as many as an option takes: one that has dropped out is not told of again until a segment arrives
 //! in it. A duplicate is told of once, ahead of all others.
 
-use super::reassembly::Reassembly;
+use super::ranges::Range;
 use super::segment::SackBlocks;
 use super::sequence::to_wire;
 
 /// The blocks to tell of next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockReport {
-    /// An offset in each block, the most recent first; 0 where there is none.
-    recent: [u64; SackBlocks::MOST],
+    /// The blocks, the most recent first.
+    recent: [Option<Range>; SackBlocks::MOST],
     /// Octets that arrived again.
-    duplicate: Option<(u64, u64)>,
+    duplicate: Option<Range>,
 }
 
 impl BlockReport {
-    /// A segment beyond a gap has arrived and is in `held`; it starts at `offset`.
-    pub(super) fn arrived(&mut self, offset: u64, held: &Reassembly) {
-        let Some((start, end)) = held.range_of(offset) else { return };
-        let mut recent = [0; SackBlocks::MOST];
-        recent[0] = offset;
+    /// A segment beyond a gap has arrived and is in `block` now.
+    pub(super) fn arrived(&mut self, block: Range) {
+        let mut recent = [None; SackBlocks::MOST];
+        recent[0] = Some(block);
         // Those that have become one block with this are not told of twice.
-        let others = self.recent.into_iter().filter(|&other| other != 0 && !(start..end).contains(&other));
+        let others = self.recent.into_iter().flatten().filter(|&other| !block.holds(other));
         for (place, other) in recent[1..].iter_mut().zip(others) {
-            *place = other;
+            *place = Some(other);
         }
         self.recent = recent;
     }
 
-    /// The octets `start..end` have arrived again.
-    pub(super) fn duplicate(&mut self, start: u64, end: u64) {
-        if start < end {
-            self.duplicate = Some((start, end));
+    /// Everything below `next` has arrived in order: the blocks there are none any more.
+    pub(super) fn advance(&mut self, next: u64) {
+        for block in &mut self.recent {
+            *block = block.filter(|block| block.start > next);
+        }
+    }
+
+    /// The octets of `range` have arrived again.
+    pub(super) fn duplicate(&mut self, range: Range) {
+        if range.start < range.end {
+            self.duplicate = Some(range);
         }
     }
 
     /// The blocks for a segment that takes `most` of them. A duplicate is hereby told of.
-    pub(super) fn take(&mut self, irs: u32, held: &Reassembly, most: usize) -> SackBlocks {
+    pub(super) fn take(&mut self, irs: u32, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if most == 0 {
             return blocks;
         }
         let duplicate = self.duplicate.take();
-        let told = self.recent.iter().filter_map(|&offset| held.range_of(offset));
-        for (start, end) in duplicate.into_iter().chain(told).take(most) {
-            blocks.push(to_wire(irs, start), to_wire(irs, end));
+        for block in duplicate.into_iter().chain(self.recent.into_iter().flatten()).take(most) {
+            blocks.push(to_wire(irs, block.start), to_wire(irs, block.end));
         }
         blocks
     }
 
-    /// Whether there is anything to tell.
+    /// Whether there is a duplicate to tell of.
     #[inline]
-    pub(super) fn is_empty(&self, held: &Reassembly) -> bool {
-        held.is_empty() && self.duplicate.is_none()
+    pub(super) fn has_duplicate(&self) -> bool {
+        self.duplicate.is_some()
     }
 }

@@ -1,34 +1,22 @@
 //! What the peer has selectively acknowledged: the scoreboard of RFC 6675, as ranges.
 //!
-//! Costs follow the number of blocks that arrive and slowly that of holes: the ranges are sorted and apart from each
-//! other, what lies below HighRxt is counted as it changes, and the boundary between octets taken as lost and others is
-//! found from the top within DupThresh ranges.
+//! Costs follow the number of blocks that arrive, not that of holes: the blocks are sought near the highest range
+//! ([`Ranges`]), the place of HighRxt among the ranges and what lies below it are kept as they change, and the boundary
+//! between octets taken as lost and others is found from the top within DupThresh ranges.
 
-use std::collections::VecDeque;
-
-/// A half-open range of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
-
-impl Range {
-    /// How many of its octets lie below `limit`.
-    fn below(&self, limit: u64) -> u64 {
-        self.end.min(limit).saturating_sub(self.start)
-    }
-}
+use super::ranges::{Insertion, Range, Ranges};
 
 /// The ranges acknowledged above `snd_una`, and how far holes have been retransmitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
-    /// Sorted, with a hole between any two and below the first.
-    ranges: VecDeque<Range>,
+    /// With a hole between any two and below the first.
+    ranges: Ranges,
     /// Octets in them.
     sacked_bytes: u64,
     /// One above the highest octet retransmitted: HighRxt.
     high_rxt: u64,
+    /// How many ranges end at HighRxt or below.
+    ranges_below_rxt: usize,
     /// Octets in the ranges below HighRxt.
     sacked_below_rxt: u64,
 }
@@ -52,7 +40,7 @@ impl Scoreboard {
     /// One above the highest octet selectively acknowledged, 0 if there is none.
     #[inline]
     pub(super) fn highest(&self) -> u64 {
-        self.ranges.back().map_or(0, |range| range.end)
+        self.ranges.last().map_or(0, |range| range.end)
     }
 
     /// Forgets everything: the peer may have dropped what it told of (RFC 2018 section 8).
@@ -60,6 +48,7 @@ impl Scoreboard {
         self.ranges.clear();
         self.sacked_bytes = 0;
         self.sacked_below_rxt = 0;
+        self.ranges_below_rxt = 0;
         self.high_rxt = snd_una;
     }
 
@@ -68,26 +57,16 @@ impl Scoreboard {
         if start >= end {
             return false;
         }
-        let first = self.ranges.partition_point(|range| range.end < start);
-        let after = self.ranges.partition_point(|range| range.start <= end);
-        let mut merged = Range { start, end };
         let (mut held, mut held_below) = (0, 0);
-        for range in self.ranges.range(first..after) {
-            if range.start <= start && end <= range.end {
-                return false;
-            }
-            held += range.end - range.start;
+        let insertion = self.ranges.insert(Range { start, end }, |range| {
+            held += range.bytes();
             held_below += range.below(self.high_rxt);
-            merged = Range { start: merged.start.min(range.start), end: merged.end.max(range.end) };
-        }
-        self.sacked_bytes += merged.end - merged.start - held;
-        self.sacked_below_rxt += merged.below(self.high_rxt) - held_below;
-        if first == after {
-            self.ranges.insert(first, merged);
-        } else {
-            self.ranges[first] = merged;
-            self.ranges.drain(first + 1..after);
-        }
+        });
+        let Insertion::New { range, place, replaced } = insertion else { return false };
+        self.sacked_bytes += range.bytes() - held;
+        self.sacked_below_rxt += range.below(self.high_rxt) - held_below;
+        self.ranges_below_rxt -= self.ranges_below_rxt.saturating_sub(place).min(replaced);
+        self.ranges_below_rxt += usize::from(range.end <= self.high_rxt);
         true
     }
 
@@ -95,10 +74,11 @@ impl Scoreboard {
     /// held it would have acknowledged it whole.
     #[inline]
     pub(super) fn advance(&mut self, snd_una: u64) {
-        while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= snd_una) {
-            self.sacked_bytes -= range.end - range.start;
+        while let Some(range) = self.ranges.first().filter(|range| range.start <= snd_una) {
+            self.sacked_bytes -= range.bytes();
             self.sacked_below_rxt -= range.below(self.high_rxt);
-            self.ranges.pop_front();
+            self.ranges_below_rxt = self.ranges_below_rxt.saturating_sub(1);
+            self.ranges.remove_first();
         }
         self.retransmitted(snd_una);
     }
@@ -109,12 +89,12 @@ impl Scoreboard {
         if end <= self.high_rxt {
             return;
         }
-        let from = self.ranges.partition_point(|range| range.end <= self.high_rxt);
-        for range in self.ranges.range(from..) {
-            if range.start >= end {
+        while let Some(range) = self.ranges.get(self.ranges_below_rxt) {
+            self.sacked_below_rxt += range.below(end) - range.below(self.high_rxt);
+            if range.end > end {
                 break;
             }
-            self.sacked_below_rxt += range.below(end) - range.below(self.high_rxt);
+            self.ranges_below_rxt += 1;
         }
         self.high_rxt = end;
     }
@@ -128,7 +108,7 @@ impl Scoreboard {
         let (mut count, mut bytes) = (0, 0);
         for range in self.ranges.iter().rev() {
             count += 1;
-            bytes += range.end - range.start;
+            bytes += range.bytes();
             if count >= threshold || bytes > enough_bytes {
                 return Some((range.start, bytes));
             }
@@ -167,7 +147,9 @@ impl Scoreboard {
 
     /// The octets from `offset` on that are not acknowledged, up to the next range or `u64::MAX`.
     pub(super) fn hole_from(&self, offset: u64) -> Range {
-        let next = self.ranges.partition_point(|range| range.end <= offset);
+        // Mostly offset is HighRxt, or lies below all ranges.
+        let near = if offset < self.high_rxt { 0 } else { self.ranges_below_rxt };
+        let next = self.ranges.ending_below(offset + 1, near);
         match self.ranges.get(next) {
             Some(range) if range.start <= offset => {
                 let end = self.ranges.get(next + 1).map_or(u64::MAX, |range| range.start);
@@ -182,9 +164,10 @@ impl Scoreboard {
     pub(super) fn highest_hole(&self, snd_una: u64, snd_max: u64, smss_bytes: u64) -> Range {
         let mut hole = Range { start: self.highest().max(snd_una), end: snd_max };
         if hole.start >= hole.end {
-            let below = self.ranges.len().checked_sub(2).map(|i| self.ranges[i].end);
-            let end = self.ranges.back().map_or(snd_una, |range| range.start);
-            hole = Range { start: below.unwrap_or(snd_una), end };
+            let mut from_top = self.ranges.iter().rev();
+            let end = from_top.next().map_or(snd_una, |range| range.start);
+            let start = from_top.next().map_or(snd_una, |range| range.end);
+            hole = Range { start, end };
         }
         Range { start: hole.start.max(hole.end.saturating_sub(smss_bytes)), ..hole }
     }
@@ -308,6 +291,8 @@ mod tests {
                     pipe += u64::from(!is_lost(octet)) + u64::from(octet < rxt);
                 }
                 prop_assert_eq!(board.pipe(una, END, threshold, smss), pipe);
+                let below = octets.range(..rxt).count() as u64;
+                prop_assert_eq!((board.sacked_bytes(), board.sacked_below_rxt()), (octets.len() as u64, below));
                 let highest = octets.last().copied().unwrap_or(0);
                 let hole = (rxt..highest).find(|octet| !octets.contains(octet));
                 prop_assert_eq!(board.next_hole().map(|hole| hole.start), hole);

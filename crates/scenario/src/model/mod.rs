@@ -6,12 +6,15 @@
 //! (see `decode`).
 
 pub mod application;
+pub mod cell;
 pub mod dect;
 pub mod distribution;
 pub mod flow;
 pub mod link;
+pub mod motion;
 pub mod node;
 pub mod scenario;
+pub mod sctp;
 pub mod signalling;
 pub mod transport;
 pub mod wifi;

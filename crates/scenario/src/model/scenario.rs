@@ -4,9 +4,11 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
 use super::dect::Dect;
 use super::flow::Flow;
 use super::link::Link;
+use super::motion::Area;
 use super::node::Node;
 use super::signalling::Signalling;
 use super::wifi::Wifi;
@@ -33,6 +35,9 @@ pub struct Scenario {
     /// The DECT accesses, one `[[dect]]` each.
     #[serde(default)]
     pub dect: Vec<Dect>,
+    /// The abstract radio cells, one `[[cell]]` each.
+    #[serde(rename = "cell", default)]
+    pub cells: Vec<Cell>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default)]
     pub flows: Vec<Flow>,
@@ -45,7 +50,7 @@ pub struct Scenario {
 }
 
 /// The `[scenario]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct General {
     /// What the scenario is called in results and reports.
@@ -61,6 +66,9 @@ pub struct General {
     /// studies run over IPv6.
     #[serde(default)]
     pub ip: IpVersion,
+    /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
+    #[serde(default)]
+    pub area: Option<Area>,
 }
 
 /// A version of the Internet Protocol.

@@ -146,7 +146,9 @@ fn transitions(rows: &[Row<'_>]) -> Table {
         .flat_map(|row| {
             let user = row.stats.mac.of(TerminalType::User);
             MacState::ALL.into_iter().flat_map(move |from| {
-                MacState::ALL.into_iter().map(move |to| (row, from, to, user.transitions(from, to)))
+                MacState::ALL
+                    .into_iter()
+                    .map(move |to| (row, from, to, user.transitions[from as usize][to as usize]))
             })
         })
         .filter(|&(.., count)| count > 0)

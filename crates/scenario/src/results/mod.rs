@@ -3,6 +3,7 @@
 mod dect;
 mod drops;
 mod flows;
+mod handovers;
 mod links;
 mod messages;
 mod packets;
@@ -25,6 +26,9 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
         drops::table(world),
     ];
     tables.extend(dect::tables(world));
+    if !world.handovers.cells.is_empty() {
+        tables.push(handovers::table(world));
+    }
     if trace.transactions {
         tables.push(transactions::table(world));
     }

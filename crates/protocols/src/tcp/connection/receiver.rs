@@ -9,7 +9,7 @@ use roamsim_engine::Time;
 use super::{Connection, Pending, State};
 use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
-use crate::tcp::reassembly::Reassembly;
+use crate::tcp::ranges::{Insertion, Range, Ranges};
 use crate::tcp::segment::{Flags, SackBlocks, Segment};
 
 /// How urgent an acknowledgement is.
@@ -46,7 +46,8 @@ pub(super) struct Receiver {
     owed: u64,
     /// Payload and options of a full-sized segment here: the smaller of both ends' MSS.
     full_sized: u64,
-    pub(super) reassembly: Reassembly,
+    /// What has arrived beyond a gap.
+    pub(super) reassembly: Ranges,
     /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
     pub(super) report: Option<Box<BlockReport>>,
     /// Offset of the peer's FIN, `u64::MAX` while it is not known.
@@ -77,7 +78,7 @@ impl Receiver {
             offered_shift,
             owed: 0,
             full_sized: 1,
-            reassembly: Reassembly::default(),
+            reassembly: Ranges::default(),
             report: None,
             fin_at: u64::MAX,
             ts_recent: 0,
@@ -97,7 +98,7 @@ impl Receiver {
     /// Whether the next segment has SACK blocks to carry.
     #[inline]
     pub(super) fn has_blocks_to_tell(&self) -> bool {
-        self.report.as_ref().is_some_and(|report| !report.is_empty(&self.reassembly))
+        self.report.as_ref().is_some_and(|report| !self.reassembly.is_empty() || report.has_duplicate())
     }
 
     /// Octets of the stream that have arrived in order.
@@ -172,7 +173,7 @@ impl Connection {
         }
         let receiver = &mut self.receiver;
         let Some(report) = &mut receiver.report else { return SackBlocks::default() };
-        report.take(receiver.irs, &receiver.reassembly, most)
+        report.take(receiver.irs, most)
     }
 
     /// The payload and FIN of an acceptable segment that starts at `seq`.
@@ -199,31 +200,23 @@ impl Connection {
             // Beyond a gap: a duplicate ACK at once.
             receiver.acknowledgement = Acknowledgement::Alone;
             if segment.payload_bytes > 0 {
-                if let Some(report) = &mut receiver.report {
-                    let (start, again) = receiver.reassembly.first_overlap(seq, end);
-                    report.duplicate(start, again);
-                }
-                let new = receiver.reassembly.insert(seq, end);
-                if let Some(report) = &mut receiver.report {
-                    report.arrived(seq, &receiver.reassembly);
-                }
-                if new {
-                    self.stats.out_of_order_segments_received += 1;
-                } else {
-                    self.stats.duplicate_segments_received += 1;
-                }
+                self.receive_beyond_gap(Range { start: seq, end });
             }
             return;
         }
         if end > before {
             if let Some(report) = &mut receiver.report {
-                report.duplicate(seq, before);
+                report.duplicate(Range { start: seq, end: before });
             }
             receiver.rcv_nxt = end;
             let mut at_once = false;
             if !receiver.reassembly.is_empty() {
                 // Nothing counts beyond a FIN, whatever a confused peer has sent there before.
-                receiver.rcv_nxt = receiver.reassembly.advance(end).min(receiver.fin_at);
+                let next = receiver.reassembly.advance(end);
+                if let Some(report) = &mut receiver.report {
+                    report.advance(next);
+                }
+                receiver.rcv_nxt = next.min(receiver.fin_at);
                 at_once = true;
             }
             let new_bytes = receiver.rcv_nxt - before;
@@ -252,12 +245,39 @@ impl Connection {
         }
     }
 
+    /// Octets beyond a gap; none may be left of them within the window.
+    fn receive_beyond_gap(&mut self, octets: Range) {
+        let Receiver { reassembly, report, .. } = &mut self.receiver;
+        if octets.start >= octets.end {
+            self.stats.duplicate_segments_received += 1;
+            return;
+        }
+        if let Some(report) = report
+            && let Some(again) = reassembly.first_overlap(octets)
+        {
+            report.duplicate(again);
+        }
+        let block = match reassembly.insert(octets, |_| ()) {
+            Insertion::New { range, .. } => {
+                self.stats.out_of_order_segments_received += 1;
+                range
+            }
+            Insertion::Known(range) => {
+                self.stats.duplicate_segments_received += 1;
+                range
+            }
+        };
+        if let Some(report) = report {
+            report.arrived(block);
+        }
+    }
+
     /// A segment that holds nothing new: it is acknowledged at once, as the last acknowledgement may be lost.
     pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment, seq: u64) {
         self.receiver.acknowledgement = Acknowledgement::Alone;
         if segment.payload_bytes > 0 {
             if let Some(report) = &mut self.receiver.report {
-                report.duplicate(seq, seq + u64::from(segment.payload_bytes));
+                report.duplicate(Range { start: seq, end: seq + u64::from(segment.payload_bytes) });
             }
             self.stats.data_segments_received += 1;
             self.stats.duplicate_segments_received += 1;

@@ -11,7 +11,8 @@
 //! everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every timeout).
 
 use super::{Hole, Outstanding, Progress, Response};
-use crate::tcp::scoreboard::{Range, Scoreboard};
+use crate::tcp::ranges::Range;
+use crate::tcp::scoreboard::Scoreboard;
 
 /// The state of recovery with SACK.
 #[derive(Clone, Debug)]

@@ -11,9 +11,9 @@
 //!
 //! The order of work in a frame:
 //! 1. What has come by then: calls, moves of the user's bearers between good and bad, handover needs, cell changes.
-//! 2. Every terminal in a procedure: completion, then the timer's expiry, then the next state ([`procedures`]).
+//! 2. Every terminal in a procedure: completion, then the timer's expiry, then the next state (`procedures`).
 //! 3. Every terminal that is in a procedure now: its list is made if it is due, and with permission a channel is
-//!    picked ([`attempts`]).
+//!    picked (`attempts`).
 //! 4. All picks are resolved together.
 //! 5. Successful ones are applied. What is released here can be taken from the next frame.
 //!

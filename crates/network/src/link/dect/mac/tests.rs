@@ -215,6 +215,58 @@ fn a_connection_handover_keeps_old_bearers_until_its_timer_and_goes_on_with_the_
 }
 
 #[test]
+fn the_end_of_a_call_comes_before_a_change_of_cell_and_that_before_a_handover_need() {
+    let next = |ends: bool, moves: bool| {
+        let config = MacConfig { attempt_permission: 1.0, ..only(TerminalType::P32, 0.0) };
+        let mut mac = mac(config, 12);
+        let place = mac.begin_call(TerminalType::P32, 0.0);
+        mac.terminals[place].ends_at = u64::MAX;
+        mac.terminals[place].leaves_cell_at = f64::INFINITY;
+        mac.schedule(place);
+        run(&mut mac, 10);
+        assert_eq!(mac.terminals[place].state, MacState::ActiveLocked);
+        let terminal = &mut mac.terminals[place];
+        terminal.bearers[0].needs_handover_at = 50;
+        terminal.ends_at = if ends { 50 } else { u64::MAX };
+        terminal.leaves_cell_at = if moves { 50.0 } else { f64::INFINITY };
+        mac.calendar.clear();
+        mac.schedule(place);
+        run(&mut mac, 51);
+        mac.terminals[place].state
+    };
+    assert_eq!(next(true, true), MacState::IdleLocked);
+    assert_eq!(next(false, true), MacState::ConnectionHandover);
+    assert_eq!(next(false, false), MacState::BearerHandover);
+}
+
+#[test]
+fn a_user_dwells_in_each_cell_alike() {
+    let config = MacConfig::default();
+    let config = MacConfig {
+        load_factor: 0.0,
+        attempt_permission: 1.0,
+        quality: QualityChain { handover_need_good: 0.0, handover_need_bad: 0.0, ..config.quality },
+        // Its own channels are never tried in vain, so that no bearer is lost.
+        channel_list: ChannelListConfig { reserved_seen_interfered: 0.0, ..config.channel_list },
+        ..config
+    };
+    let mut mac = mac(config, 13);
+    let end = 60_000_000;
+    run(&mut mac, end);
+    let stats = mac.stats(end);
+    let handovers = stats.of(TerminalType::User).entries(MacState::ConnectionHandover);
+    // One in 6000 frames: 10,000, standard deviation 100. A change within the 11 frames of another handover can
+    // undo it, which takes less than 20.
+    assert!((9_680..=10_300).contains(&handovers), "{handovers}");
+    // The time in a cell: a third. About 3333 stays of 6000 +- 6000 frames in each: standard error of a share
+    // about sqrt(2/9 * 2 / 10000) = 0.7 %.
+    for units in stats.unit_frames {
+        let share = units as f64 / (20 * end) as f64;
+        assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
+    }
+}
+
+#[test]
 fn fixed_bearers_stay_and_move_between_good_and_bad() {
     let config = MacConfig { user: UserAllocation::Fixed { bearers: 10 }, ..MacConfig::default() };
     let mut mac = mac(config, 8);

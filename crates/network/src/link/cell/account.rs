@@ -1,0 +1,106 @@
+//! What a station's path through a cell has carried and lost, as far as a handover asks: the last packet before it is
+//! left, the first after it is taken, and the losses between.
+
+use crate::link::DropReason;
+use roamsim_engine::Time;
+
+/// The direction of a packet on a station's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toward {
+    /// Downlink: from the base station.
+    Station,
+    /// Uplink.
+    BaseStation,
+}
+
+/// A packet that a path has lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When its last bit was sent, or when the queue refused it.
+    pub at: Time,
+    /// Why.
+    pub reason: DropReason,
+    /// Which way it went.
+    pub toward: Toward,
+}
+
+/// The path between a base station and one of its stations. Only packets of flows count.
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    /// The last packet that arrived, in either direction.
+    pub last_arrival: Option<Time>,
+    /// The first packet that arrived since the path was taken.
+    pub first_arrival: Option<Time>,
+    /// Lost since the last arrival.
+    since_last: Vec<Lost>,
+    /// Lost from the moment the path was taken until its first arrival.
+    before_first: Vec<Lost>,
+}
+
+impl Path {
+    /// A handover is complete: the next arrival is the first on this path.
+    pub fn take(&mut self) {
+        self.first_arrival = None;
+        self.before_first.clear();
+    }
+
+    pub(super) fn arrived(&mut self, now: Time) {
+        self.last_arrival = Some(now);
+        self.since_last.retain(|lost| lost.at > now);
+        if self.first_arrival.is_none() {
+            self.first_arrival = Some(now);
+            self.before_first.retain(|lost| lost.at <= now);
+        }
+    }
+
+    pub(super) fn lost(&mut self, lost: Lost) {
+        self.since_last.push(lost);
+        if self.first_arrival.is_none() {
+            self.before_first.push(lost);
+        }
+    }
+
+    /// What was lost after the last arrival.
+    pub fn lost_since_last(&self) -> &[Lost] {
+        &self.since_last
+    }
+
+    /// What was lost between taking the path and its first arrival.
+    pub fn lost_before_first(&self) -> &[Lost] {
+        &self.before_first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(ns: u64) -> Lost {
+        Lost { at: Time::from_ns(ns), reason: DropReason::OutOfReach, toward: Toward::Station }
+    }
+
+    #[test]
+    fn losses_count_after_the_last_arrival_and_before_the_first() {
+        let mut path = Path::default();
+        path.arrived(Time::from_ns(5));
+        path.lost(lost(6));
+        path.arrived(Time::from_ns(10));
+        // A link knows a loss before it happens: this one comes after the arrival.
+        path.lost(lost(30));
+        path.arrived(Time::from_ns(20));
+        assert_eq!(path.lost_since_last(), [lost(30)]);
+        assert_eq!(path.lost_before_first(), []);
+
+        path.take();
+        path.lost(lost(40));
+        path.lost(lost(60));
+        path.arrived(Time::from_ns(50));
+        assert_eq!(path.lost_before_first(), [lost(40)]);
+        assert_eq!(
+            (path.first_arrival, path.last_arrival),
+            (Some(Time::from_ns(50)), Some(Time::from_ns(50)))
+        );
+        path.arrived(Time::from_ns(70));
+        assert_eq!(path.first_arrival, Some(Time::from_ns(50)));
+    }
+}

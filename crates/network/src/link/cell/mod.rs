@@ -1,0 +1,392 @@
+//! An abstract radio cell: a base station and its stations, each at a place that is a function of time.
+//!
+//! Attachments of a cell of n stations: 0 is the base station's broadcast interface; 1 to n are the base station's
+//! sub-interfaces, one a station; n+1 to 2n are the stations. A packet that the base station sends by sub-interface i
+//! goes to station i alone, so the attachment that a packet comes from says where it goes.
+//!
+//! Full duplex: the base station has one transmitter and one queue for all that it sends, each station has its own.
+//! A packet takes its transmission time at the cell's rate and then the propagation delay: the distance between the
+//! two at the instant of the last bit, over the speed of light, or a given constant. Whether it survives is decided
+//! for the same distance (see [`coverage`]). As on a wire, all of this is known when the packet is queued.
+//!
+//! Draws: the n-th packet of a direction (to one station, from one station, broadcasts to one station, beacons to one
+//! station) meets the n-th draw of that direction's stream, wherever the station is then.
+//!
+//! Broadcasts do not come through [`Link::enqueue`] but through [`Cell::broadcast`], because their copies have to
+//! enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
+//!
+//! Beacons ([`Cell::beacon`]) are the link layer's own: they are no packets and take no time on the transmitter.
+//!
+//! Not modelled: contention (each transmitter has a channel of its own), interference between cells, frames and their
+//! overhead, retransmission by the link, power.
+
+pub mod account;
+pub mod coverage;
+
+use self::account::{Lost, Path, Toward};
+use self::coverage::Coverage;
+use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit};
+use crate::mobility::Trajectory;
+use crate::packet::{Packet, PacketId};
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::{Context, Machine};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The speed of light in vacuum, in metres a second (exact: SI Brochure, 9th edition, section 2.2).
+pub const SPEED_OF_LIGHT_M_PER_S: f64 = 299_792_458.0;
+
+/// The base station's broadcast interface.
+pub const BROADCAST: Attachment = Attachment(0);
+
+/// What describes a cell.
+#[derive(Clone, Debug)]
+pub struct CellConfig {
+    /// Bits per second of every transmitter.
+    pub rate_bps: u64,
+    /// Propagation; `None`: by distance, at the speed of light.
+    pub delay: Option<Span>,
+    /// The queue of every transmitter: those waiting, not the one in service.
+    pub queue: QueueLimit,
+    /// The largest packet.
+    pub mtu_bytes: u32,
+    /// What is lost at which distance.
+    pub coverage: Coverage,
+    /// Octets of a beacon, which decide on its survival where errors are of bits.
+    pub beacon_bytes: u32,
+}
+
+/// A packet that has its time on a transmitter.
+#[derive(Clone, Copy, Debug)]
+struct Booked {
+    start: Time,
+    departure: Time,
+    bytes: u32,
+    from: Attachment,
+    enqueued: Time,
+}
+
+/// A transmitter and the queue before it.
+#[derive(Clone, Debug, Default)]
+struct Transmitter {
+    /// Those that have not left yet, in order: the first may be in service, the others wait.
+    booked: VecDeque<Booked>,
+    booked_bytes: u64,
+}
+
+impl Transmitter {
+    /// Books a packet; `None` when the queue is full.
+    fn book(&mut self, now: Time, from: Attachment, bytes: u32, config: &CellConfig) -> Option<Booked> {
+        while let Some(left) = self.booked.pop_front_if(|booked| booked.departure <= now) {
+            self.booked_bytes -= u64::from(left.bytes);
+        }
+        let start = self.booked.back().map_or(now, |last| last.departure);
+        if let Some(in_service) = self.booked.front() {
+            // The first of those that have not left is in service.
+            let waiting_bytes = self.booked_bytes - u64::from(in_service.bytes);
+            if !config.queue.admits(self.booked.len() - 1, waiting_bytes, bytes) {
+                return None;
+            }
+        }
+        let departure = start + Span::of_transmission(u64::from(bytes), config.rate_bps);
+        let booked = Booked { start, departure, bytes, from, enqueued: now };
+        self.booked.push_back(booked);
+        self.booked_bytes += u64::from(bytes);
+        Some(booked)
+    }
+
+    /// Those of `from` that begin service after `now`.
+    fn waiting(&self, from: Attachment, now: Time) -> impl Iterator<Item = &Booked> {
+        self.booked.iter().filter(move |booked| booked.from == from && booked.start > now)
+    }
+}
+
+/// One station in the cell.
+#[derive(Clone, Debug)]
+struct Station {
+    trajectory: Trajectory,
+    uplink: Transmitter,
+    path: Path,
+    downlink_draws: Stream,
+    uplink_draws: Stream,
+    broadcast_draws: Stream,
+    beacon_draws: Stream,
+}
+
+/// The cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    config: CellConfig,
+    base_station: Trajectory,
+    downlink: Transmitter,
+    stations: Vec<Station>,
+    /// In the air: by arrival, and then in the order of sending.
+    flying: BTreeMap<(Time, u64), (Attachment, Packet)>,
+    sent: u64,
+    /// By attachment.
+    stats: Vec<LinkStats>,
+}
+
+/// A packet's fate in the air.
+enum Fate {
+    Arrives(Time),
+    Lost(DropReason),
+}
+
+impl Cell {
+    /// A silent cell of a base station and its stations; `stream(station, purpose)` gives the random streams.
+    pub fn new(
+        config: CellConfig,
+        base_station: Trajectory,
+        stations: Vec<Trajectory>,
+        stream: impl Fn(usize, &str) -> Stream,
+    ) -> Cell {
+        let attachments = 1 + 2 * stations.len();
+        let station = |(number, trajectory)| Station {
+            trajectory,
+            uplink: Transmitter::default(),
+            path: Path::default(),
+            downlink_draws: stream(number, "downlink"),
+            uplink_draws: stream(number, "uplink"),
+            broadcast_draws: stream(number, "broadcast"),
+            beacon_draws: stream(number, "beacon"),
+        };
+        Cell {
+            config,
+            base_station,
+            downlink: Transmitter::default(),
+            stations: stations.into_iter().enumerate().map(station).collect(),
+            flying: BTreeMap::new(),
+            sent: 0,
+            stats: vec![LinkStats::default(); attachments],
+        }
+    }
+
+    /// How many stations the cell has.
+    pub fn stations(&self) -> u32 {
+        self.stations.len() as u32
+    }
+
+    /// How many broadcasts were sent.
+    pub fn broadcasts(&self) -> u64 {
+        self.stats[BROADCAST.0 as usize].sent_packets
+    }
+
+    /// The base station's sub-interface to a station.
+    pub fn sub_interface(&self, station: u32) -> Attachment {
+        Attachment(1 + station)
+    }
+
+    /// A station's own place.
+    pub fn station_interface(&self, station: u32) -> Attachment {
+        Attachment(1 + self.stations() + station)
+    }
+
+    /// The distance between base station and station, in metres.
+    pub fn distance_m(&self, station: u32, at: Time) -> f64 {
+        self.stations[station as usize].trajectory.distance_m(at, self.base_station.position(at))
+    }
+
+    /// Whether a station is within the cell's radius.
+    pub fn in_reach(&self, station: u32, at: Time) -> bool {
+        self.distance_m(station, at) <= self.config.coverage.radius_m()
+    }
+
+    /// The path between the base station and a station, for the account of handovers.
+    pub fn path(&self, station: u32) -> &Path {
+        &self.stations[station as usize].path
+    }
+
+    /// The same, to mark that it was taken.
+    pub fn path_mut(&mut self, station: u32) -> &mut Path {
+        &mut self.stations[station as usize].path
+    }
+
+    /// The base station beacons: the distance, in metres, at which `station` hears it; `None` when it does not.
+    pub fn beacon(&mut self, station: u32, now: Time) -> Option<f64> {
+        let distance_m = self.distance_m(station, now);
+        let probability = self.config.coverage.loss_probability(distance_m, self.config.beacon_bytes);
+        let lost = self.stations[station as usize].beacon_draws.bernoulli(probability.unwrap_or(1.0));
+        (probability.is_some() && !lost).then_some(distance_m)
+    }
+
+    /// Takes a packet for every station in reach, each of which gets a copy: the number of every copy, and how it was
+    /// lost if it was. The first copy keeps the packet's number, the others have numbers from `next_id` on. What
+    /// reaches nobody is dropped as out of reach.
+    pub fn broadcast(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        next_id: u64,
+    ) -> Result<Vec<(PacketId, Option<Dropped>)>, Dropped> {
+        let departure = self.book(now, BROADCAST, packet.size_bytes)?;
+        let mut copies = Vec::new();
+        for station in 0..self.stations() {
+            let distance_m = self.distance_m(station, departure);
+            let draws = &mut self.stations[station as usize].broadcast_draws;
+            let id = match copies.len() as u64 {
+                0 => packet.id,
+                more => PacketId(next_id + more - 1),
+            };
+            match fate(&self.config, draws, distance_m, departure, packet.size_bytes) {
+                Fate::Arrives(arrival) => {
+                    self.fly(arrival, self.station_interface(station), Packet { id, ..packet.clone() });
+                    copies.push((id, None));
+                }
+                Fate::Lost(DropReason::Loss) => {
+                    self.stats[BROADCAST.0 as usize].dropped_packets += 1;
+                    copies.push((id, Some(Dropped { reason: DropReason::Loss, at: departure })));
+                }
+                Fate::Lost(_) => {}
+            }
+        }
+        if copies.is_empty() {
+            self.stats[BROADCAST.0 as usize].dropped_packets += 1;
+            return Err(Dropped { reason: DropReason::OutOfReach, at: departure });
+        }
+        Ok(copies)
+    }
+
+    fn transmitter(&self, from: Attachment) -> &Transmitter {
+        match from.0.checked_sub(1 + self.stations()) {
+            None => &self.downlink,
+            Some(station) => &self.stations[station as usize].uplink,
+        }
+    }
+
+    /// Gives a packet its time on the transmitter of an attachment; returns its departure.
+    fn book(&mut self, now: Time, from: Attachment, bytes: u32) -> Result<Time, Dropped> {
+        let transmitter = match from.0.checked_sub(1 + self.stations()) {
+            None => &mut self.downlink,
+            Some(station) => &mut self.stations[station as usize].uplink,
+        };
+        let stats = &mut self.stats[from.0 as usize];
+        let reason = if bytes > self.config.mtu_bytes {
+            DropReason::TooLarge
+        } else if let Some(booked) = transmitter.book(now, from, bytes, &self.config) {
+            let waiting = transmitter.waiting(from, now).count() as u64;
+            stats.max_waiting_packets = stats.max_waiting_packets.max(waiting);
+            stats.waiting += booked.start - now;
+            stats.busy += booked.departure - booked.start;
+            stats.sent_packets += 1;
+            stats.sent_bytes += u64::from(bytes);
+            return Ok(booked.departure);
+        } else {
+            DropReason::QueueFull
+        };
+        stats.dropped_packets += 1;
+        Err(Dropped { reason, at: now })
+    }
+
+    fn fly(&mut self, arrival: Time, to: Attachment, packet: Packet) {
+        self.flying.insert((arrival, self.sent), (to, packet));
+        self.sent += 1;
+    }
+
+    /// The station of an attachment other than [`BROADCAST`], and which way packets from it go.
+    fn direction(&self, from: Attachment) -> (u32, Toward) {
+        match (from.0 - 1).checked_sub(self.stations()) {
+            None => (from.0 - 1, Toward::Station),
+            Some(station) => (station, Toward::BaseStation),
+        }
+    }
+}
+
+/// What becomes of a packet that leaves at `departure` over `distance_m`. Draws once.
+fn fate(config: &CellConfig, draws: &mut Stream, distance_m: f64, departure: Time, bytes: u32) -> Fate {
+    let probability = config.coverage.loss_probability(distance_m, bytes);
+    // The draw comes in any case, so that a stay out of reach does not shift the numbering of the packets.
+    let lost = draws.bernoulli(probability.unwrap_or(1.0));
+    match probability {
+        None => Fate::Lost(DropReason::OutOfReach),
+        Some(_) if lost => Fate::Lost(DropReason::Loss),
+        Some(_) => {
+            let by_distance = || Span::from_secs_f64(distance_m / SPEED_OF_LIGHT_M_PER_S);
+            Fate::Arrives(departure + config.delay.unwrap_or_else(by_distance))
+        }
+    }
+}
+
+impl Machine for Cell {
+    fn poll_timeout(&self) -> Option<Time> {
+        self.flying.first_key_value().map(|(&(arrival, _), _)| arrival)
+    }
+
+    /// Nothing to do: arrivals are taken with `poll_delivery`.
+    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
+}
+
+impl Link for Cell {
+    /// Takes a packet from a station or from a sub-interface of the base station.
+    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        let bytes = packet.size_bytes;
+        let (station, toward) = self.direction(from);
+        let of_a_flow = packet.is_of_a_flow();
+        let outcome = self.book(cx.now, from, bytes).and_then(|departure| {
+            let distance_m = self.distance_m(station, departure);
+            let to = match toward {
+                Toward::Station => self.station_interface(station),
+                Toward::BaseStation => self.sub_interface(station),
+            };
+            let here = &mut self.stations[station as usize];
+            let draws = match toward {
+                Toward::Station => &mut here.downlink_draws,
+                Toward::BaseStation => &mut here.uplink_draws,
+            };
+            match fate(&self.config, draws, distance_m, departure, bytes) {
+                Fate::Arrives(arrival) => {
+                    self.fly(arrival, to, packet);
+                    Ok(())
+                }
+                Fate::Lost(reason) => {
+                    self.stats[from.0 as usize].dropped_packets += 1;
+                    Err(Dropped { reason, at: departure })
+                }
+            }
+        });
+        if let Err(Dropped { reason, at }) = outcome
+            && of_a_flow
+        {
+            self.stations[station as usize].path.lost(Lost { at, reason, toward });
+        }
+        outcome
+    }
+
+    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
+        let first = self.flying.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let (to, packet) = first.remove();
+        // Statistics are kept by sender.
+        let (station, toward) = match self.direction(to) {
+            (station, Toward::BaseStation) => (station, Toward::Station),
+            (station, Toward::Station) => (station, Toward::BaseStation),
+        };
+        let from = match toward {
+            Toward::Station if packet.is_broadcast() => BROADCAST,
+            Toward::Station => self.sub_interface(station),
+            Toward::BaseStation => self.station_interface(station),
+        };
+        self.stats[from.0 as usize].delivered_packets += 1;
+        if packet.is_of_a_flow() {
+            self.stations[station as usize].path.arrived(now);
+        }
+        Some((to, packet))
+    }
+
+    fn packets_inside(&self) -> u64 {
+        self.flying.len() as u64
+    }
+
+    fn stats(&self, from: Attachment, now: Time) -> LinkStats {
+        // Waiting and transmission were booked ahead: take back what lies after `now`.
+        let mut stats = self.stats[from.0 as usize];
+        for booked in self.transmitter(from).booked.iter().filter(|booked| booked.from == from) {
+            let start = booked.start.max(now).min(booked.departure);
+            stats.busy = stats.busy.saturating_sub(booked.departure - start);
+            stats.waiting = stats.waiting.saturating_sub(booked.start.since(now.max(booked.enqueued)));
+        }
+        stats
+    }
+
+    fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
+        self.transmitter(from).waiting(from, now).count()
+    }
+}

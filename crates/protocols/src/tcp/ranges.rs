@@ -1,0 +1,247 @@
+//! Ranges of offsets, sorted, with a gap between any two: what the receiver holds beyond a gap, and what the sender has
+//! been told of (the scoreboard).
+//!
+//! Memory grows with the number of gaps, not with their length. A search begins at a place near which the answer mostly
+//! lies and doubles its steps from there: it costs the logarithm of the distance, however many ranges there are. Segments
+//! and SACK blocks are mostly near the highest range. A range put between others moves those on its shorter side, so
+//! that in random order the cost does grow with the number of ranges.
+
+use std::collections::VecDeque;
+use std::collections::vec_deque::Iter;
+
+/// A half-open range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Range {
+    pub(super) fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// How many of its octets lie below `limit`.
+    pub(super) fn below(&self, limit: u64) -> u64 {
+        self.end.min(limit).saturating_sub(self.start)
+    }
+
+    pub(super) fn holds(&self, other: Range) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// The ranges. Places count from the lowest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges {
+    ranges: VecDeque<Range>,
+}
+
+/// What became of a range that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Insertion {
+    /// Every octet was there, in this range.
+    Known(Range),
+    /// It is in this range now, at `place`, where `replaced` others were.
+    New { range: Range, place: usize, replaced: usize },
+}
+
+impl Ranges {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<Range> {
+        self.ranges.get(place).copied()
+    }
+
+    #[inline]
+    pub(super) fn first(&self) -> Option<Range> {
+        self.ranges.front().copied()
+    }
+
+    #[inline]
+    pub(super) fn last(&self) -> Option<Range> {
+        self.ranges.back().copied()
+    }
+
+    /// From the lowest on.
+    pub(super) fn iter(&self) -> Iter<'_, Range> {
+        self.ranges.iter()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    pub(super) fn remove_first(&mut self) {
+        self.ranges.pop_front();
+    }
+
+    /// How many ranges end below `limit`: the place of the first that does not. Sought from the place `near` on.
+    pub(super) fn ending_below(&self, limit: u64, near: usize) -> usize {
+        let ends_below = |place: usize| self.ranges[place].end < limit;
+        // Those before `low` end below the limit, those from `high` on do not.
+        let (mut low, mut high) = (0, self.ranges.len());
+        let near = near.min(high);
+        let mut step = 1;
+        if near < high && ends_below(near) {
+            low = near + 1;
+            while low + step <= high {
+                if !ends_below(low + step - 1) {
+                    high = low + step - 1;
+                    break;
+                }
+                low += step;
+                step *= 2;
+            }
+        } else {
+            high = near;
+            while high >= step {
+                if ends_below(high - step) {
+                    low = high - step + 1;
+                    break;
+                }
+                high -= step;
+                step *= 2;
+            }
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if ends_below(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Adds a range that is not empty. Those that it overlaps or borders on become one with it; `replacing` is told
+    /// of each of them before.
+    pub(super) fn insert(&mut self, added: Range, mut replacing: impl FnMut(Range)) -> Insertion {
+        let place = self.ending_below(added.start, self.ranges.len());
+        let mut range = added;
+        let mut after = place;
+        while let Some(&other) = self.ranges.get(after).filter(|other| other.start <= added.end) {
+            if other.holds(added) {
+                return Insertion::Known(other);
+            }
+            replacing(other);
+            range = Range { start: range.start.min(other.start), end: range.end.max(other.end) };
+            after += 1;
+        }
+        let replaced = after - place;
+        match replaced {
+            0 => self.ranges.insert(place, range),
+            1 => self.ranges[place] = range,
+            _ => {
+                self.ranges[place] = range;
+                self.ranges.drain(place + 1..after);
+            }
+        }
+        Insertion::New { range, place, replaced }
+    }
+
+    /// The first octets of `range` that are there, as a range; `None` if there are none.
+    pub(super) fn first_overlap(&self, range: Range) -> Option<Range> {
+        let first = self.get(self.ending_below(range.start + 1, self.ranges.len()))?;
+        let overlap = Range { start: range.start.max(first.start), end: range.end.min(first.end) };
+        (overlap.start < overlap.end).then_some(overlap)
+    }
+
+    /// The next octet expected after everything up to `next` has arrived: ranges that `next` reaches are taken out.
+    pub(super) fn advance(&mut self, mut next: u64) -> u64 {
+        while let Some(range) = self.first().filter(|range| range.start <= next) {
+            next = next.max(range.end);
+            self.remove_first();
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn insert(ranges: &mut Ranges, start: u64, end: u64) -> Insertion {
+        ranges.insert(Range { start, end }, |_| ())
+    }
+
+    #[test]
+    fn a_gap_filled_frees_what_lies_behind_it() {
+        let mut held = Ranges::default();
+        let new =
+            |start, end, place, replaced| Insertion::New { range: Range { start, end }, place, replaced };
+        assert_eq!(insert(&mut held, 20, 30), new(20, 30, 0, 0));
+        assert_eq!(insert(&mut held, 40, 50), new(40, 50, 1, 0));
+        assert_eq!(insert(&mut held, 22, 30), Insertion::Known(Range { start: 20, end: 30 }));
+        assert_eq!(held.first_overlap(Range { start: 10, end: 25 }), Some(Range { start: 20, end: 25 }));
+        assert_eq!(held.first_overlap(Range { start: 30, end: 40 }), None);
+        assert_eq!(held.advance(10), 10);
+        assert_eq!(held.advance(20), 30);
+        assert_eq!(insert(&mut held, 30, 40), new(30, 50, 0, 1));
+        assert_eq!(held.advance(35), 50);
+        assert!(held.is_empty());
+    }
+
+    proptest! {
+        /// Against a set of single octets.
+        #[test]
+        fn holds_what_was_inserted(inserts in prop::collection::vec((1u64..200, 1u64..30), 0..40)) {
+            let mut held = Ranges::default();
+            let mut octets = std::collections::BTreeSet::new();
+            for (start, length) in inserts {
+                let added = Range { start, end: start + length };
+                let first = (start..added.end).find(|octet| octets.contains(octet));
+                let overlap = first.map(|first| {
+                    let end = (first..added.end).find(|octet| !octets.contains(octet)).unwrap_or(added.end);
+                    Range { start: first, end }
+                });
+                prop_assert_eq!(held.first_overlap(added), overlap);
+                let before = octets.len();
+                octets.extend(start..added.end);
+                let mut replaced_bytes = 0;
+                match held.insert(added, |range| replaced_bytes += range.bytes()) {
+                    Insertion::Known(range) => {
+                        prop_assert_eq!(octets.len(), before);
+                        prop_assert!(range.holds(added) && held.iter().any(|&other| other == range));
+                    }
+                    Insertion::New { range, place, .. } => {
+                        prop_assert_eq!((range.bytes() - replaced_bytes) as usize, octets.len() - before);
+                        prop_assert!(range.holds(added));
+                        prop_assert_eq!(held.get(place), Some(range));
+                    }
+                }
+                let of_ranges: Vec<u64> = held.iter().flat_map(|range| range.start..range.end).collect();
+                prop_assert!(of_ranges.iter().eq(octets.iter()));
+                prop_assert!(held.iter().all(|range| range.start < range.end));
+                prop_assert!(held.iter().zip(held.iter().skip(1)).all(|(a, b)| a.end < b.start));
+            }
+            for next in 0..260 {
+                let expected = (next..).find(|octet| !octets.contains(octet)).unwrap_or(next);
+                prop_assert_eq!(held.clone().advance(next), expected);
+            }
+        }
+
+        /// Wherever the search begins.
+        #[test]
+        fn a_search_finds_the_same_from_everywhere(
+            lengths in prop::collection::vec((1u64..4, 1u64..4), 0..70),
+            limit in 0u64..300,
+        ) {
+            let mut held = Ranges::default();
+            let mut start = 1;
+            for (length, gap) in lengths {
+                insert(&mut held, start, start + length);
+                start += length + gap;
+            }
+            let count = held.iter().filter(|range| range.end < limit).count();
+            for near in 0..=held.iter().len() + 1 {
+                prop_assert_eq!(held.ending_below(limit, near), count);
+            }
+        }
+    }
+}
