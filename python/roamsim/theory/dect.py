@@ -68,7 +68,9 @@ def ip_channel(
     products = list(powers)
     for attempt in range(1, max_attempts + 1):
         if attempt > 1:
-            products = [_times(_times(product, chain), power) for product, power in zip(products, powers, strict=True)]
+            products = [
+                _times(_times(product, chain), power) for product, power in zip(products, powers, strict=True)
+            ]
         total: Matrix = ((0.0, 0.0), (0.0, 0.0))
         for j, product in enumerate(products, start=1):
             total = _plus(total, product, -math.comb(SUBFIELDS, j) * (-1.0) ** j)
