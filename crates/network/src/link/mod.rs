@@ -7,7 +7,7 @@ pub mod cell;
 pub mod dect;
 pub mod loss;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 
@@ -37,11 +37,13 @@ pub enum DropReason {
     Incomplete,
     /// The receiver was outside of the cell when its last bit was sent.
     OutOfReach,
+    /// It came out of a tunnel for, or from, a mobile node that is not registered there.
+    NotRegistered,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
@@ -49,6 +51,7 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::Incomplete,
         DropReason::OutOfReach,
+        DropReason::NotRegistered,
     ];
 }
 
@@ -62,6 +65,7 @@ impl fmt::Display for DropReason {
             DropReason::NoRoute => "no route",
             DropReason::Incomplete => "incomplete",
             DropReason::OutOfReach => "out of reach",
+            DropReason::NotRegistered => "not registered",
         })
     }
 }

@@ -11,6 +11,7 @@ pub mod dect;
 pub mod distribution;
 pub mod flow;
 pub mod link;
+pub mod mobile_ip;
 pub mod motion;
 pub mod node;
 pub mod scenario;

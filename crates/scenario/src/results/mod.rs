@@ -6,6 +6,7 @@ mod flows;
 mod handovers;
 mod links;
 mod messages;
+mod mobile_ip;
 mod packets;
 mod samples;
 mod segments;
@@ -28,6 +29,9 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     tables.extend(dect::tables(world));
     if !world.handovers.cells.is_empty() {
         tables.push(handovers::table(world));
+    }
+    if !world.mobile_ip.hosts.is_empty() {
+        tables.push(mobile_ip::table(world));
     }
     if trace.transactions {
         tables.push(transactions::table(world));

@@ -6,9 +6,9 @@ use roamsim_network::mobility::Trajectory;
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::build;
+use crate::files::{self, Fault, Walk};
 use crate::model::motion::{Area, Motion, MotionFile, Place};
 use crate::model::node::Node;
-use crate::motion_files::{self, Fault, Walk};
 use crate::units::{length_text, time_text};
 
 /// Shorter rounds than this are no walk, and would make a run of any length endless to look at.
@@ -49,10 +49,10 @@ fn check_motion(at: &[Step], node: &Node, report: &mut Report<'_>) -> bool {
     let steps = join(at, ["motion"]);
     match motion {
         Motion::Setdest(file) => {
-            return check_file(at, node, file, file.node, motion_files::setdest::parse, report);
+            return check_file(at, node, file, files::setdest::parse, report);
         }
         Motion::Bonnmotion(file) => {
-            return check_file(at, node, file, 0, motion_files::bonnmotion::parse, report);
+            return check_file(at, node, file, files::bonnmotion::parse, report);
         }
         Motion::Linear(_) | Motion::BackAndForth(_) | Motion::Waypoints(_) => {}
     }
@@ -115,7 +115,6 @@ fn check_file(
     at: &[Step],
     node: &Node,
     file: &MotionFile,
-    number: u32,
     parse: fn(&str, u32) -> Result<Walk, Fault>,
     report: &mut Report<'_>,
 ) -> bool {
@@ -125,13 +124,10 @@ fn check_file(
         report.add(&join(at, ["position"]), "the file says where the node is", help);
     }
     let Some(content) = &file.content else {
-        // What could not be read was reported when it was.
-        if file.file.is_none() {
-            report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
-        }
+        report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
         return false;
     };
-    match parse(content, number) {
+    match parse(content, file.node) {
         Ok(_) => true,
         Err(fault) => {
             report.add(&join(&steps, ["content"]), fault.message, fault.help);
