@@ -125,8 +125,9 @@ pub struct Network {
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     no_route: DropCount,
-    /// Packets of flows that a node had no route for, by node: how stations without a cell lose theirs.
-    unroutable: BTreeMap<NodeId, u64>,
+    /// Packets of flows that a node had no route for, by node, with data and without: how stations without a cell
+    /// lose theirs.
+    unroutable: BTreeMap<NodeId, [u64; 2]>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
@@ -371,7 +372,7 @@ impl Network {
         self.no_route.bytes += u64::from(packet.size_bytes);
         self.dropped += 1;
         if packet.is_of_a_flow() {
-            *self.unroutable.entry(node).or_default() += 1;
+            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
         }
         if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
@@ -463,9 +464,9 @@ impl Network {
         })
     }
 
-    /// Packets of flows that this node had no route for since this was last asked.
-    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> u64 {
-        self.unroutable.remove(&node).unwrap_or(0)
+    /// Packets of flows that this node had no route for since this was last asked: with data, and without.
+    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> [u64; 2] {
+        self.unroutable.remove(&node).unwrap_or_default()
     }
 
     /// Packets that no route led on.

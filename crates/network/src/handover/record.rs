@@ -123,7 +123,8 @@ impl Handovers {
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let (old, detected) = (place.current, place.left_at.unwrap_or(now));
-        let no_cell = network.take_unroutable(place.node);
+        let [data, acknowledgements] = network.take_unroutable(place.node);
+        let no_cell = data + acknowledgements;
         let counts = place.taken_at < now || place.open.is_some();
         if let Some(old) = old.filter(|&old| old != cell && counts) {
             self.close(network, station);
@@ -141,7 +142,7 @@ impl Handovers {
                 first_uplink_new: None,
                 first_downlink_new: None,
                 requests: 0,
-                losses: Losses { no_cell, uplink: no_cell, ..Losses::default() },
+                losses: Losses { no_cell, uplink: no_cell, data, acknowledgements, ..Losses::default() },
             });
             let membership = place.cells[cell];
             let link = self.cells[membership.cell as usize].link;

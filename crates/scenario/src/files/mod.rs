@@ -247,7 +247,8 @@ mod tests {
             Just("\n"),
             Just("\r\n#"),
         ];
-        let line = Just("\n$node_(0) set X_ 3\n$node_(0) set Y_ 4\n$ns_ at 1 \"$node_(0) setdest 1 2 1e308\"\n");
+        let line =
+            Just("\n$node_(0) set X_ 3\n$node_(0) set Y_ 4\n$ns_ at 1 \"$node_(0) setdest 1 2 1e308\"\n");
         let piece = prop_oneof![8 => word.boxed(), 1 => line.boxed(), 1 => Just("0 1 2\n").boxed()];
         prop::collection::vec(piece, 0..40).prop_map(|words| words.join(" "))
     }
