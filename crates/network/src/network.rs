@@ -324,7 +324,9 @@ impl Network {
         // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.
         let outcome = match &mut slot.link {
             AnyLink::Cell(cell) => cell.broadcast(now, &packet, self.created),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => {
+                Err(Dropped { reason: DropReason::OutOfReach, at: now })
+            }
         };
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         let copies = match outcome {
@@ -349,7 +351,7 @@ impl Network {
     pub fn cell(&self, link: LinkId) -> Option<&Cell> {
         match &self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -357,7 +359,7 @@ impl Network {
     pub fn cell_mut(&mut self, link: LinkId) -> Option<&mut Cell> {
         match &mut self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -392,7 +394,43 @@ impl Network {
         }
         let random = &mut self.records[number as usize].random;
         slot.link.handle_timeout(&mut Context { now, random });
+        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+            self.dropped_by_link(number, from, &packet, dropped);
+        }
         true
+    }
+
+    /// A link gave up a packet that it had taken.
+    #[cold]
+    fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+        let drops = &mut self.records[number as usize].drops;
+        let count = drops.entry((dropped.reason, from.0)).or_default();
+        count.packets += 1;
+        count.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        if packet.is_datagram_of_a_flow() {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if packet.tunnel.is_some() {
+            self.tunnels.lost_on_the_way(dropped.at, packet);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let first = self.links[number as usize].first_attachment;
+            let address = self.attachments[(first + from.0) as usize];
+            recorder.dropped_by_link(address, packet, dropped, &self.topology);
+        }
+    }
+
+    /// Arms the first wake-up of links that have work without a packet.
+    pub fn start(&mut self, queue: &mut EventQueue<Event>) {
+        for (number, slot) in self.links.iter_mut().enumerate() {
+            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
+        }
+    }
+
+    /// Tells every link that the run has ended.
+    pub fn finish(&mut self, end: Time) {
+        self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is

@@ -44,7 +44,11 @@ impl Losses {
             DropReason::QueueFull => self.queue += 1,
             DropReason::Loss => self.radio_error += 1,
             // No handover makes a packet too large; the others do not happen in a cell.
-            DropReason::TooLarge | DropReason::Outage | DropReason::NoRoute | DropReason::NotRegistered => {
+            DropReason::TooLarge
+            | DropReason::Outage
+            | DropReason::NoRoute
+            | DropReason::Incomplete
+            | DropReason::NotRegistered => {
                 return;
             }
         }
