@@ -1,0 +1,223 @@
+"""The study's tables and drawings. Gains are ratios of means in pairs: in a replication all protocols meet the same."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from roamsim import statistics, timesequence
+from roamsim.result import Result
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data, Row
+from roamsim.study.figures import COLOURS
+from roamsim.study.judging import with_interval
+
+RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
+SEGMENT_BYTES = 1000
+
+#: The names of the protocols in published.csv.
+PUBLISHED_NAMES = {"tcp-reno": RENO, "tcp-sack": SACK, "sctp": SCTP}
+
+#: The three orders: the protocol that is said to be behind, and the one ahead.
+ORDERS = {"SACK over Reno": (RENO, SACK), "SCTP over Reno": (RENO, SCTP), "SCTP over SACK": (SACK, SCTP)}
+
+
+def published() -> dict[tuple[str, float, int], int]:
+    """The published segments received in 200 s, by protocol, wire and radio bandwidth (kb/s)."""
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {
+        (PUBLISHED_NAMES[row["protocol"]], float(row["wireline_kbps"]), int(column.removeprefix("wireless_"))): int(
+            row[column]
+        )
+        for row in rows
+        for column in row
+        if column.startswith("wireless_")
+    }
+
+
+def segments(row: Row) -> float:
+    """Segments received by the correspondent node."""
+    return float(row["delivered_bytes"]) / SEGMENT_BYTES
+
+
+def gain(data: Data, experiment: str, behind: str, ahead: str, **where: Any) -> Estimate:
+    """How much more a protocol gets through than another, 0.05 for 5 %, with its interval (Fieller's, for pairs)."""
+    first, second = (data.by_replication(experiment, segments, protocol=p, **where) for p in (behind, ahead))
+    order = sorted(first.keys() & second.keys())
+    return statistics.paired_ratio([first[r] for r in order], [second[r] for r in order])
+
+
+def percent(estimate: Estimate) -> str:
+    """A gain in percent with its interval, which need not be symmetric."""
+    if not estimate.low <= estimate.high:
+        return f"{100 * estimate.mean:+.0f} %"
+    return f"{100 * estimate.mean:+.1f} % ({100 * estimate.low:+.1f} … {100 * estimate.high:+.1f})"
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def _throughput(data: Data, protocol: str) -> list[dict[str, Any]]:
+    of_publication = published()
+    rows = []
+    for wire in data.labels("bandwidths", "wireline_kbps"):
+        row: dict[str, Any] = {"wire (kb/s)": wire}
+        for radio in data.labels("bandwidths", "radio_kbps"):
+            here = data.estimate("bandwidths", segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
+            there = of_publication.get((protocol, float(wire), int(radio)))
+            row[f"radio {radio} kb/s"] = with_interval(here) + (f" [{there}]" if there is not None else "")
+        rows.append(row)
+    return rows
+
+
+def throughput_reno(data: Data) -> list[dict[str, Any]]:
+    """Segments received with Reno; published ones in brackets."""
+    return _throughput(data, RENO)
+
+
+def throughput_sack(data: Data) -> list[dict[str, Any]]:
+    """The same with SACK."""
+    return _throughput(data, SACK)
+
+
+def throughput_sctp(data: Data) -> list[dict[str, Any]]:
+    """The same with SCTP."""
+    return _throughput(data, SCTP)
+
+
+def throughput_sctp_2960(data: Data) -> list[dict[str, Any]]:
+    """The same with SCTP by RFC 2960, beside the same published values: what was published is of that time."""
+    return _throughput(data, SCTP_2960)
+
+
+def _gains(data: Data, order: str) -> list[dict[str, Any]]:
+    behind, ahead = ORDERS[order]
+    of_publication = published()
+    rows = []
+    for wire in data.labels("bandwidths", "wireline_kbps"):
+        row: dict[str, Any] = {"wire (kb/s)": wire}
+        for radio in data.labels("bandwidths", "radio_kbps"):
+            here = gain(data, "bandwidths", behind, ahead, wireline_kbps=wire, radio_kbps=radio)
+            there = of_publication[ahead, float(wire), int(radio)] / of_publication[behind, float(wire), int(radio)] - 1
+            row[f"radio {radio} kb/s"] = f"{percent(here)} [{100 * there:+.0f} %]"
+        rows.append(row)
+    return rows
+
+
+def gains_over_reno(data: Data) -> list[dict[str, Any]]:
+    """SCTP over Reno in percent, with intervals; published ones in brackets."""
+    return _gains(data, "SCTP over Reno")
+
+
+def gains_over_sack(data: Data) -> list[dict[str, Any]]:
+    """SCTP over SACK."""
+    return _gains(data, "SCTP over SACK")
+
+
+def gains_sack_over_reno(data: Data) -> list[dict[str, Any]]:
+    """SACK over Reno."""
+    return _gains(data, "SACK over Reno")
+
+
+def _orders(data: Data, experiment: str, dimension: str, what: str) -> list[dict[str, Any]]:
+    rows = []
+    orders = {**ORDERS, "RFC 9260 over RFC 2960": (SCTP_2960, SCTP)}
+    for label in data.labels(experiment, dimension):
+        for radio in data.labels(experiment, "radio_kind"):
+            where = {dimension: label, "radio_kind": radio}
+            row: dict[str, Any] = {what: label, "radio": radio}
+            received = data.estimate(experiment, segments, protocol=SACK, **where)
+            row["segments, SACK"] = round(received.mean)
+            for order, (behind, ahead) in orders.items():
+                row[order] = percent(gain(data, experiment, behind, ahead, **where))
+            rows.append(row)
+    return rows
+
+
+def sensitivity(data: Data) -> list[dict[str, Any]]:
+    """The three orders with one choice changed at a time."""
+    return _orders(data, "variations", "variation", "changed")
+
+
+def by_loss(data: Data) -> list[dict[str, Any]]:
+    """The three orders by what the radio link loses."""
+    return _orders(data, "losses", "loss", "the radio link loses")
+
+
+def recovery_times(data: Data) -> list[dict[str, Any]]:
+    """How long each protocol takes over each pattern, and what it sends again."""
+    rows = []
+    for pattern in data.labels("recovery", "pattern"):
+        row: dict[str, Any] = {"pattern": pattern}
+        for protocol in data.labels("recovery", "protocol"):
+            events = data.rows_of("recovery", "segments", protocol=protocol, pattern=pattern)
+            lost = sorted({round(e["start_bytes"] / SEGMENT_BYTES) + 1 for e in events if e["event"] == "lost"})
+            row.setdefault("lost segments", ", ".join(map(str, lost)))
+            (flow,) = data.rows("recovery", protocol=protocol, pattern=pattern)
+            seconds, again, timeouts = recovery_s(events), flow["retransmissions"], flow["timeouts"]
+            row[protocol] = f"{seconds:.2f} s, {again} again" + (f", {timeouts} timeouts" if timeouts else "")
+        rows.append(row)
+    return rows
+
+
+def recovery_s(events: Sequence[Row]) -> float:
+    """Seconds from the first loss until the acknowledgement of all that the window held then."""
+    first = min(e["time_s"] for e in events if e["event"] == "lost")
+    held = max(e["end_bytes"] for e in events if e["event"] == "lost")
+    whole = [e["time_s"] for e in events if e["event"] == "acknowledged" and e["end_bytes"] >= held]
+    return float(min(whole) - first)
+
+
+# Drawings ---------------------------------------------------------------------------------------------------------
+
+
+def gain_curves(data: Data, over: str, against: str) -> Figure:
+    """SCTP's gain over a protocol against one of the bandwidths, a line for each value of the other; measured and published."""
+    along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
+    other = "wire" if against == "radio" else "radio"
+    of_publication = published()
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
+    places = [float(x) for x in data.labels("bandwidths", along)]
+    for number, line in enumerate(data.labels("bandwidths", lines)):
+        colour = COLOURS[number]
+        measured = [gain(data, "bandwidths", over, SCTP, **{lines: line, along: x}) for x in data.labels("bandwidths", along)]
+        mean = [100 * e.mean for e in measured]
+        left.plot(places, mean, color=colour, marker="o", markersize=3.5, linewidth=1.2, label=f"{other} {line} kb/s")
+        if all(e.samples > 1 for e in measured):
+            left.fill_between(
+                places, [100 * e.low for e in measured], [100 * e.high for e in measured], color=colour, alpha=0.15, linewidth=0
+            )
+        there = []
+        for x in places:
+            wire, radio = (float(line), int(x)) if against == "radio" else (x, int(line))
+            there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over, wire, radio] - 1))
+        right.plot(places, there, color=colour, marker="o", markersize=3.5, linewidth=1.2)
+    for axes, title in ((left, "measured, with 95 % intervals"), (right, "published")):
+        axes.set_title(title, fontsize=10)
+        axes.set_xscale("log")
+        axes.set_xticks(places, [f"{x:g}" for x in places])
+        axes.minorticks_off()
+        axes.set_xlabel(f"bandwidth of the {against} [kb/s]")
+        axes.axhline(0, color="#808080", linewidth=0.8)
+        axes.grid(alpha=0.25)
+    left.set_ylabel(f"gain of SCTP over {over.removeprefix('TCP ')} [%]")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def recovery(result: Result, protocol: str) -> Figure:
+    """What one protocol does about the six losses."""
+    figure, axes = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
+    events = result.tables["segments"].filter((polars.col("time_s") >= 3.5) & (polars.col("time_s") <= 16))
+    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
+    axes.set_xlim(3.5, 16)
+    axes.set_ylim(30, 150)
+    timesequence.legend(figure, [axes])
+    return figure
