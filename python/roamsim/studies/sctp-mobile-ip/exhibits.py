@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import polars
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from roamsim import statistics, timesequence
@@ -183,7 +182,8 @@ def gain_curves(data: Data, over: str, against: str) -> Figure:
     along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
     other = "wire" if against == "radio" else "radio"
     of_publication = published()
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
     places = [float(x) for x in data.labels("bandwidths", along)]
     for number, line in enumerate(data.labels("bandwidths", lines)):
         colour = COLOURS[number]
@@ -214,7 +214,8 @@ def gain_curves(data: Data, over: str, against: str) -> Figure:
 
 def recovery(result: Result, protocol: str) -> Figure:
     """What one protocol does about the six losses."""
-    figure, axes = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    axes = figure.subplots()
     events = result.tables["segments"].filter((polars.col("time_s") >= 3.5) & (polars.col("time_s") <= 16))
     timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
     axes.set_xlim(3.5, 16)
