@@ -4,21 +4,32 @@
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::sctp::{
-    Association, Chunk, Config, Data, Event, Init, Packet, Parameter, Rules, Sack, State,
+    Association, Chunk, Config, Data, Event, Init, Packet, Parameter, Path, Rules, Sack, State,
 };
-use roamsim_protocols::{Context, Machine};
+use roamsim_protocols::{Address, Context, Machine};
+
+const HERE: Address = Address(0);
+const THERE: Address = Address(1);
+const PATH: Path = Path { local: HERE, remote: THERE };
 
 struct Script {
     end: Association,
     now: Time,
 }
 
-const CONFIG: fn(Rules) -> Config = |rules| Config { rules, packet_bytes: 1012, ..Config::default() };
+const CONFIG: fn(Rules) -> Config = |rules| Config {
+    rules,
+    packet_bytes: 1012,
+    heartbeat_interval: None,
+    dynamic_addresses: false,
+    ..Config::default()
+};
 
 impl Script {
     /// Up: tags 7 (here) and 9 (there), TSNs from 1 on both sides, the peer's window 100000.
     fn established(rules: Rules) -> Script {
-        let mut script = Script { end: Association::new(&CONFIG(rules), 1, 2, 7, 1), now: Time::ZERO };
+        let mut script =
+            Script { end: Association::new(&CONFIG(rules), &[HERE], 1, &[THERE], 2, 7, 1), now: Time::ZERO };
         script.end.open();
         let [Chunk::Init(init)] = &script.sent()[..] else { panic!("no INIT") };
         assert_eq!((init.initiate_tag, init.initial_tsn), (7, 1));
@@ -41,7 +52,9 @@ impl Script {
     fn sent(&mut self) -> Vec<Chunk> {
         let mut unused = Stream::new(0, 0, "");
         let mut chunks = Vec::new();
-        while let Some(packet) = self.end.poll_transmit(&mut Context { now: self.now, random: &mut unused }) {
+        while let Some((_, packet)) =
+            self.end.poll_transmit(&mut Context { now: self.now, random: &mut unused })
+        {
             chunks.extend(packet.chunks);
         }
         chunks
@@ -60,7 +73,7 @@ impl Script {
     fn arrives(&mut self, chunks: Vec<Chunk>) {
         let mut unused = Stream::new(0, 0, "");
         let packet = Packet { source_port: 2, destination_port: 1, verification_tag: 7, chunks };
-        self.end.handle_packet(&mut Context { now: self.now, random: &mut unused }, &packet);
+        self.end.handle_packet(&mut Context { now: self.now, random: &mut unused }, PATH, &packet);
     }
 
     fn sack(&mut self, cumulative_tsn_ack: u32, gaps: &[(u16, u16)]) {
@@ -105,7 +118,8 @@ fn sack_of(chunks: &[Chunk]) -> &Sack {
 fn init_is_repeated_with_doubled_timeouts_and_given_up() {
     for (rules, initial) in [(Rules::Rfc9260, 1), (Rules::Rfc2960, 3)] {
         let config = Config { max_init_retransmissions: 2, ..CONFIG(rules) };
-        let mut script = Script { end: Association::new(&config, 1, 2, 7, 1), now: Time::ZERO };
+        let mut script =
+            Script { end: Association::new(&config, &[HERE], 1, &[THERE], 2, 7, 1), now: Time::ZERO };
         script.end.open();
         assert_eq!(script.sent().len(), 1);
         for timeout in [initial, 2 * initial] {
@@ -124,24 +138,22 @@ fn init_is_repeated_with_doubled_timeouts_and_given_up() {
 fn slow_start_fast_retransmit_and_fast_recovery() {
     let mut script = Script::established(Rules::Rfc9260);
     assert!(script.end.send(0, 20 * 984, 0, false));
-    // min(4 x 1000, 4404) = 4000; chunks leave while less is outstanding: 5 x 984 = 4920; Max.Burst allows 4.
+    // min(4 x 1000, 4404) = 4000: 4 chunks of 1000.
     assert_eq!(script.tsns(), [1, 2, 3, 4]);
     script.wait(100);
-    // 3936 outstanding did not fill the window of 4000: it stays.
+    // They filled the window: min(2000, 1000) more. 2000 outstanding, so three more.
     script.sack(2, &[]);
-    assert_eq!(script.end.cwnd_bytes(), 4000);
-    // 1968 outstanding: three more make 4920.
-    assert_eq!(script.tsns(), [5, 6, 7]);
-    // 4920 outstanding fill it: min(1968, 1000) more. 2952 are left, so three more.
-    script.sack(4, &[]);
     assert_eq!(script.end.cwnd_bytes(), 5000);
+    assert_eq!(script.tsns(), [5, 6, 7]);
+    script.sack(4, &[]);
+    assert_eq!(script.end.cwnd_bytes(), 6000);
     assert_eq!(script.tsns(), [8, 9, 10]);
     // 5 is missing. Each report lets one leave.
     script.sack(4, &[(2, 2)]);
     assert_eq!(script.tsns(), [11]);
     script.sack(4, &[(2, 3)]);
     assert_eq!(script.tsns(), [12]);
-    // The third report: ssthresh = max(5000 / 2, 4 x 1000). Outstanding: 9 to 12, 3936 < 4000, and 5 again.
+    // The third report: ssthresh = max(6000 / 2, 4 x 1000). Outstanding: 9 to 12, 4000; 5 leaves all the same.
     script.sack(4, &[(2, 4)]);
     assert_eq!((script.end.cwnd_bytes(), script.end.ssthresh_bytes()), (4000, 4000));
     assert!(script.end.is_recovering());
@@ -159,25 +171,25 @@ fn slow_start_fast_retransmit_and_fast_recovery() {
 fn rfc_2960_waits_for_the_fourth_report_and_knows_no_fast_recovery() {
     let mut script = Script::established(Rules::Rfc2960);
     script.end.send(0, 20 * 984, 0, false);
-    // 2 x 1000: three chunks.
+    // The unit is 1012 + 40 of IPv6. 2 x 1052: three chunks of 1000, for 2000 is below.
     assert_eq!(script.tsns(), [1, 2, 3]);
-    // 2952 outstanding filled the window: min(984, 1000) more. 1968 + 984 is below 2984 still.
+    // They filled the window: min(1000, 1052) more. 2000, then 3000 are below 3104.
     script.sack(1, &[]);
-    assert_eq!(script.end.cwnd_bytes(), 2984);
+    assert_eq!(script.end.cwnd_bytes(), 3104);
     assert_eq!(script.tsns(), [4, 5]);
-    // 3936 filled it: min(1968, 1000) more.
+    // min(2000, 1052) more.
     script.sack(3, &[]);
-    assert_eq!(script.end.cwnd_bytes(), 3984);
+    assert_eq!(script.end.cwnd_bytes(), 4156);
     assert_eq!(script.tsns(), [6, 7, 8]);
     // 4 is missing; three reports do not suffice.
     for (last, next) in [(2, 9), (3, 10), (4, 11)] {
         script.sack(3, &[(2, last)]);
         assert_eq!(script.tsns(), [next]);
     }
-    assert_eq!(script.end.cwnd_bytes(), 3984);
+    assert_eq!(script.end.cwnd_bytes(), 4156);
     script.sack(3, &[(2, 5)]);
-    // max(3984 / 2, 2 x 1000). Outstanding: 9 to 11, 2952, above the window; 4 leaves all the same.
-    assert_eq!((script.end.cwnd_bytes(), script.end.ssthresh_bytes()), (2000, 2000));
+    // max(4156 / 2, 2 x 1052). Outstanding: 9 to 11, 3000, above the window; 4 leaves all the same.
+    assert_eq!((script.end.cwnd_bytes(), script.end.ssthresh_bytes()), (2104, 2104));
     assert_eq!(script.tsns(), [4]);
     assert!(!script.end.is_recovering());
 }
@@ -197,7 +209,7 @@ fn t3_expires_and_sends_one_packet_before_the_next_sack() {
     assert_eq!(script.tsns(), []);
     script.wait(1);
     assert_eq!(script.tsns(), [1]);
-    // 984 outstanding did not fill 1000. Two leave: 984 is below the window still.
+    // 1000 outstanding filled the window of 1000: it is 2000 now.
     script.sack(1, &[]);
     assert_eq!(script.tsns(), [2, 3]);
 }
@@ -254,7 +266,8 @@ fn messages_are_bundled_and_fragmented() {
     script.end.send(3, 2000, 0, true);
     let mut unused = Stream::new(0, 0, "");
     let mut poll = || {
-        let packet = script.end.poll_transmit(&mut Context { now: Time::ZERO, random: &mut unused }).unwrap();
+        let (_, packet) =
+            script.end.poll_transmit(&mut Context { now: Time::ZERO, random: &mut unused }).unwrap();
         packet.data().map(|d| (d.ssn, d.beginning, d.ending, d.payload_bytes)).collect::<Vec<_>>()
     };
     // 12 + 3 x 116 = 360 octets; the next chunk of 1000 does not fit.
@@ -305,10 +318,13 @@ fn a_wrong_tag_and_a_stale_cookie_are_refused() {
     let mut unused = Stream::new(0, 0, "");
     let chunks = vec![Chunk::Abort { reflected_tag: false, causes: vec![] }];
     let packet = Packet { source_port: 2, destination_port: 1, verification_tag: 8, chunks };
-    script.end.handle_packet(&mut Context { now: Time::ZERO, random: &mut unused }, &packet);
+    script.end.handle_packet(&mut Context { now: Time::ZERO, random: &mut unused }, PATH, &packet);
     assert_eq!((script.end.state(), script.end.stats().packets_refused), (State::Established, 1));
 
-    let mut script = Script { end: Association::new(&CONFIG(Rules::Rfc9260), 1, 2, 7, 1), now: Time::ZERO };
+    let mut script = Script {
+        end: Association::new(&CONFIG(Rules::Rfc9260), &[HERE], 1, &[THERE], 2, 7, 1),
+        now: Time::ZERO,
+    };
     script.end.listen();
     let init = Init {
         initiate_tag: 9,
@@ -320,15 +336,15 @@ fn a_wrong_tag_and_a_stale_cookie_are_refused() {
     };
     let packet =
         Packet { source_port: 2, destination_port: 1, verification_tag: 0, chunks: vec![Chunk::Init(init)] };
-    script.end.handle_packet(&mut Context { now: Time::ZERO, random: &mut unused }, &packet);
+    script.end.handle_packet(&mut Context { now: Time::ZERO, random: &mut unused }, PATH, &packet);
     let sent = script.sent();
     let [Chunk::InitAck(init_ack)] = &sent[..] else { panic!("{sent:?}") };
     let cookie = init_ack.parameters[0].value.clone();
     assert_eq!(script.end.state(), State::Closed);
-    // Valid.Cookie.Life is 60 s.
+    // Valid.Cookie.Life is 60 s: 1000 us too late.
     script.wait(60_001);
     script.arrives(vec![Chunk::CookieEcho(cookie.clone())]);
-    assert_eq!(script.sent(), [Chunk::Error(vec![Parameter { kind: 3, value: vec![0; 4] }])]);
+    assert_eq!(script.sent(), [Chunk::Error(vec![Parameter { kind: 3, value: vec![0, 0, 3, 232] }])]);
     script.now = Time::from_ns(60_000_000_000);
     script.arrives(vec![Chunk::CookieEcho(cookie.clone())]);
     assert_eq!(script.sent(), [Chunk::CookieAck]);

@@ -1,13 +1,15 @@
 //! Properties of SCTP: messages arrive whole and in their stream's order over any path, and no packet harms.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::sctp::{Association, Chunk, Config, Data, Event, Init, Message, Packet, Parameter};
+use roamsim_protocols::sctp::{
+    Association, Chunk, Config, Data, Event, Init, Message, Packet, Parameter, Path,
+};
 use roamsim_protocols::sctp::{Rules, Sack, State};
-use roamsim_protocols::{Context, Machine};
+use roamsim_protocols::{Address, Context, Machine};
 
 fn cases(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
@@ -31,6 +33,7 @@ prop_compose! {
             max_burst,
             rto_min: Span::from_ms(200),
             max_retransmissions: 1000,
+            max_path_retransmissions: 1000,
             max_init_retransmissions: 1000,
             cookie_life: Span::from_secs(1000),
             ..Config::default()
@@ -39,7 +42,7 @@ prop_compose! {
 }
 
 /// Everything an end has to send now.
-fn drain(end: &mut Association, now: Time) -> Vec<Packet> {
+fn drain(end: &mut Association, now: Time) -> Vec<(Path, Packet)> {
     let mut unused = Stream::new(0, 0, "");
     let mut packets = Vec::new();
     while let Some(packet) = end.poll_transmit(&mut Context { now, random: &mut unused }) {
@@ -60,12 +63,17 @@ proptest! {
         messages in prop::collection::vec((0usize..2, 0u16..4, 1u64..6000, any::<bool>()), 0..40),
         loss in prop_oneof![Just(0.0), 0.0..0.5],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
-        (delay_ms, jitter_ms) in (0u64..300, 0u64..100),
+        (delay_ms, jitter_ms) in (0u64..300, prop_oneof![Just(0), 0u64..100]),
+        two_paths in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let mut random = Stream::new(seed, 0, "path");
         let mut ends = [0, 1].map(|i| {
-            Association::new(&configs[i], 1000 + i as u16, 1001 - i as u16, 7 + i as u32, tsns[i])
+            let [here, there] = [i as u32, 1 - i as u32].map(|side| [Address(side), Address(side + 10)]);
+            let paths = if two_paths { 2 } else { 1 };
+            Association::new(
+                &configs[i], &here[..paths], 1000 + i as u16, &there[..paths], 1001 - i as u16, 7 + i as u32, tsns[i],
+            )
         });
         let mut received: [Vec<Message>; 2] = Default::default();
         for (number, &(i, stream, bytes, unordered)) in messages.iter().enumerate() {
@@ -75,14 +83,18 @@ proptest! {
         ends[0].open();
         let mut now = Time::ZERO;
         let mut flights = BinaryHeap::new();
-        let mut on_the_way: Vec<Packet> = Vec::new();
+        let mut on_the_way: Vec<(Path, Packet)> = Vec::new();
+        let mut highest_cwnds: [BTreeMap<Path, u64>; 2] = Default::default();
         let mut closing = false;
         let mut closed = [false, false];
         for step in 0.. {
             prop_assert!(step < 200_000, "no end in sight: {ends:?}");
             for i in 0..2 {
-                for packet in drain(&mut ends[i], now) {
-                    prop_assert!(packet.total_bytes() <= configs[i].packet_bytes);
+                for (path, packet) in drain(&mut ends[i], now) {
+                    // From either address of the one to either of the other.
+                    prop_assert!((path.local.0 % 10, path.remote.0 % 10) == (i as u32, 1 - i as u32));
+                    // Two addresses more: IP would fragment an INIT ACK of more than 128 octets.
+                    prop_assert!(packet.total_bytes() <= configs[i].packet_bytes.max(168));
                     // From 60 s on nothing is lost, so that every run ends.
                     let calm = now > Time::from_ns(60_000_000_000);
                     let copies = match () {
@@ -96,13 +108,14 @@ proptest! {
                         let at = now + Span::from_ms(delay_ms) + jitter;
                         flights.push(Reverse((at, on_the_way.len(), copy, 1 - i)));
                     }
-                    on_the_way.push(packet);
+                    let arrives = Path { local: path.remote, remote: path.local };
+                    on_the_way.push((arrives, packet));
                 }
                 while let Some(event) = ends[i].poll_event() {
                     match event {
-                        Event::Received(message) => received[i].push(Message { tsn: 0, ..message }),
+                        Event::Received(message) => received[i].push(Message { ssn: 0, tsn: 0, ..message }),
                         Event::Closed => closed[i] = true,
-                        Event::Established => {}
+                        Event::Established | Event::PathUp(_) => {}
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }
@@ -111,8 +124,16 @@ proptest! {
                     prop_assert!(ends[i].poll_timeout().is_some(), "no deadline: {:?}", ends[i]);
                 }
                 // A chunk may leave while less than the window is outstanding; fast retransmit adds one packet.
-                let packet_bytes = u64::from(configs[i].packet_bytes);
-                prop_assert!(ends[i].cwnd_bytes() + 12 >= packet_bytes);
+                for report in ends[i].paths() {
+                    let packet_bytes = u64::from(configs[i].packet_bytes);
+                    prop_assert!(report.cwnd_bytes + 12 >= packet_bytes);
+                    let most = highest_cwnds[i].entry(report.path).or_insert(0);
+                    *most = report.cwnd_bytes.max(*most);
+                    // What is lost on one path leaves on the other whatever that one's window says; and a SACK that
+                    // another has overtaken takes chunks back.
+                    let bounded = !two_paths && jitter_ms == 0;
+                    prop_assert!(!bounded || report.outstanding_bytes < *most + 2 * packet_bytes);
+                }
             }
             let established = ends.iter().all(|end| end.state() == State::Established);
             if !closing && established && ends.iter().all(Association::is_drained) {
@@ -128,7 +149,8 @@ proptest! {
             let mut unused = Stream::new(0, 0, "");
             if arrival == Some(next) {
                 if let Some(Reverse((_, packet, _, i))) = flights.pop() {
-                    ends[i].handle_packet(&mut Context { now, random: &mut unused }, &on_the_way[packet]);
+                    let (path, packet) = &on_the_way[packet];
+                    ends[i].handle_packet(&mut Context { now, random: &mut unused }, *path, packet);
                 }
             } else {
                 for end in &mut ends {
@@ -144,7 +166,7 @@ proptest! {
                 .enumerate()
                 .filter(|(_, message)| message.0 == 1 - i)
                 .map(|(number, &(_, stream, bytes, unordered))| Message {
-                    tsn: 0, stream, bytes, protocol: number as u32, unordered,
+                    stream, bytes, protocol: number as u32, unordered, ssn: 0, tsn: 0,
                 })
                 .collect();
             for stream in 0..4 {
@@ -232,7 +254,8 @@ proptest! {
         ),
     ) {
         let mut unused = Stream::new(0, 0, "");
-        let mut end = Association::new(&config, 1, 2, 7, initial_tsn);
+        let path = Path { local: Address(0), remote: Address(1) };
+        let mut end = Association::new(&config, &[path.local], 1, &[path.remote], 2, 7, initial_tsn);
         end.send(0, 20_000, 0, false);
         let mut now = Time::ZERO;
         let arrive = |chunks| Packet {
@@ -247,8 +270,8 @@ proptest! {
                 initial_tsn: 1, parameters,
             };
             let mut cx = Context { now, random: &mut unused };
-            end.handle_packet(&mut cx, &arrive(vec![Chunk::InitAck(init)]));
-            end.handle_packet(&mut cx, &arrive(vec![Chunk::CookieAck]));
+            end.handle_packet(&mut cx, path, &arrive(vec![Chunk::InitAck(init)]));
+            end.handle_packet(&mut cx, path, &arrive(vec![Chunk::CookieAck]));
             prop_assert_eq!(end.state(), State::Established);
         } else {
             end.listen();
@@ -264,14 +287,16 @@ proptest! {
                 other => other,
             });
             let packet = Packet { verification_tag, ..arrive(chunks.collect()) };
-            end.handle_packet(&mut Context { now, random: &mut unused }, &packet);
+            end.handle_packet(&mut Context { now, random: &mut unused }, path, &packet);
             if write {
                 end.send(0, 3000, 0, false);
             }
             match close {
                 0 => end.close(),
                 1 => end.abort(),
-                2 => end.open(),
+                2 => {
+                    end.open();
+                }
                 _ => {}
             }
             drain(&mut end, now);

@@ -3,9 +3,13 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
+mod cells;
 mod sctp;
 
+pub(crate) use self::cells::{radius_m, trajectory};
+
 use crate::model::application::{Application, Pace};
+use crate::model::cell::Cell as CellModel;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
 use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
@@ -56,7 +60,15 @@ pub(crate) fn world(
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
     let builder = Builder { scenario, seed, replication, nodes };
     let links = builder.links(&mut topology);
+    builder.bind_multihomed(&mut topology);
     topology.make_routes();
+    let cells: Vec<_> = (0..)
+        .map(LinkId)
+        .zip(&links)
+        .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
+        .map(|(number, link)| (number, link.addresses.clone()))
+        .collect();
+    let handovers = builder.handovers(&mut topology, &cells);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -65,6 +77,7 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     let mut world = World::new(network);
+    world.handovers = handovers;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -72,7 +85,8 @@ pub(crate) fn world(
     for link in links {
         let (machine, name) = match link.model {
             NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
-            NewMachine::Cell(model) => (builder.cell(model), &model.name),
+            NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
+            NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
         };
         world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
     }
@@ -85,7 +99,7 @@ pub(crate) fn world(
 /// A link that has its place in the topology, and waits for its machine.
 struct NewLink<'a> {
     model: NewMachine<'a>,
-    addresses: [Address; 2],
+    addresses: Vec<Address>,
 }
 
 /// What a link's machine is made from.
@@ -93,7 +107,8 @@ struct NewLink<'a> {
 enum NewMachine<'a> {
     /// The direction of a point-to-point link that starts from this end.
     Wire(&'a LinkModel, usize),
-    Cell(&'a Wifi),
+    Wifi(&'a Wifi),
+    Cell(&'a CellModel),
 }
 
 impl Builder<'_> {
@@ -137,7 +152,7 @@ impl Builder<'_> {
             for from in [0, 1] {
                 links.push(NewLink {
                     model: NewMachine::Wire(model, from),
-                    addresses: [addresses[from], addresses[1 - from]],
+                    addresses: vec![addresses[from], addresses[1 - from]],
                 });
             }
         }
@@ -154,6 +169,10 @@ impl Builder<'_> {
                     name: model.name.clone(),
                 })
             });
+            links.push(NewLink { model: NewMachine::Wifi(model), addresses: addresses.to_vec() });
+        }
+        for model in &self.scenario.cells {
+            let addresses = self.cell_interfaces(topology, model, LinkId(links.len() as u32));
             links.push(NewLink { model: NewMachine::Cell(model), addresses });
         }
         links
@@ -182,7 +201,7 @@ impl Builder<'_> {
         AnyLink::Wire(Wire::new(config, loss))
     }
 
-    fn cell(&self, model: &Wifi) -> AnyLink {
+    fn wifi(&self, model: &Wifi) -> AnyLink {
         let config = CellConfig {
             rate_bps: model.rate_bps,
             basic_rate_bps: model.acknowledgement_rate_bps(),
@@ -356,7 +375,13 @@ pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
 /// What IP carries in a packet that every link between two nodes takes, there and back.
 fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
-    let links = [topology.path(from, to), topology.path(to, from)].concat();
+    let mut links = [topology.path(from, to), topology.path(to, from)].concat();
+    // A node with bound interfaces may use any of them in the course of the run.
+    for node in [from, to] {
+        if topology.node(node).primary.is_some() {
+            links.extend(topology.node(node).interfaces.iter().copied().map(Address));
+        }
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
     mtu.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
 }

@@ -4,6 +4,7 @@ mod build;
 mod decode;
 mod diagnostics;
 pub mod model;
+mod motion_files;
 mod overrides;
 mod parse;
 mod profile;

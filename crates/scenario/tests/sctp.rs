@@ -57,9 +57,9 @@ const LOSSY: (&str, &str) =
 fn a_transfer_takes_the_handshake_and_its_packets() {
     let text = flow("message_size = \"1000B\"", "kind = \"transfer\", size = \"3kB\"");
     let outcome = outcome(&text, &[], Trace::default());
-    // INIT 20 + 12 + 20 = 52, INIT ACK with a cookie of 26: 52 + 4 + 26 + 2 = 84, COOKIE ECHO 20 + 12 + 4 + 26 + 2 =
-    // 64, COOKIE ACK 36: 236 octets, 1.888 ms, and four times 50 ms. Then three packets at once: 3 x 8.384 + 50 ms.
-    let expected = 0.001_888 + 0.2 + 3.0 * 0.008_384 + 0.05;
+    // INIT 20 + 12 + 20 = 52, INIT ACK with a cookie of 31: 52 + 4 + 31 + 1 = 88, COOKIE ECHO 20 + 12 + 4 + 31 + 1 =
+    // 68, COOKIE ACK 36: 244 octets, 1.952 ms, and four times 50 ms. Then three packets at once: 3 x 8.384 + 50 ms.
+    let expected = 0.001_952 + 0.2 + 3.0 * 0.008_384 + 0.05;
     let completion = number(&outcome, "flows", "completion_time_s");
     assert!((completion - expected).abs() < 1e-9, "{completion} and not {expected}");
     assert_eq!(number(&outcome, "flows", "segments_sent"), 3.0);
@@ -182,7 +182,7 @@ fn chunks_losses_and_gap_blocks_are_recorded_where_they_are() {
         Trace { segments: true, ..Trace::default() },
     );
     let sent = events(&outcome, "sent");
-    let begin = 200_000 + 1_888;
+    let begin = 200_000 + 1_952;
     let first: Vec<_> = (0..10).map(|chunk| (chunk, chunk + 1, begin)).collect();
     assert_eq!(sent[..10], first);
     assert_eq!(sent.len(), 20, "twenty chunks, each sent once for the first time");

@@ -21,14 +21,9 @@ fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
             IpVersion::V4 => vec![255; 4],
         };
     }
-    // Host zero is no host.
-    let host = address.0.wrapping_add(1);
     match ip {
-        IpVersion::V6 => {
-            let prefix: u128 = 0x2001_0db8 << 96;
-            (prefix | u128::from(host)).to_be_bytes().to_vec()
-        }
-        IpVersion::V4 => (10 << 24 | (host & 0x00FF_FFFF)).to_be_bytes().to_vec(),
+        IpVersion::V6 => address.ipv6_octets().to_vec(),
+        IpVersion::V4 => address.ipv4_octets().to_vec(),
     }
 }
 

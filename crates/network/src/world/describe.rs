@@ -106,6 +106,8 @@ fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
         Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
         Chunk::CookieAck => "COOKIE ACK".to_owned(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
+        Chunk::Asconf(_) => "ASCONF".to_owned(),
+        Chunk::AsconfAck(_) => "ASCONF ACK".to_owned(),
         Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
     }
 }

@@ -15,6 +15,8 @@ pub struct Message {
     pub tsn: u32,
     /// The stream.
     pub stream: u16,
+    /// Stream sequence number; without meaning for an unordered message.
+    pub ssn: u16,
     /// Its octets.
     pub bytes: u64,
     /// Payload protocol identifier.
@@ -158,6 +160,7 @@ impl Receiver {
         let message = Message {
             tsn: to_wire(self.base, first),
             stream: newest.stream,
+            ssn: newest.ssn,
             bytes,
             protocol: newest.protocol,
             unordered: newest.unordered,
@@ -178,7 +181,7 @@ impl Receiver {
         }
     }
 
-    /// The packet with DATA has been read to its end: every second one, or what the settings say, is acknowledged at once (RFC 9260 6.2).
+    /// The packet with DATA has been read to its end: every second one, or as the settings say, is acknowledged at once (RFC 9260 6.2).
     pub(super) fn packet_ends(&mut self, now: Time) {
         self.packets += 1;
         match self.delay {

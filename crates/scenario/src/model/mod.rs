@@ -6,9 +6,11 @@
 //! (see `decode`).
 
 pub mod application;
+pub mod cell;
 pub mod distribution;
 pub mod flow;
 pub mod link;
+pub mod motion;
 pub mod node;
 pub mod scenario;
 pub mod sctp;

@@ -4,8 +4,10 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
 use super::flow::Flow;
 use super::link::Link;
+use super::motion::Area;
 use super::node::Node;
 use super::signalling::Signalling;
 use super::wifi::Wifi;
@@ -29,6 +31,9 @@ pub struct Scenario {
     /// The Wi-Fi cells, one `[[wifi]]` each.
     #[serde(default)]
     pub wifi: Vec<Wifi>,
+    /// The abstract radio cells, one `[[cell]]` each.
+    #[serde(rename = "cell", default)]
+    pub cells: Vec<Cell>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default)]
     pub flows: Vec<Flow>,
@@ -41,7 +46,7 @@ pub struct Scenario {
 }
 
 /// The `[scenario]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct General {
     /// What the scenario is called in results and reports.
@@ -57,6 +62,9 @@ pub struct General {
     /// studies run over IPv6.
     #[serde(default)]
     pub ip: IpVersion,
+    /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
+    #[serde(default)]
+    pub area: Option<Area>,
 }
 
 /// A version of the Internet Protocol.

@@ -2,6 +2,7 @@
 
 mod drops;
 mod flows;
+mod handovers;
 mod links;
 mod packets;
 mod samples;
@@ -22,6 +23,9 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
         links::table(world, end),
         drops::table(world),
     ];
+    if !world.handovers.cells.is_empty() {
+        tables.push(handovers::table(world));
+    }
     if trace.transactions {
         tables.push(transactions::table(world));
     }

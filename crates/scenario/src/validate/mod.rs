@@ -2,7 +2,9 @@
 //! contradict each other, destinations without a route. All problems are reported.
 
 mod application;
+mod cell;
 mod link;
+mod motion;
 mod names;
 mod sctp;
 mod signalling;
@@ -27,6 +29,8 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     check_general(scenario, &mut report);
     link::check(scenario, &names, &mut report);
     wifi::check(scenario, &names, &mut report);
+    let trajectories = motion::check(scenario, &mut report);
+    cell::check(scenario, &names, &trajectories, &mut report);
     let topology = Topology::new(scenario, &names);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);

@@ -17,6 +17,9 @@ const MAX_PACKET_BYTES: u64 = 65_535;
 /// The smallest window that may be offered (RFC 9260 section 3.3.2).
 const MIN_WINDOW_BYTES: u64 = 1500;
 
+/// What the machine counts to.
+const MAX_MISSING_REPORTS: u32 = 255;
+
 /// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
 pub(super) fn check(
     at: &[Step],
@@ -91,6 +94,13 @@ fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
         }
         _ => {}
     }
+    if sctp.heartbeat_interval == Span::ZERO {
+        let help = "write heartbeats = false for none, or a time above zero";
+        report.add(&join(at, ["heartbeat_interval"]), "HEARTBEATs without time between them", help);
+    } else if !sctp.heartbeats && report.is_set(&join(at, ["heartbeat_interval"])) {
+        let help = "leave one of the two out";
+        report.add(&join(at, ["heartbeat_interval"]), "without HEARTBEATs there is no interval", help);
+    }
     if sctp.valid_cookie_life == Span::ZERO {
         let help = "write for example \"60s\", RFC 9260's";
         report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
@@ -112,11 +122,11 @@ fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
             "write 1 for a SACK a packet, 2 for RFC 9260's, or more",
         );
     }
-    if sctp.missing_reports == Some(0) {
+    if sctp.missing_reports.is_some_and(|reports| !(1..=MAX_MISSING_REPORTS).contains(&reports)) {
         report.add(
             &join(at, ["missing_reports"]),
-            "fast retransmit needs at least one missing report",
-            "write 1 or more; RFC 9260 has 3",
+            "fast retransmit needs at least one missing report, and counts up to 255",
+            "write 1 to 255; RFC 9260 has 3",
         );
     }
 }

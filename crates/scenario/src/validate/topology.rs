@@ -8,10 +8,13 @@ use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
 
-/// The nodes as a graph, links and Wi-Fi cells as its edges.
+/// The nodes as a graph, links and cells as its edges.
 pub(super) struct Topology {
     /// For each node its neighbours, and the MTU on the way to them.
     neighbours: Vec<Vec<(usize, u64)>>,
+    /// Nodes that forward nothing: stations of cells, and those whose addresses stay with their links.
+    host: Vec<bool>,
+    /// What the others are joined to.
     parts: UnionFind<usize>,
     smallest_mtu_bytes: u64,
 }
@@ -21,9 +24,15 @@ impl Topology {
         let count = scenario.nodes.len();
         let mut topology = Topology {
             neighbours: vec![Vec::new(); count],
+            host: scenario.nodes.iter().map(|node| node.multihomed).collect(),
             parts: UnionFind::new(count),
             smallest_mtu_bytes: u64::MAX,
         };
+        for station in scenario.cells.iter().flat_map(|cell| &cell.stations) {
+            if let Some(station) = names.node(station) {
+                topology.host[station] = true;
+            }
+        }
         for link in &scenario.links {
             let [a, b] = &link.between;
             topology.join(names.node(a), names.node(b), link.mtu_bytes);
@@ -33,6 +42,11 @@ impl Topology {
                 topology.join(names.node(&cell.access_point), names.node(station), cell.mtu_bytes);
             }
         }
+        for cell in &scenario.cells {
+            for station in &cell.stations {
+                topology.join(names.node(&cell.base_station), names.node(station), cell.mtu_bytes);
+            }
+        }
         topology
     }
 
@@ -40,9 +54,22 @@ impl Topology {
         if let (Some(a), Some(b)) = (a, b) {
             self.neighbours[a].push((b, mtu_bytes));
             self.neighbours[b].push((a, mtu_bytes));
-            self.parts.union(a, b);
+            if !self.host[a] && !self.host[b] {
+                self.parts.union(a, b);
+            }
             self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
         }
+    }
+
+    /// Whether a route leads from one node to the other.
+    fn connected(&self, from: usize, to: usize) -> bool {
+        let routers = |node: usize| {
+            let around = self.neighbours[node].iter().map(|&(next, _)| next).filter(|&next| !self.host[next]);
+            let own = (!self.host[node]).then_some(node);
+            own.into_iter().chain(around.filter(move |_| self.host[node]))
+        };
+        self.neighbours[from].iter().any(|&(next, _)| next == to)
+            || routers(from).any(|a| routers(to).any(|b| self.parts.equiv(a, b)))
     }
 
     /// Reports a destination that cannot be reached.
@@ -53,7 +80,7 @@ impl Topology {
         scenario: &Scenario,
         report: &mut Report<'_>,
     ) -> bool {
-        if self.parts.equiv(from, to) {
+        if self.connected(from, to) {
             return true;
         }
         let (from_name, to_name) = (&scenario.nodes[from].name, &scenario.nodes[to].name);
@@ -82,6 +109,9 @@ impl Topology {
         while let Some(node) = queue.pop_front() {
             if node == to {
                 break;
+            }
+            if self.host[node] && node != from {
+                continue;
             }
             for &(next, link_mtu_bytes) in &self.neighbours[node] {
                 if hops[next] == usize::MAX {

@@ -166,6 +166,11 @@ impl Cell {
         self.stations.len() as u32
     }
 
+    /// How many broadcasts were sent.
+    pub fn broadcasts(&self) -> u64 {
+        self.stats[BROADCAST.0 as usize].sent_packets
+    }
+
     /// The base station's sub-interface to a station.
     pub fn sub_interface(&self, station: u32) -> Attachment {
         Attachment(1 + station)
