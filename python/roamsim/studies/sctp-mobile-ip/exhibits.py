@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -160,24 +160,52 @@ def recovery_times(data: Data) -> list[dict[str, Any]]:
             lost = sorted({round(e["start_bytes"] / SEGMENT_BYTES) + 1 for e in events if e["event"] == "lost"})
             row.setdefault("lost segments", ", ".join(map(str, lost)))
             (flow,) = data.rows("recovery", protocol=protocol, pattern=pattern)
-            seconds, again, timeouts = recovery_s(events), flow["retransmissions"], flow["timeouts"]
+            seconds, again, timeouts = timesequence.repaired_after_s(events), flow["retransmissions"], flow["timeouts"]
             row[protocol] = f"{seconds:.2f} s, {again} again" + (f", {timeouts} timeouts" if timeouts else "")
         rows.append(row)
     return rows
 
 
-def recovery_s(events: Sequence[Row]) -> float:
-    """Seconds from the first loss until the acknowledgement of all that the window held then."""
-    first = min(e["time_s"] for e in events if e["event"] == "lost")
-    held = max(e["end_bytes"] for e in events if e["event"] == "lost")
-    whole = [e["time_s"] for e in events if e["event"] == "acknowledged" and e["end_bytes"] >= held]
-    return float(min(whole) - first)
+def handovers(data: Data) -> list[dict[str, Any]]:
+    """The handovers of one walk of each protocol, in their order."""
+    rows = []
+    for protocol in data.labels("one-walk", "protocol"):
+        for row in data.rows_of("one-walk", "handovers", protocol=protocol):
+            rows.append(
+                {
+                    "protocol": protocol,
+                    "from": row["from_cell"],
+                    "to": row["to_cell"],
+                    "detected": round(row["detected_s"], 3),
+                    "registered": None if row["completed_s"] is None else round(row["completed_s"], 3),
+                    "interruption": None if row["interruption_s"] is None else round(row["interruption_s"], 3),
+                    "data lost": row.get("lost_data"),
+                    "acknowledgements lost": row.get("lost_acknowledgements"),
+                    "out of reach": row["lost_out_of_reach"],
+                    "radio errors": row["lost_radio_error"],
+                    "at an agent": row["lost_agent"],
+                    "in the tunnel": row.get("lost_tunnel"),
+                }
+            )
+    return rows
+
+
+def drops(data: Data) -> list[dict[str, Any]]:
+    """Packets lost on one walk of each protocol, by place and reason."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    protocols = [str(label) for label in data.labels("one-walk", "protocol")]
+    for protocol in protocols:
+        for row in data.rows_of("one-walk", "drops", protocol=protocol):
+            at = (row["place"], row["reason"])
+            found = rows.setdefault(at, {"place": at[0], "reason": at[1], **dict.fromkeys(protocols, 0)})
+            found[protocol] = row["packets"]
+    return [rows[at] for at in sorted(rows)]
 
 
 # Drawings ---------------------------------------------------------------------------------------------------------
 
 
-def gain_curves(data: Data, over: str, against: str) -> Figure:
+def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
     """SCTP's gain over a protocol against one of the bandwidths, a line for each value of the other; measured and published."""
     along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
     other = "wire" if against == "radio" else "radio"
@@ -187,7 +215,7 @@ def gain_curves(data: Data, over: str, against: str) -> Figure:
     places = [float(x) for x in data.labels("bandwidths", along)]
     for number, line in enumerate(data.labels("bandwidths", lines)):
         colour = COLOURS[number]
-        measured = [gain(data, "bandwidths", over, SCTP, **{lines: line, along: x}) for x in data.labels("bandwidths", along)]
+        measured = [gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x}) for x in data.labels("bandwidths", along)]
         mean = [100 * e.mean for e in measured]
         left.plot(places, mean, color=colour, marker="o", markersize=3.5, linewidth=1.2, label=f"{other} {line} kb/s")
         if all(e.samples > 1 for e in measured):
@@ -197,7 +225,7 @@ def gain_curves(data: Data, over: str, against: str) -> Figure:
         there = []
         for x in places:
             wire, radio = (float(line), int(x)) if against == "radio" else (x, int(line))
-            there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over, wire, radio] - 1))
+            there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over["name"], wire, radio] - 1))
         right.plot(places, there, color=colour, marker="o", markersize=3.5, linewidth=1.2)
     for axes, title in ((left, "measured, with 95 % intervals"), (right, "published")):
         axes.set_title(title, fontsize=10)
@@ -207,12 +235,12 @@ def gain_curves(data: Data, over: str, against: str) -> Figure:
         axes.set_xlabel(f"bandwidth of the {against} [kb/s]")
         axes.axhline(0, color="#808080", linewidth=0.8)
         axes.grid(alpha=0.25)
-    left.set_ylabel(f"gain of SCTP over {over.removeprefix('TCP ')} [%]")
+    left.set_ylabel(f"gain of SCTP over {over['name']} [%]")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
-def recovery(result: Result, protocol: str) -> Figure:
+def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
     """What one protocol does about the six losses."""
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     axes = figure.subplots()

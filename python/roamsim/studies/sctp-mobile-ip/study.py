@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from roamsim.study import Check, Data
@@ -12,7 +13,7 @@ WINDOW_SEGMENTS = 20
 
 #: Octets of a packet with a segment, and of an acknowledgement without SACK blocks: IPv4 20, TCP 20 (RFC 9293), or
 #: SCTP's common header 12 and DATA or SACK chunk head 16 (RFC 9260 sections 3.1, 3.3.1, 3.3.4).
-PACKET_BYTES = {"TCP Reno": (1040, 40), "TCP SACK": (1040, 40), "SCTP": (1048, 48)}
+PACKET_BYTES = {"TCP Reno": (1040, 40), "TCP SACK": (1040, 40), "SCTP": (1048, 48), "SCTP (RFC 2960)": (1048, 48)}
 
 BACKHAUL_BPS = 500e3
 WIRE_DELAYS_S = 0.2 + 0.2 + 1e-6  # of the wires, and of the radio link in scenarios/radio.toml
@@ -31,6 +32,52 @@ PATTERNS = (
     (51, 54, 58, 61, 65, 70),
     (51, 53, 57, 63, 66, 69),
 )
+
+# Transports -------------------------------------------------------------------------------------------------------
+
+#: One choice of segment size, window, timers and acknowledgement for all protocols (reasons: [[parameter]] in
+#: study.toml). SCTP's packets are as long as those of a segment, so that its window counts the same units as TCP's.
+_TCP = {
+    "protocol": "tcp",
+    "mss": f"{SEGMENT_BYTES}B",
+    "initial_window": 2,
+    "receive_window": f"{WINDOW_SEGMENTS * SEGMENT_BYTES}B",
+    "window_scaling": False,
+    "limited_transmit": False,
+    "delayed_ack": False,
+    "clock_granularity": "100ms",
+    "initial_rto": "3s",
+    "min_rto": "1s",
+    "max_rto": "60s",
+}
+_SCTP = {
+    "protocol": "sctp",
+    "message_size": f"{SEGMENT_BYTES}B",
+    "mtu": f"{SEGMENT_BYTES + 48}B",
+    "receive_window": f"{WINDOW_SEGMENTS * SEGMENT_BYTES}B",
+    "sack_frequency": 1,
+    "clock_granularity": "100ms",
+    "rto_initial": "3s",
+    "rto_min": "1s",
+    "rto_max": "60s",
+}
+TRANSPORTS = {
+    "TCP Reno": {**_TCP, "variant": "reno"},
+    "TCP SACK": {**_TCP, "variant": "sack", "max_sack_blocks": 3},
+    "SCTP": {**_SCTP, "rules": "rfc9260"},
+    "SCTP (RFC 2960)": {**_SCTP, "rules": "rfc2960"},
+}
+
+
+def protocol(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One of the transports."""
+    return {"flow.ftp.transport": TRANSPORTS[name]}
+
+
+def transport(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The transport of a drawing."""
+    return protocol(values["protocol"]["name"], {})
+
 
 # Settings of dimensions -------------------------------------------------------------------------------------------
 
@@ -56,9 +103,85 @@ def pattern(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
-    """A run of 100 s, by when slow start is long over, and of so many cycles more (see `cycle_s`)."""
+    """A run of 100 s, by when slow start is long over, and of so many cycles more (see `cycle_s`).
+
+    Without SCTP's heartbeats: the receiver's path is idle, and answers to it would take their time on the slowest link.
+    """
     end_s = 100 + cycles * cycle_s(labels["protocol"], labels["wireline_kbps"], labels["radio_kbps"])
-    return {"scenario.duration": f"{round(end_s * 1e9)}ns"}
+    quiet = {"flow.ftp.transport.heartbeats": False} if labels["protocol"].startswith("SCTP") else {}
+    return {"scenario.duration": f"{round(end_s * 1e9)}ns", **quiet}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is set differently: for every protocol, for TCP, or for SCTP."""
+
+    network: Mapping[str, Any] = field(default_factory=dict)
+    tcp: Mapping[str, Any] = field(default_factory=dict)
+    sctp: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _coverage(**settings: Any) -> Change:
+    return Change({"cell.home.coverage": settings, "cell.foreign.coverage": settings})
+
+
+def _errors(at_edge: float, exponent: float = 4.0, per: str = "bit") -> Change:
+    return _coverage(model="distance_power", radius="250m", error_at_edge=at_edge, exponent=exponent, per=per)
+
+
+def _places(apart: str, radius: str = "250m") -> Change:
+    cells = {f"cell.{cell}.coverage.radius": radius for cell in ("home", "foreign")}
+    return Change({"node.fa.position.x": apart, "node.mh.motion.to.x": apart, **cells})
+
+
+def _window(size: str) -> Change:
+    return Change(tcp={"receive_window": size}, sctp={"receive_window": size})
+
+
+#: The choices that are changed one at a time, by the names in study.toml.
+VARIATIONS = {
+    "as chosen": Change(),
+    "speed 5 m/s": Change({"node.mh.motion.speed": "5m/s"}),
+    "speed 10 m/s": Change({"node.mh.motion.speed": "10m/s"}),
+    "speed 40 m/s": Change({"node.mh.motion.speed": "40m/s"}),
+    "cells of 125 m, 200 m apart": _places("200m", "125m"),
+    "cells of 500 m, 800 m apart": _places("800m", "500m"),
+    "overlap 20 m": _places("480m"),
+    "overlap 200 m": _places("300m"),
+    "no errors inside a cell": _coverage(model="disc", radius="250m"),
+    "1 % at the edge": _errors(1.227e-6),
+    "30 % at the edge": _errors(4.354e-5),
+    "errors by the square of distance": _errors(1.018e-5, exponent=2.0),
+    "errors by the 8th power of distance": _errors(1.018e-5, exponent=8.0),
+    "acknowledgements lost as easily as data": _errors(0.08, per="packet"),
+    "segments of 500 B": Change(
+        tcp={"mss": "500B", "receive_window": "10000B"},
+        sctp={"message_size": "500B", "mtu": "548B", "receive_window": "10000B"},
+    ),
+    "segments of 1452 B": Change(
+        tcp={"mss": "1452B", "receive_window": "29040B"},
+        sctp={"message_size": "1452B", "mtu": "1500B", "receive_window": "29040B"},
+    ),
+    "window of 10 segments": _window("10000B"),
+    "window of 40 segments": _window("40000B"),
+    "window of 65 segments": _window("65000B"),
+    "window of 65 segments for SCTP alone": Change(sctp={"receive_window": "65000B"}),
+    "SCTP's window counted in packets of 1500 B": Change(sctp={"mtu": "1500B"}),
+    "every second segment acknowledged": Change(
+        tcp={"delayed_ack": True, "delayed_ack_timeout": "200ms"}, sctp={"sack_frequency": 2, "sack_delay": "200ms"}
+    ),
+    "limited transmit for TCP": Change(tcp={"limited_transmit": True}),
+    "clock of 500 ms": Change(tcp={"clock_granularity": "500ms"}, sctp={"clock_granularity": "500ms"}),
+    "least RTO 0.2 s": Change(tcp={"min_rto": "200ms"}, sctp={"rto_min": "200ms"}),
+    "radio queue of 5 packets": Change({f"cell.{cell}.queue.packets": 5 for cell in ("home", "foreign")}),
+}
+
+
+def variation(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One choice changed."""
+    change = VARIATIONS[name]
+    of_protocol = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
+    return {**change.network, **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()}}
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------
@@ -74,6 +197,11 @@ def cycle_s(protocol: str, wireline_kbps: float, radio_kbps: float) -> float:
     rates_bps = (1e3 * radio_kbps, BACKHAUL_BPS, 1e3 * wireline_kbps)
     round_trip_s = 2 * WIRE_DELAYS_S + sum(8 * (data_bytes + ack_bytes) / rate for rate in rates_bps)
     return max(round_trip_s, WINDOW_SEGMENTS * 8 * data_bytes / min(rates_bps))
+
+
+def without_loss(row: Mapping[str, Any], _column: str, _data: Data) -> float:
+    """Octets that a window without loss gets through in 200 s: more is impossible."""
+    return 200 / cycle_s(row["protocol"], row["wireline_kbps"], row["radio_kbps"]) * WINDOW_SEGMENTS * SEGMENT_BYTES
 
 
 def checks(data: Data) -> list[Check]:
