@@ -63,7 +63,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="roamsim",
     cls=_Commands,
-    help="Simulates transport protocols on the move: UDP, TCP and IEEE 802.21 signalling.",
+    help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
     epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -151,7 +151,7 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
 
 
 def segments(results: Results, part: Part = ALL) -> list[Panel]:
-    """What became of the segments of each TCP sender: a panel for each point and sender.
+    """What became of the segments of each TCP and SCTP sender: a panel for each point and sender.
 
     Raises:
         UsageError: nothing was recorded.

@@ -1,7 +1,7 @@
 //! What a run records when asked to: time series, the story of every packet, a capture, fingerprints.
 
 use crate::capture::{Capture, Direction};
-use crate::link::Dropped;
+use crate::link::{DropReason, Dropped};
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::topology::{NodeId, Topology};
@@ -67,7 +67,7 @@ pub struct PacketRow {
     pub node: NodeId,
     /// On which link, and for a drop, why.
     pub place: String,
-    /// "tcp", "udp" or "sctp".
+    /// "tcp", "udp", "sctp" or "icmp".
     pub protocol: &'static str,
     /// What it carries, in words.
     pub description: String,
@@ -211,8 +211,12 @@ impl Recorder {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
                 Pdu::Sctp(_) => "sctp",
+                Pdu::Icmp(_) => "icmp",
             },
-            description: description.unwrap_or_default(),
+            description: match (packet.tunnel, description) {
+                (Some(_), description) => format!("in a tunnel: {}", description.unwrap_or_default()),
+                (None, description) => description.unwrap_or_default(),
+            },
             size_bytes: packet.size_bytes,
         });
     }
@@ -253,7 +257,7 @@ impl Recorder {
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
             let place = place();
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
-            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped);
+            capture.packet(now, at, Direction::Outbound, &capture.tunnelled(packet, &traced.octets), dropped);
         }
         if self.wanted.packets {
             match dropped {
@@ -316,7 +320,12 @@ impl Recorder {
 
     /// A node has no route for a packet.
     pub(crate) fn unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.row(now, PacketEvent::Dropped, node, "no route".to_owned(), packet);
+        self.dropped_at(now, node, DropReason::NoRoute, packet);
+    }
+
+    /// A node has dropped a packet.
+    pub(crate) fn dropped_at(&mut self, now: Time, node: NodeId, reason: DropReason, packet: &Packet) {
+        self.row(now, PacketEvent::Dropped, node, reason.to_string(), packet);
         self.lost(now, packet);
     }
 
@@ -334,7 +343,7 @@ impl Recorder {
             self.digest(now, u32::MAX - at.0, packet);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
-            capture.packet(now, at, Direction::Inbound, &traced.octets, None);
+            capture.packet(now, at, Direction::Inbound, &capture.tunnelled(packet, &traced.octets), None);
         }
     }
 

@@ -159,6 +159,7 @@ impl TcpSocket {
             destination: self.remote,
             socket: self.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Tcp(segment),
         }
     }
@@ -224,6 +225,7 @@ impl SctpSocket {
             destination: path.remote,
             socket: self.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Sctp(packet),
         }
     }

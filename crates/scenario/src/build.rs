@@ -4,6 +4,7 @@
 //! change elsewhere in the scenario leaves them as they are.
 
 mod cells;
+mod mobile_ip;
 mod sctp;
 
 pub(crate) use self::cells::{radius_m, trajectory};
@@ -22,6 +23,7 @@ use crate::model::wifi::{Preamble as PreambleModel, Wifi};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
 use roamsim_network::flow::Flow;
+use roamsim_network::handover::Scheme;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
@@ -32,7 +34,7 @@ use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling,
 use roamsim_network::socket::User;
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_network::world::SocketEnd;
-use roamsim_network::{Distribution, Network, World};
+use roamsim_network::{Distribution, Network, World, tunnel};
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress, tcp};
 use std::collections::BTreeMap;
@@ -69,6 +71,7 @@ pub(crate) fn world(
         .map(|(number, link)| (number, link.addresses.clone()))
         .collect();
     let handovers = builder.handovers(&mut topology, &cells);
+    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -78,6 +81,7 @@ pub(crate) fn world(
     network.recorder = recorder;
     let mut world = World::new(network);
     world.handovers = handovers;
+    world.mobile_ip = mobile_ip;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -92,6 +96,12 @@ pub(crate) fn world(
     }
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
+    }
+    // At last, because without a way out a station would have no address.
+    for station in &world.handovers.stations {
+        if station.scheme == Scheme::Bridged {
+            world.network.topology.set_egress(station.node, None);
+        }
     }
     Ok(world)
 }
@@ -382,8 +392,14 @@ fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
             links.extend(topology.node(node).interfaces.iter().copied().map(Address));
         }
     }
+    let mut headers = world.network.ip.header_bytes();
+    // What is for a mobile node may come through a tunnel, wherever its agents are.
+    if world.mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
+        links = (0..topology.interfaces().len() as u32).map(Address).collect();
+        headers += tunnel::HEADER_BYTES;
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    mtu.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
+    mtu.unwrap_or(0).saturating_sub(headers)
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {

@@ -3,8 +3,8 @@
 mod build;
 mod decode;
 mod diagnostics;
+mod files;
 pub mod model;
-mod motion_files;
 mod overrides;
 mod parse;
 mod profile;

@@ -34,17 +34,20 @@ pub enum DropReason {
     NoRoute,
     /// The receiver was outside of the cell when its last bit was sent.
     OutOfReach,
+    /// It came out of a tunnel for, or from, a mobile node that is not registered there.
+    NotRegistered,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 6] = [
+    pub const ALL: [DropReason; 7] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
         DropReason::TooLarge,
         DropReason::NoRoute,
         DropReason::OutOfReach,
+        DropReason::NotRegistered,
     ];
 }
 
@@ -57,6 +60,7 @@ impl fmt::Display for DropReason {
             DropReason::TooLarge => "larger than the MTU",
             DropReason::NoRoute => "no route",
             DropReason::OutOfReach => "out of reach",
+            DropReason::NotRegistered => "not registered",
         })
     }
 }

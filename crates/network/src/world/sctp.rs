@@ -18,7 +18,8 @@ use std::collections::VecDeque;
 const WRITES_AHEAD: usize = 64;
 
 impl World {
-    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes.
+    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes. It has a
+    /// path for each pair of the addresses of a multihomed node and those of its peer.
     ///
     /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN.
     pub fn add_sctp(
@@ -30,14 +31,19 @@ impl World {
     ) -> Option<Association> {
         let (a, a_random) = a;
         let (b, b_random) = b;
-        let (local, remote) = self.addresses(a.node, b.node)?;
+        let topology = &self.network.topology;
+        let (local, remote) =
+            (topology.addresses_for(a.node, b.node), topology.addresses_for(b.node, a.node));
+        if local.is_empty() || remote.is_empty() {
+            return None;
+        }
         let first = self.sctp.len() as u32;
         let logged = self.details || self.wanted.segments;
-        let socket = |end: SocketEnd, mut random: Stream, local, remote, remote_port, peer| {
+        let socket = |end: SocketEnd, mut random: Stream, local: &[_], remote: &[_], remote_port, peer| {
             let tag = random.next_u64() as u32;
             let initial_tsn = random.next_u64() as u32;
             let association =
-                sctp::Association::new(config, &[local], end.port, &[remote], remote_port, tag, initial_tsn);
+                sctp::Association::new(config, local, end.port, remote, remote_port, tag, initial_tsn);
             SctpSocket {
                 association,
                 node: end.node,
@@ -56,8 +62,8 @@ impl World {
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
             }
         };
-        self.sctp.push(socket(a, a_random, local, remote, b.port, first + 1));
-        let mut listener = socket(b, b_random, remote, local, a.port, first);
+        self.sctp.push(socket(a, a_random, &local, &remote, b.port, first + 1));
+        let mut listener = socket(b, b_random, &remote, &local, a.port, first);
         listener.association.listen();
         self.sctp.push(listener);
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })

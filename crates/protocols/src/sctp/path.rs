@@ -46,6 +46,8 @@ pub struct PathReport {
 pub(super) struct Heartbeat {
     /// When the next one may be due.
     pub(super) at: Option<Time>,
+    /// How long the path must have been idle then.
+    pub(super) period: Span,
     /// One is to be sent now.
     pub(super) due: bool,
     /// The one that is not answered yet: what it holds, and when it was sent.

@@ -192,6 +192,11 @@ impl Receiver {
         }
     }
 
+    /// Octets of the SACK, if no packet is too small for it.
+    pub(super) fn sack_bytes(&self) -> u32 {
+        16 + 4 * (self.ranges.len() + self.duplicates.len()) as u32
+    }
+
     /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet of `packet_bytes` holds.
     pub(super) fn sack(&mut self, packet_bytes: u32) -> Sack {
         let mut room = (packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize;

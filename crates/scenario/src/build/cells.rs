@@ -1,10 +1,10 @@
 //! Radio cells: their interfaces, their machines, and the handovers of their stations.
 
 use super::{Builder, escaped, queue_limit};
+use crate::files;
 use crate::model::cell::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::model::motion::{Motion, Place};
 use crate::model::node::Node as NodeModel;
-use crate::motion_files;
 use roamsim_network::handover::association::Association;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
@@ -115,14 +115,16 @@ impl Builder<'_> {
                 stations.push((station, place));
             }
             let id = self.node(&node.name);
-            let scheme = match node.multihomed {
-                true => Scheme::Multihomed,
-                false => Scheme::Bridged,
+            let scheme = if node.multihomed {
+                Scheme::Multihomed
+            } else if self.scenario.mobile_ip_of(&node.name).is_some() {
+                Scheme::MobileIp
+            } else {
+                Scheme::Bridged
             };
             if scheme == Scheme::Bridged {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
-                topology.set_egress(id, None);
             }
             let association = Association::new(lifetimes, node.hysteresis_m);
             handovers.stations.push(StationPlace::new(id, scheme, memberships, association));
@@ -175,10 +177,10 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
             Some(Trajectory::waypoints(place?, motion.start, &stops))
         }
         Some(Motion::Setdest(file)) => {
-            motion_files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
+            files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
         Some(Motion::Bonnmotion(file)) => {
-            motion_files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
+            files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
         }
     }
 }

@@ -7,6 +7,7 @@ use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::socket::SctpUse;
+use roamsim_network::topology::NodeId;
 use roamsim_network::world::SocketEnd;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
 
@@ -20,7 +21,7 @@ pub(super) fn add(
     let ip_header_bytes = world.network.ip.header_bytes();
     let packet_bytes = match settings.mtu_bytes {
         Some(mtu_bytes) => (mtu_bytes as u32).saturating_sub(ip_header_bytes),
-        None => path_payload(world, a.0.node, b.0.node),
+        None => path_payload(world, a.0.node, b.0.node).min(all_paths_payload(world, a.0.node, b.0.node)),
     };
     let address_form = match world.network.ip {
         IpVersion::V4 => AddressForm::Ipv4,
@@ -33,6 +34,16 @@ pub(super) fn add(
         message_bytes: settings.message_size_bytes.unwrap_or_else(|| u64::from(config.fragment_bytes())),
     };
     world.add_sctp(&config, how, a, b)
+}
+
+/// What IP carries in a packet that fits everywhere, where an end has several addresses: its paths may use any link.
+fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
+    let topology = &world.network.topology;
+    if topology.addresses_for(a, b).len() == 1 && topology.addresses_for(b, a).len() == 1 {
+        return u32::MAX;
+    }
+    let mtu_bytes = topology.interfaces().iter().map(|interface| interface.mtu_bytes).min();
+    mtu_bytes.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
 }
 
 /// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made sure that it

@@ -10,6 +10,7 @@ pub mod cell;
 pub mod distribution;
 pub mod flow;
 pub mod link;
+pub mod mobile_ip;
 pub mod motion;
 pub mod node;
 pub mod scenario;

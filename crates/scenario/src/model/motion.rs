@@ -54,7 +54,7 @@ pub struct Linear {
     /// Where it goes.
     pub to: Place,
     /// How fast.
-    #[serde(rename = "speed", with = "units::speed")]
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
     #[schemars(with = "units::Speed")]
     pub speed_m_per_s: f64,
     /// When it sets out.
@@ -70,7 +70,7 @@ pub struct BackAndForth {
     /// The other end of its way.
     pub to: Place,
     /// How fast.
-    #[serde(rename = "speed", with = "units::speed")]
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
     #[schemars(with = "units::Speed")]
     pub speed_m_per_s: f64,
     /// How long it rests at each end.
@@ -108,7 +108,7 @@ pub struct Waypoint {
     #[schemars(with = "units::Coordinate")]
     pub y_m: f64,
     /// How fast the node goes there.
-    #[serde(rename = "speed", with = "units::speed")]
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
     #[schemars(with = "units::Speed")]
     pub speed_m_per_s: f64,
     /// How long it rests there.

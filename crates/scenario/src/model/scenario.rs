@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cell::Cell;
 use super::flow::Flow;
 use super::link::Link;
+use super::mobile_ip::MobileIp;
 use super::motion::Area;
 use super::node::Node;
 use super::signalling::Signalling;
@@ -34,6 +35,9 @@ pub struct Scenario {
     /// The abstract radio cells, one `[[cell]]` each.
     #[serde(rename = "cell", default)]
     pub cells: Vec<Cell>,
+    /// Nodes that keep their home address by Mobile IPv4, one `[[mobile_ip]]` an arrangement of agents.
+    #[serde(default)]
+    pub mobile_ip: Vec<MobileIp>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default)]
     pub flows: Vec<Flow>,

@@ -4,6 +4,7 @@ mod drops;
 mod flows;
 mod handovers;
 mod links;
+mod mobile_ip;
 mod packets;
 mod samples;
 mod segments;
@@ -25,6 +26,9 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     ];
     if !world.handovers.cells.is_empty() {
         tables.push(handovers::table(world));
+    }
+    if !world.mobile_ip.hosts.is_empty() {
+        tables.push(mobile_ip::table(world));
     }
     if trace.transactions {
         tables.push(transactions::table(world));

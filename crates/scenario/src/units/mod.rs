@@ -52,6 +52,17 @@ impl Visitor<'_> for QuantityVisitor {
     }
 }
 
+/// The JSON schema of a quantity.
+fn quantity_schema(kind: &Kind, description: &str) -> Schema {
+    let units = kind.units.iter().map(|u| u.symbol).collect::<Vec<_>>().join("|");
+    json_schema!({
+        "type": "string",
+        "description": description,
+        "pattern": format!("^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *({units})$"),
+        "examples": [kind.example],
+    })
+}
+
 /// A quantity type: its field module for `#[serde(with = ...)]` and its place in the JSON schema.
 macro_rules! quantity {
     ($module:ident, $schema:ident, $kind:expr, $base:ty, $from:path, $into:path, $doc:literal) => {
@@ -64,13 +75,7 @@ macro_rules! quantity {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let units = $kind.units.iter().map(|u| u.symbol).collect::<Vec<_>>().join("|");
-                json_schema!({
-                    "type": "string",
-                    "description": $doc,
-                    "pattern": format!("^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *({units})$"),
-                    "examples": [$kind.example],
-                })
+                quantity_schema(&$kind, $doc)
             }
         }
 
@@ -145,16 +150,6 @@ quantity!(
     millimetres,
     "A length with its unit: mm, cm, m or km; at least 1 mm fine."
 );
-quantity!(
-    speed,
-    Speed,
-    SPEED,
-    f64,
-    metres_per_second,
-    millimetres_per_hour,
-    "A speed with its unit: m/s or km/h."
-);
-
 fn metres(millimetres: u64) -> f64 {
     millimetres as f64 / 1e3
 }
@@ -167,8 +162,22 @@ fn metres_per_second(millimetres_per_hour: u64) -> f64 {
     millimetres_per_hour as f64 / 3.6e6
 }
 
-fn millimetres_per_hour(metres_per_second: f64) -> u64 {
-    (metres_per_second * 3.6e6 + 0.5) as u64
+/// A speed in the JSON schema.
+pub struct Speed;
+
+impl JsonSchema for Speed {
+    fn schema_name() -> Cow<'static, str> {
+        "Speed".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        quantity_schema(&SPEED, "A speed with its unit: m/s or km/h.")
+    }
+}
+
+/// Reads a speed in metres a second.
+pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    deserializer.deserialize_str(QuantityVisitor(&SPEED)).map(metres_per_second)
 }
 
 /// A coordinate, `"-20m"`: a length that may be negative.

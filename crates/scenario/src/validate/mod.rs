@@ -4,6 +4,7 @@
 mod application;
 mod cell;
 mod link;
+mod mobile_ip;
 mod motion;
 mod names;
 mod sctp;
@@ -32,6 +33,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     let trajectories = motion::check(scenario, &mut report);
     cell::check(scenario, &names, &trajectories, &mut report);
     let topology = Topology::new(scenario, &names);
+    mobile_ip::check(scenario, &names, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);
 }

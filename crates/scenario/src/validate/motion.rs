@@ -6,9 +6,9 @@ use roamsim_network::mobility::Trajectory;
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::build;
+use crate::files::{self, Fault, Walk};
 use crate::model::motion::{Area, Motion, MotionFile, Place};
 use crate::model::node::Node;
-use crate::motion_files::{self, Fault, Walk};
 use crate::units::{length_text, time_text};
 
 /// Shorter rounds than this are no walk, and would make a run of any length endless to look at.
@@ -49,10 +49,10 @@ fn check_motion(at: &[Step], node: &Node, report: &mut Report<'_>) -> bool {
     let steps = join(at, ["motion"]);
     match motion {
         Motion::Setdest(file) => {
-            return check_file(at, node, file, file.node, motion_files::setdest::parse, report);
+            return check_file(at, node, file, file.node, files::setdest::parse, report);
         }
         Motion::Bonnmotion(file) => {
-            return check_file(at, node, file, 0, motion_files::bonnmotion::parse, report);
+            return check_file(at, node, file, 0, files::bonnmotion::parse, report);
         }
         Motion::Linear(_) | Motion::BackAndForth(_) | Motion::Waypoints(_) => {}
     }

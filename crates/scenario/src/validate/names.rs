@@ -26,6 +26,12 @@ impl<'a> Names<'a> {
         check_unique("links", links.chain(wifi).chain(cells), report);
         let flows = scenario.flows.iter().enumerate().map(|(i, flow)| (i, "flow", flow.name.as_str()));
         check_unique("flows", flows, report);
+        let mobile_ip = scenario.mobile_ip.iter().enumerate();
+        check_unique(
+            "arrangements of Mobile IP",
+            mobile_ip.map(|(i, entry)| (i, "mobile_ip", entry.name.as_str())),
+            report,
+        );
         let signalling = scenario.signalling.iter().enumerate();
         check_unique(
             "signalling sources",

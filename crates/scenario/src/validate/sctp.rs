@@ -52,18 +52,35 @@ pub(super) fn check(
             let help =
                 format!("write \"{least_bytes}B\" or more, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
-        } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, mtu_bytes)) {
+        } else if let Some(path_bytes) =
+            ends.and_then(|ends| too_small_mtu(ends, mtu_bytes, scenario, topology))
+        {
             let message =
                 format!("packets of {mtu_bytes} B do not pass: the path carries {path_bytes} B at most");
             let help =
                 format!("write \"{path_bytes}B\" or less, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
         }
-    } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, least_bytes)) {
+    } else if let Some(path_bytes) =
+        ends.and_then(|ends| too_small_mtu(ends, least_bytes, scenario, topology))
+    {
         let message =
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
         report.add(&at, message, "raise the `mtu` of the links");
     }
+}
+
+/// As [`Topology::too_small_mtu`]; the paths of a multihomed end may use any link.
+fn too_small_mtu(
+    ends: (usize, usize),
+    needed_bytes: u64,
+    scenario: &Scenario,
+    topology: &Topology,
+) -> Option<u64> {
+    if [ends.0, ends.1].iter().any(|&node| scenario.nodes[node].multihomed) {
+        return Some(topology.smallest_mtu()).filter(|&mtu_bytes| mtu_bytes < needed_bytes);
+    }
+    topology.too_small_mtu(ends, needed_bytes)
 }
 
 fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {

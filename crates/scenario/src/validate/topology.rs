@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use petgraph::unionfind::UnionFind;
+use roamsim_network::tunnel;
 
 use super::names::Names;
 use super::{Report, Step, join};
@@ -14,6 +15,8 @@ pub(super) struct Topology {
     neighbours: Vec<Vec<(usize, u64)>>,
     /// Nodes that forward nothing: stations of cells, and those whose addresses stay with their links.
     host: Vec<bool>,
+    /// Mobile nodes of Mobile IP, which packets may reach through a tunnel.
+    mobile: Vec<bool>,
     /// What the others are joined to.
     parts: UnionFind<usize>,
     smallest_mtu_bytes: u64,
@@ -25,6 +28,7 @@ impl Topology {
         let mut topology = Topology {
             neighbours: vec![Vec::new(); count],
             host: scenario.nodes.iter().map(|node| node.multihomed).collect(),
+            mobile: scenario.nodes.iter().map(|node| scenario.mobile_ip_of(&node.name).is_some()).collect(),
             parts: UnionFind::new(count),
             smallest_mtu_bytes: u64::MAX,
         };
@@ -62,7 +66,7 @@ impl Topology {
     }
 
     /// Whether a route leads from one node to the other.
-    fn connected(&self, from: usize, to: usize) -> bool {
+    pub fn connected(&self, from: usize, to: usize) -> bool {
         let routers = |node: usize| {
             let around = self.neighbours[node].iter().map(|&(next, _)| next).filter(|&next| !self.host[next]);
             let own = (!self.host[node]).then_some(node);
@@ -95,10 +99,21 @@ impl Topology {
         false
     }
 
+    /// The smallest MTU of all links.
+    pub fn smallest_mtu(&self) -> u64 {
+        self.smallest_mtu_bytes
+    }
+
     /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes` fit.
     ///
     /// Routes have the fewest hops. Where several have, the smallest MTU of all counts.
+    ///
+    /// The tunnel to a mobile node takes its part, and may lead anywhere.
     pub fn too_small_mtu(&self, (from, to): (usize, usize), needed_bytes: u64) -> Option<u64> {
+        if self.mobile[from] || self.mobile[to] {
+            let fits_bytes = self.smallest_mtu_bytes.saturating_sub(u64::from(tunnel::HEADER_BYTES));
+            return Some(fits_bytes).filter(|&fits_bytes| fits_bytes < needed_bytes);
+        }
         if needed_bytes <= self.smallest_mtu_bytes {
             return None;
         }

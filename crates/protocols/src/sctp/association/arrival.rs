@@ -93,7 +93,7 @@ impl Association {
                 self.reply(path, self.peer_tag, Chunk::HeartbeatAck(information.clone()));
             }
             (Chunk::HeartbeatAck(information), state) if state != State::Closed => {
-                self.take_heartbeat_ack(cx.now, information);
+                self.take_heartbeat_ack(cx, information);
             }
             (Chunk::Asconf(asconf), state) if state.sends_data() || state.receives_data() => {
                 self.take_asconf(cx, path, asconf);

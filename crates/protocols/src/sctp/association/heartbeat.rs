@@ -5,7 +5,7 @@ use roamsim_engine::{Span, Stream, Time};
 use super::{Association, Event};
 use crate::machine::Context;
 use crate::sctp::chunk::{Chunk, Packet, Parameter};
-use crate::sctp::path::Path;
+use crate::sctp::path::{Path, PathState};
 
 impl Association {
     /// HEARTBEATs of all paths that have none yet: paths not confirmed are probed, one in each RTO (HB.Max.Burst 1).
@@ -13,12 +13,12 @@ impl Association {
         let mut wait = Span::ZERO;
         for place in 0..self.paths.all.len() {
             let state = &self.paths.all[place];
-            if state.removed || state.heartbeat.at.is_some() || state.heartbeat.due {
+            let heartbeat = &state.heartbeat;
+            if state.removed || heartbeat.due || heartbeat.at.is_some() || heartbeat.pending.is_some() {
                 continue;
             }
             if state.confirmed {
-                let period = self.period(random, place);
-                self.paths.all[place].heartbeat.at = period.map(|period| now + period);
+                self.schedule_heartbeat(now, random, place);
             } else if wait == Span::ZERO {
                 wait += state.rtt.rto();
                 self.heartbeat_due(now, random, place);
@@ -30,13 +30,17 @@ impl Association {
         }
     }
 
-    /// From one HEARTBEAT of an idle path to the next: HB.interval and half to one and a half RTO (RFC 9260 8.3).
-    /// A path that is not confirmed is probed even without HB.interval.
-    fn period(&self, random: &mut Stream, place: usize) -> Option<Span> {
-        let probed = (!self.paths.all[place].confirmed).then_some(Span::ZERO);
-        let interval = self.config.heartbeat_interval.or(probed)?;
-        let rto = self.paths.all[place].rtt.rto().as_ns();
-        Some(interval + Span::from_ns(rto / 2) + Span::from_ns(random.below(rto.max(1))))
+    /// From one HEARTBEAT of an idle path to the next: HB.interval and half to one and a half RTO (RFC 9260 8.3). Without
+    /// HB.interval a path that was confirmed is not probed any more.
+    fn schedule_heartbeat(&mut self, now: Time, random: &mut Stream, place: usize) {
+        let state = &mut self.paths.all[place];
+        let probed = (!state.confirmed).then_some(Span::ZERO);
+        let rto = state.rtt.rto().as_ns();
+        state.heartbeat.at = self.config.heartbeat_interval.or(probed).map(|interval| {
+            let jittered = rto / 2 + random.below(rto.max(1));
+            state.heartbeat.period = interval + Span::from_ns(jittered);
+            now + state.heartbeat.period
+        });
     }
 
     /// The times that have come at `now`.
@@ -57,28 +61,26 @@ impl Association {
     }
 
     fn heartbeat_due(&mut self, now: Time, random: &mut Stream, place: usize) {
-        let period = self.period(random, place);
         let state = &mut self.paths.all[place];
+        state.heartbeat.at = None;
         if !self.state.sends_data() {
-            state.heartbeat.at = None;
             return;
         }
         // Where data has gone meanwhile, its SACKs tell enough.
-        let busy = state.confirmed.then_some(state.last_data_at).flatten().zip(period);
-        if let Some((last, period)) = busy
-            && last + period > now
-        {
-            state.heartbeat.at = Some(last + period);
+        let idle_until = state.last_data_at.map(|last| last + state.heartbeat.period);
+        if state.confirmed && idle_until.is_some_and(|until| until > now) {
+            state.heartbeat.at = idle_until;
             return;
         }
         state.heartbeat.due = true;
-        state.heartbeat.at = period.map(|period| now + period);
+        if state.confirmed {
+            self.schedule_heartbeat(now, random, place);
+        }
     }
 
     /// It is not answered within the RTO (RFC 9260 8.3).
     fn heartbeat_lost(&mut self, now: Time, random: &mut Stream, place: usize) {
         self.paths.all[place].rtt.back_off();
-        let period = self.period(random, place);
         let state = &mut self.paths.all[place];
         state.heartbeat.pending = None;
         state.heartbeat.lost_at = None;
@@ -89,7 +91,7 @@ impl Association {
             // An address is probed in each RTO until it is confirmed or given up (RFC 9260 5.4).
             state.heartbeat.at = Some(now);
         } else {
-            state.heartbeat.at = period.map(|period| now + period);
+            self.schedule_heartbeat(now, random, place);
         }
         self.judge(place);
     }
@@ -133,21 +135,24 @@ impl Association {
     }
 
     /// The answer to a HEARTBEAT, whichever way it came (RFC 9260 8.3).
-    pub(super) fn take_heartbeat_ack(&mut self, now: Time, information: &[Parameter]) {
+    pub(super) fn take_heartbeat_ack(&mut self, cx: &mut Context<'_>, information: &[Parameter]) {
         let [Parameter { kind: Parameter::HEARTBEAT_INFO, value }] = information else { return };
         let Some(nonce) = value.last_chunk::<8>().map(|octets| u64::from_be_bytes(*octets)) else { return };
-        let answered = |state: &&mut crate::sctp::path::PathState| {
-            state.heartbeat.pending.is_some_and(|(pending, _)| pending == nonce)
-        };
-        let Some(state) = self.paths.all.iter_mut().find(answered) else { return };
-        if let Some((_, sent_at)) = state.heartbeat.pending.take() {
-            state.rtt.sample(now.since(sent_at), 1);
-        }
+        let asked = |state: &PathState| state.heartbeat.pending.filter(|&(pending, _)| pending == nonce);
+        let answered =
+            self.paths.all.iter().enumerate().find_map(|(place, state)| Some((place, asked(state)?)));
+        let Some((place, (_, sent_at))) = answered else { return };
+        let state = &mut self.paths.all[place];
+        state.rtt.sample(cx.now.since(sent_at), 1);
+        state.heartbeat.pending = None;
         state.heartbeat.lost_at = None;
+        self.errors = 0;
         let was_unconfirmed = !std::mem::replace(&mut state.confirmed, true);
         if state.answered() || was_unconfirmed {
             self.events.push_back(Event::PathUp(state.path));
         }
-        self.errors = 0;
+        if was_unconfirmed {
+            self.schedule_heartbeat(cx.now, cx.random, place);
+        }
     }
 }

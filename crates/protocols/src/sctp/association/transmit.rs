@@ -35,12 +35,17 @@ impl Association {
         let data_path = data_on.map(|place| self.paths.all[place].path);
         let mut chunks = Vec::new();
         let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
-        if self.receiver.sack_due && self.state.receives_data() {
+        let back = self.sack_path.or(self.sending_path());
+        // A delayed SACK goes with data on its way, if the packet holds both (RFC 9260 6.1).
+        let with_data = self.receiver.sack_at.is_some()
+            && data_on.is_some()
+            && back == data_path
+            && self.receiver.sack_bytes() + self.sender.next_chunk_bytes() <= room;
+        if (self.receiver.sack_due || with_data) && self.state.receives_data() {
             let sack = Chunk::Sack(self.receiver.sack(self.config.packet_bytes));
             room = room.saturating_sub(padded(sack.bytes()));
             chunks.push(sack);
             // It travels with data only where it has to go anyway.
-            let back = self.sack_path.or(self.sending_path());
             if let Some(path) = back.filter(|&path| Some(path) != data_path) {
                 return Some((path, self.packet(self.peer_tag, chunks)));
             }

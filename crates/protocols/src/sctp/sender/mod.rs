@@ -260,6 +260,14 @@ impl Sender {
         (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
     }
 
+    /// Octets of the DATA chunk that would leave next, 0 without.
+    pub(super) fn next_chunk_bytes(&self) -> u32 {
+        match self.lost.first() {
+            Some(&tsn) => padded(self.flight[(tsn - self.acknowledged - 1) as usize].bytes() as u32),
+            None => self.next_bytes().map_or(0, |bytes| padded(DATA_HEADER_BYTES + bytes as u32)),
+        }
+    }
+
     /// Appends the DATA chunks that may leave now on a path and fit into `room` octets.
     pub(super) fn fill(
         &mut self,
