@@ -151,54 +151,68 @@ def by_loss(data: Data) -> list[dict[str, Any]]:
 
 
 def recovery_times(data: Data) -> list[dict[str, Any]]:
-    """How long each protocol takes over each pattern, and what it sends again."""
+    """How long each protocol takes over each pattern, what it sends again, and how often it waits for a timeout."""
     rows = []
     for pattern in data.labels("recovery", "pattern"):
-        row: dict[str, Any] = {"pattern": pattern}
-        for protocol in data.labels("recovery", "protocol"):
-            events = data.rows_of("recovery", "segments", protocol=protocol, pattern=pattern)
-            lost = sorted({round(e["start_bytes"] / SEGMENT_BYTES) + 1 for e in events if e["event"] == "lost"})
-            row.setdefault("lost segments", ", ".join(map(str, lost)))
-            (flow,) = data.rows("recovery", protocol=protocol, pattern=pattern)
-            seconds, again, timeouts = timesequence.repaired_after_s(events), flow["retransmissions"], flow["timeouts"]
-            row[protocol] = f"{seconds:.2f} s, {again} again" + (f", {timeouts} timeouts" if timeouts else "")
-        rows.append(row)
+        events = data.rows_of("recovery", "segments", protocol=RENO, pattern=pattern)
+        lost = [round(event["start_bytes"] / SEGMENT_BYTES) + 1 for event in events if event["event"] == "lost"]
+        rows.append({"lost": ", ".join(map(str, lost)), **_recoveries(data, "recovery", pattern=pattern)})
     return rows
+
+
+def recovery_outage(data: Data) -> list[dict[str, Any]]:
+    """The same by how long the radio link fails."""
+    return [
+        {"outage (s)": seconds, **_recoveries(data, "recovery-outage", outage_s=seconds)}
+        for seconds in data.labels("recovery-outage", "outage_s")
+    ]
+
+
+def _recoveries(data: Data, experiment: str, **where: Any) -> dict[str, str]:
+    found = {}
+    for protocol in data.labels(experiment, "protocol"):
+        events = data.rows_of(experiment, "segments", protocol=protocol, **where)
+        (flow,) = data.rows(experiment, protocol=protocol, **where)
+        waited = f", timeouts: {flow['timeouts']}" if flow["timeouts"] else ""
+        seconds = timesequence.repaired_after_s(events)
+        found[str(protocol)] = f"{seconds:.2f} s, {flow['retransmissions']} sent again{waited}"
+    return found
 
 
 def handovers(data: Data) -> list[dict[str, Any]]:
     """The handovers of one walk of each protocol, in their order."""
     rows = []
-    for protocol in data.labels("one-walk", "protocol"):
-        for row in data.rows_of("one-walk", "handovers", protocol=protocol):
-            rows.append(
-                {
-                    "protocol": protocol,
-                    "from": row["from_cell"],
-                    "to": row["to_cell"],
-                    "detected": round(row["detected_s"], 3),
-                    "registered": None if row["completed_s"] is None else round(row["completed_s"], 3),
-                    "interruption": None if row["interruption_s"] is None else round(row["interruption_s"], 3),
-                    "data lost": row.get("lost_data"),
-                    "acknowledgements lost": row.get("lost_acknowledgements"),
-                    "out of reach": row["lost_out_of_reach"],
-                    "radio errors": row["lost_radio_error"],
-                    "at an agent": row["lost_agent"],
-                    "in the tunnel": row.get("lost_tunnel"),
-                }
-            )
+    for row in data.rows_of("one-walk", "handovers"):
+        rows.append(
+            {
+                "walk": row["variation"],
+                "protocol": row["protocol"],
+                "to": row["to_cell"],
+                "detected": _seconds(row["detected_s"]),
+                "registered": _seconds(row["completed_s"]),
+                "interruption": _seconds(row["interruption_s"]),
+                "data lost": row["lost_data"],
+                "acknowledgements lost": row["lost_acknowledgements"],
+                "out of reach": row["lost_out_of_reach"],
+                "radio errors": row["lost_radio_error"],
+                "at an agent": row["lost_agent"],
+            }
+        )
     return rows
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def drops(data: Data) -> list[dict[str, Any]]:
     """Packets lost on one walk of each protocol, by place and reason."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     protocols = [str(label) for label in data.labels("one-walk", "protocol")]
-    for protocol in protocols:
-        for row in data.rows_of("one-walk", "drops", protocol=protocol):
-            at = (row["place"], row["reason"])
-            found = rows.setdefault(at, {"place": at[0], "reason": at[1], **dict.fromkeys(protocols, 0)})
-            found[protocol] = row["packets"]
+    for row in data.rows_of("one-walk", "drops"):
+        at = (row["variation"], row["place"], row["reason"])
+        named = dict(zip(("walk", "place", "reason"), at, strict=True))
+        rows.setdefault(at, {**named, **dict.fromkeys(protocols, 0)})[row["protocol"]] = row["packets"]
     return [rows[at] for at in sorted(rows)]
 
 
@@ -211,23 +225,21 @@ def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
     other = "wire" if against == "radio" else "radio"
     of_publication = published()
     figure = Figure(figsize=(9, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    left, right = figure.subplots(1, 2)
     places = [float(x) for x in data.labels("bandwidths", along)]
     for number, line in enumerate(data.labels("bandwidths", lines)):
         colour = COLOURS[number]
         measured = [gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x}) for x in data.labels("bandwidths", along)]
         mean = [100 * e.mean for e in measured]
-        left.plot(places, mean, color=colour, marker="o", markersize=3.5, linewidth=1.2, label=f"{other} {line} kb/s")
-        if all(e.samples > 1 for e in measured):
-            left.fill_between(
-                places, [100 * e.low for e in measured], [100 * e.high for e in measured], color=colour, alpha=0.15, linewidth=0
-            )
+        half = [[100 * (e.mean - e.low) for e in measured], [100 * (e.high - e.mean) for e in measured]]
+        style = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.2}
+        left.errorbar(places, mean, yerr=half, capsize=2, elinewidth=0.7, label=f"{other} {line} kb/s", **style)
         there = []
         for x in places:
             wire, radio = (float(line), int(x)) if against == "radio" else (x, int(line))
             there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over["name"], wire, radio] - 1))
-        right.plot(places, there, color=colour, marker="o", markersize=3.5, linewidth=1.2)
-    for axes, title in ((left, "measured, with 95 % intervals"), (right, "published")):
+        right.plot(places, there, **style)
+    for axes, title in ((left, "measured, with 95 % intervals"), (right, "published (another scale)")):
         axes.set_title(title, fontsize=10)
         axes.set_xscale("log")
         axes.set_xticks(places, [f"{x:g}" for x in places])
@@ -242,11 +254,11 @@ def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
 
 def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
     """What one protocol does about the six losses."""
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
-    events = result.tables["segments"].filter((polars.col("time_s") >= 3.5) & (polars.col("time_s") <= 16))
+    events = result.tables["segments"].filter(polars.col("time_s").is_between(4, 14))
     timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
-    axes.set_xlim(3.5, 16)
-    axes.set_ylim(30, 150)
+    axes.set_xlim(4.5, 14)
+    axes.set_ylim(45, 105)
     timesequence.legend(figure, [axes])
     return figure

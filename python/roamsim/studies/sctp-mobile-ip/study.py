@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from roamsim.study import Check, Data
@@ -17,6 +19,13 @@ PACKET_BYTES = {"TCP Reno": (1040, 40), "TCP SACK": (1040, 40), "SCTP": (1048, 4
 
 BACKHAUL_BPS = 500e3
 WIRE_DELAYS_S = 0.2 + 0.2 + 1e-6  # of the wires, and of the radio link in scenarios/radio.toml
+
+WALK_S = 20.0  # from one end of the walk to the other
+IDLE_RADIO_BPS = 384e3
+#: IPv4 20, RFC 1256 with one address 16, RFC 5944 section 2.1.1 8, section 2.1.2 with one prefix 3; a care-of address 4.
+ADVERTISEMENT_BYTES = {"home": 47, "foreign": 51}
+REQUEST_BYTES = 20 + 8 + 24 + 22  # IPv4, UDP, RFC 5944 sections 3.3 and 3.5.1
+REPLY_BYTES = 20 + 8 + 20 + 22
 
 #: The segments that are lost of a window that holds 51 to 70: six, none next to another, 51 always. The first pattern
 #: is every other segment; nine more were drawn once at random.
@@ -102,6 +111,11 @@ def pattern(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"link.radio.loss.segments": list(PATTERNS[number])}
 
 
+def outage(seconds: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The radio link fails just before the first lost segment would be sent again."""
+    return {"link.radio.outages": [{"start": "6.2s", "duration": f"{seconds}s"}]} if seconds else {}
+
+
 def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
     """A run of 100 s, by when slow start is long over, and of so many cycles more (see `cycle_s`).
 
@@ -114,9 +128,10 @@ def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What is set differently: for every protocol, for TCP, or for SCTP."""
+    """What is set differently: for every protocol, there with a slow radio link only, for TCP, or for SCTP."""
 
     network: Mapping[str, Any] = field(default_factory=dict)
+    slow: Mapping[str, Any] = field(default_factory=dict)
     tcp: Mapping[str, Any] = field(default_factory=dict)
     sctp: Mapping[str, Any] = field(default_factory=dict)
 
@@ -154,19 +169,30 @@ VARIATIONS = {
     "errors by the square of distance": _errors(1.018e-5, exponent=2.0),
     "errors by the 8th power of distance": _errors(1.018e-5, exponent=8.0),
     "acknowledgements lost as easily as data": _errors(0.08, per="packet"),
+    # A bit takes ten times as long at 200 kb/s as at 2000 kb/s.
+    "errors by time on the air": Change(slow=_errors(1.018e-4).network),
+    "move detection by lifetime": Change({"mobile_ip.mobility.move_detection": "lifetime"}),
+    "advertisements every 0.2 s": Change(
+        {"mobile_ip.mobility.advertisement.period": "200ms", "mobile_ip.mobility.advertisement.lifetime": "1s"}
+    ),
+    "advertisements every 3 s": Change(
+        {"mobile_ip.mobility.advertisement.period": "3s", "mobile_ip.mobility.advertisement.lifetime": "9s"}
+    ),
+    "registrations for 2 s": Change({"mobile_ip.mobility.registration.lifetime": "2s"}),
+    "reverse tunnel": Change({"mobile_ip.mobility.reverse_tunnel": True}),
     "segments of 500 B": Change(
         tcp={"mss": "500B", "receive_window": "10000B"},
         sctp={"message_size": "500B", "mtu": "548B", "receive_window": "10000B"},
     ),
-    "segments of 1452 B": Change(
-        tcp={"mss": "1452B", "receive_window": "29040B"},
-        sctp={"message_size": "1452B", "mtu": "1500B", "receive_window": "29040B"},
+    "segments of 1400 B": Change(
+        tcp={"mss": "1400B", "receive_window": "28000B"},
+        sctp={"message_size": "1400B", "mtu": "1448B", "receive_window": "28000B"},
     ),
     "window of 10 segments": _window("10000B"),
     "window of 40 segments": _window("40000B"),
     "window of 65 segments": _window("65000B"),
     "window of 65 segments for SCTP alone": Change(sctp={"receive_window": "65000B"}),
-    "SCTP's window counted in packets of 1500 B": Change(sctp={"mtu": "1500B"}),
+    "SCTP's window counted in packets of 1480 B": Change(sctp={"mtu": "1480B"}),
     "every second segment acknowledged": Change(
         tcp={"delayed_ack": True, "delayed_ack_timeout": "200ms"}, sctp={"sack_frequency": 2, "sack_delay": "200ms"}
     ),
@@ -181,7 +207,8 @@ def variation(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     """One choice changed."""
     change = VARIATIONS[name]
     of_protocol = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
-    return {**change.network, **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()}}
+    of_radio = change.slow if labels.get("radio_kind") == "slow" else {}
+    return {**change.network, **of_radio, **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()}}
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------
@@ -205,7 +232,12 @@ def without_loss(row: Mapping[str, Any], _column: str, _data: Data) -> float:
 
 
 def checks(data: Data) -> list[Check]:
-    """What steady senders without loss get through beside the closed form: exact, to the segment."""
+    """What can be known exactly: senders without loss, and the times of handovers."""
+    return [*_steady_senders(data), *_handovers(data)]
+
+
+def _steady_senders(data: Data) -> list[Check]:
+    """What steady senders without loss get through: exact, to the segment."""
     found = []
     for row in data.rows("lossless", cycles=100):
         where = {name: row[name] for name in ("protocol", "wireline_kbps", "radio_kbps")}
@@ -214,3 +246,46 @@ def checks(data: Data) -> list[Check]:
         what = "segments in 100 cycles without loss: {protocol}, wire {wireline_kbps} kb/s, radio {radio_kbps} kb/s"
         found.append(Check(what.format(**where), received, 100.0 * WINDOW_SEGMENTS, 0.0))
     return found
+
+
+def _handovers(data: Data) -> list[Check]:
+    """Detection and registration on the walk without traffic and radio errors.
+
+    Detection: the first advertisement in the new cell. Intervals between advertisements are uniform on 0.75 to 1 s, so
+    the time to the next is E(X^2) / 2 E(X) in the mean, and E(X^3) / 3 E(X) is its second moment.
+    Registration: request and reply over every link on the way, queues empty; at home the radio link alone. The median,
+    because now and then a reply waits for an advertisement on the air.
+    """
+    low_s, high_s = 0.75, 1.0
+    moments = [(high_s ** (k + 1) - low_s ** (k + 1)) / ((k + 1) * (high_s - low_s)) for k in (1, 2, 3)]
+    mean_s, second = moments[1] / (2 * moments[0]), moments[2] / (3 * moments[0])
+    delays: list[float] = []
+    late: dict[str, list[float]] = {"home": [], "foreign": []}
+    for row in data.rows_of("idle-walk", "handovers"):
+        cell, abroad = row["to_cell"], row["to_cell"] == "foreign"
+        # The host is in reach of the new agent 7.5 s after it has left an end: 150 m from there.
+        entered_s = WALK_S * (row["detected_s"] // WALK_S) + 7.5
+        on_air_s = 8 * ADVERTISEMENT_BYTES[cell] / IDLE_RADIO_BPS + _air_s(row["detected_s"], abroad)
+        delays.append(row["detected_s"] - on_air_s - entered_s)
+        in_air_s = _air_s(row["begun_s"], abroad) + _air_s(row["completed_s"], abroad)
+        late[cell].append(row["completed_s"] - row["begun_s"] - in_air_s - _registration_s(abroad))
+    error = math.sqrt((second - mean_s**2) / len(delays))
+    found = [Check("from entering a cell to detection (s), mean", sum(delays) / len(delays), mean_s, error)]
+    for cell, excess in late.items():
+        exact_s = _registration_s(cell == "foreign")
+        found.append(Check(f"registration (s), {cell} cell, median", exact_s + median(excess), exact_s, 0.0))
+    return found
+
+
+def _registration_s(abroad: bool) -> float:
+    """Request and reply over every link, without propagation through the air."""
+    sizes = (REQUEST_BYTES, REPLY_BYTES)
+    over_radio_s = sum(8 * size / IDLE_RADIO_BPS for size in sizes)
+    return over_radio_s + (sum(2 * (8 * size / BACKHAUL_BPS + 0.2) for size in sizes) if abroad else 0.0)
+
+
+def _air_s(time_s: float, abroad: bool) -> float:
+    """Propagation between the host and an agent at a time of the walk."""
+    along, place = divmod(time_s, WALK_S)
+    from_home_m = 20 * (place if along % 2 == 0 else WALK_S - place)
+    return (400 - from_home_m if abroad else from_home_m) / 299_792_458
