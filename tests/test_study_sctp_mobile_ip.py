@@ -39,11 +39,11 @@ def test_every_change_is_run_and_changes_something(loaded: study.Study) -> None:
     changes = loaded.code.VARIATIONS
     run = list(points(loaded, loaded.experiment("variations"), "full"))
     assert {point.labels["variation"] for point in run} == set(changes)
-    base = {(p.labels["protocol"], p.labels["radio_kind"]): p for p in run if p.labels["variation"] == "as chosen"}
+    base = {(p.labels["protocol"], p.labels["bottleneck"]): p for p in run if p.labels["variation"] == "as chosen"}
     for name in set(changes) - {"as chosen"}:
         changed = [p for p in run if p.labels["variation"] == name]
         assert any(
-            p.settings != base[p.labels["protocol"], p.labels["radio_kind"]].settings for p in changed
+            p.settings != base[p.labels["protocol"], p.labels["bottleneck"]].settings for p in changed
         ), name
 
 

@@ -129,13 +129,14 @@ def _orders(data: Data, experiment: str, dimension: str, what: str) -> list[dict
     rows = []
     orders = {**ORDERS, "RFC 9260 over RFC 2960": (SCTP_2960, SCTP)}
     for label in data.labels(experiment, dimension):
-        for radio in data.labels(experiment, "radio_kind"):
-            where = {dimension: label, "radio_kind": radio}
-            row: dict[str, Any] = {what: label, "radio": radio}
-            received = data.estimate(experiment, segments, protocol=SACK, **where)
-            row["segments, SACK"] = round(received.mean)
+        for bottleneck in data.labels(experiment, "bottleneck"):
+            where = {dimension: label, "bottleneck": bottleneck}
+            row: dict[str, Any] = {what: label, "bottleneck": bottleneck}
+            row["kB, SACK"] = round(data.estimate(experiment, segments, protocol=SACK, **where).mean)
             for order, (behind, ahead) in orders.items():
                 row[order] = percent(gain(data, experiment, behind, ahead, **where))
+            waits = [data.estimate(experiment, "timeouts", protocol=p, **where).mean for p in (RENO, SACK, SCTP)]
+            row["timeouts of Reno, SACK, SCTP"] = ", ".join(f"{wait:.1f}" for wait in waits)
             rows.append(row)
     return rows
 
@@ -182,7 +183,7 @@ def _recoveries(data: Data, experiment: str, **where: Any) -> dict[str, str]:
 def handovers(data: Data) -> list[dict[str, Any]]:
     """The handovers of one walk of each protocol, in their order."""
     rows = []
-    for row in data.rows_of("one-walk", "handovers"):
+    for row in sorted(data.rows_of("one-walk", "handovers"), key=lambda row: str(row["variation"])):
         rows.append(
             {
                 "walk": row["variation"],

@@ -128,10 +128,10 @@ def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What is set differently: for every protocol, there with a slow radio link only, for TCP, or for SCTP."""
+    """What is set differently: for every protocol, there where the radio link is the bottleneck, for TCP, or for SCTP."""
 
     network: Mapping[str, Any] = field(default_factory=dict)
-    slow: Mapping[str, Any] = field(default_factory=dict)
+    slow_radio: Mapping[str, Any] = field(default_factory=dict)
     tcp: Mapping[str, Any] = field(default_factory=dict)
     sctp: Mapping[str, Any] = field(default_factory=dict)
 
@@ -170,7 +170,7 @@ VARIATIONS = {
     "errors by the 8th power of distance": _errors(1.018e-5, exponent=8.0),
     "acknowledgements lost as easily as data": _errors(0.08, per="packet"),
     # A bit takes ten times as long at 200 kb/s as at 2000 kb/s.
-    "errors by time on the air": Change(slow=_errors(1.018e-4).network),
+    "errors by time on the air": Change(slow_radio=_errors(1.018e-4).network),
     "move detection by lifetime": Change({"mobile_ip.mobility.move_detection": "lifetime"}),
     "advertisements every 0.2 s": Change(
         {"mobile_ip.mobility.advertisement.period": "200ms", "mobile_ip.mobility.advertisement.lifetime": "1s"}
@@ -197,6 +197,7 @@ VARIATIONS = {
         tcp={"delayed_ack": True, "delayed_ack_timeout": "200ms"}, sctp={"sack_frequency": 2, "sack_delay": "200ms"}
     ),
     "limited transmit for TCP": Change(tcp={"limited_transmit": True}),
+    "no heartbeats of SCTP": Change(sctp={"heartbeats": False}),
     "clock of 500 ms": Change(tcp={"clock_granularity": "500ms"}, sctp={"clock_granularity": "500ms"}),
     "least RTO 0.2 s": Change(tcp={"min_rto": "200ms"}, sctp={"rto_min": "200ms"}),
     "radio queue of 5 packets": Change({f"cell.{cell}.queue.packets": 5 for cell in ("home", "foreign")}),
@@ -207,7 +208,7 @@ def variation(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     """One choice changed."""
     change = VARIATIONS[name]
     of_protocol = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
-    of_radio = change.slow if labels.get("radio_kind") == "slow" else {}
+    of_radio = change.slow_radio if labels.get("bottleneck") == "radio" else {}
     return {**change.network, **of_radio, **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()}}
 
 
