@@ -113,7 +113,7 @@ def repaired_after_s(events: Iterable[Mapping[str, Any]]) -> float:
         return math.nan
     end_bytes = max(row["end_bytes"] for row in lost)
     heard = (row["time_s"] for row in rows if row["event"] == "acknowledged" and row["end_bytes"] >= end_bytes)
-    return min(heard, default=math.nan) - min(row["time_s"] for row in lost)
+    return float(min(heard, default=math.nan) - min(row["time_s"] for row in lost))
 
 
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:

@@ -1,4 +1,7 @@
-"""The study's tables and drawings. Gains are ratios of means in pairs: in a replication all protocols meet the same."""
+"""The study's tables and drawings.
+
+Gains are ratios of means in pairs: in a replication all protocols meet the same walk and the same draws.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from typing import Any
 
 import polars
 from matplotlib.figure import Figure
-
 from roamsim import statistics, timesequence
 from roamsim.result import Result
 from roamsim.statistics import Estimate
@@ -104,7 +106,9 @@ def _gains(data: Data, order: str) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"wire (kb/s)": wire}
         for radio in data.labels("bandwidths", "radio_kbps"):
             here = gain(data, "bandwidths", behind, ahead, wireline_kbps=wire, radio_kbps=radio)
-            there = of_publication[ahead, float(wire), int(radio)] / of_publication[behind, float(wire), int(radio)] - 1
+            there = (
+                of_publication[ahead, float(wire), int(radio)] / of_publication[behind, float(wire), int(radio)] - 1
+            )
             row[f"radio {radio} kb/s"] = f"{percent(here)} [{100 * there:+.0f} %]"
         rows.append(row)
     return rows
@@ -182,24 +186,23 @@ def _recoveries(data: Data, experiment: str, **where: Any) -> dict[str, str]:
 
 def handovers(data: Data) -> list[dict[str, Any]]:
     """The handovers of one walk of each protocol, in their order."""
-    rows = []
-    for row in sorted(data.rows_of("one-walk", "handovers"), key=lambda row: str(row["variation"])):
-        rows.append(
-            {
-                "walk": row["variation"],
-                "protocol": row["protocol"],
-                "to": row["to_cell"],
-                "detected": _seconds(row["detected_s"]),
-                "registered": _seconds(row["completed_s"]),
-                "interruption": _seconds(row["interruption_s"]),
-                "data lost": row["lost_data"],
-                "acknowledgements lost": row["lost_acknowledgements"],
-                "out of reach": row["lost_out_of_reach"],
-                "radio errors": row["lost_radio_error"],
-                "at an agent": row["lost_agent"],
-            }
-        )
-    return rows
+    ordered = sorted(data.rows_of("one-walk", "handovers"), key=lambda row: str(row["variation"]))
+    return [
+        {
+            "walk": row["variation"],
+            "protocol": row["protocol"],
+            "to": row["to_cell"],
+            "detected": _seconds(row["detected_s"]),
+            "registered": _seconds(row["completed_s"]),
+            "interruption": _seconds(row["interruption_s"]),
+            "data lost": row["lost_data"],
+            "acknowledgements lost": row["lost_acknowledgements"],
+            "out of reach": row["lost_out_of_reach"],
+            "radio errors": row["lost_radio_error"],
+            "at an agent": row["lost_agent"],
+        }
+        for row in ordered
+    ]
 
 
 def _seconds(value: float | None) -> str:
@@ -221,7 +224,7 @@ def drops(data: Data) -> list[dict[str, Any]]:
 
 
 def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
-    """SCTP's gain over a protocol against one of the bandwidths, a line for each value of the other; measured and published."""
+    """SCTP's gain over a protocol against one bandwidth, a line for each of the other; measured and published."""
     along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
     other = "wire" if against == "radio" else "radio"
     of_publication = published()
@@ -230,7 +233,10 @@ def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
     places = [float(x) for x in data.labels("bandwidths", along)]
     for number, line in enumerate(data.labels("bandwidths", lines)):
         colour = COLOURS[number]
-        measured = [gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x}) for x in data.labels("bandwidths", along)]
+        measured = [
+            gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x})
+            for x in data.labels("bandwidths", along)
+        ]
         mean = [100 * e.mean for e in measured]
         half = [[100 * (e.mean - e.low) for e in measured], [100 * (e.high - e.mean) for e in measured]]
         style = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.2}
@@ -257,6 +263,7 @@ def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
     """What one protocol does about the six losses."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
+    axes.set_title(protocol["name"], fontsize=10)
     events = result.tables["segments"].filter(polars.col("time_s").is_between(4, 14))
     timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
     axes.set_xlim(4.5, 14)

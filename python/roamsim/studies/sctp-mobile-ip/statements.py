@@ -41,14 +41,16 @@ def sack_recovery(data: Data) -> Finding:
 def sack_faster(data: Data) -> Finding:
     """1c."""
     return positive(
-        statistics.paired_difference(_recovery(data, SACK), _recovery(data, RENO)), "Reno less SACK, over patterns (s)"
+        statistics.paired_difference(_recovery(data, SACK), _recovery(data, RENO)),
+        "Reno less SACK, over patterns (s)",
     )
 
 
 def sctp_faster(data: Data) -> Finding:
     """1d."""
     return positive(
-        statistics.paired_difference(_recovery(data, SCTP), _recovery(data, SACK)), "SACK less SCTP, over patterns (s)"
+        statistics.paired_difference(_recovery(data, SCTP), _recovery(data, SACK)),
+        "SACK less SCTP, over patterns (s)",
     )
 
 
@@ -118,7 +120,8 @@ def _nearly_everywhere(data: Data, behind: str, ahead: str, exceptions: int) -> 
             less.append((difference, cell))
         if difference.high < 0:
             clearly_less.append(cell)
-    words = f"{ahead} is below {behind} in {len(less)} of {len(first)} cells, in {len(clearly_less)} with its whole interval"
+    whole = f"in {len(clearly_less)} with its whole interval"
+    words = f"{ahead} is below {behind} in {len(less)} of {len(first)} cells, {whole}"
     if less:
         worst, (wire, radio) = min(less, key=lambda one: one[0].mean)
         words += f"; furthest at {wire:g} and {radio} kb/s, by {with_interval(worst)} segments"
@@ -142,7 +145,9 @@ def largest_where_slow(data: Data) -> Finding:
     """2c."""
     slow, fast = _average(None, SLOW), _average(None, FAST)
     gains = _gains(data, RENO, SCTP)
-    return positive(_of(gains, lambda g: slow(g) - fast(g)), "gain over Reno at slow radio links less that at fast ones (points)")
+    return positive(
+        _of(gains, lambda g: slow(g) - fast(g)), "gain over Reno at slow radio links less that at fast ones (points)"
+    )
 
 
 def large_where_slow(data: Data) -> Finding:

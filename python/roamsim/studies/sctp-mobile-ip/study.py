@@ -22,7 +22,7 @@ WIRE_DELAYS_S = 0.2 + 0.2 + 1e-6  # of the wires, and of the radio link in scena
 
 WALK_S = 20.0  # from one end of the walk to the other
 IDLE_RADIO_BPS = 384e3
-#: IPv4 20, RFC 1256 with one address 16, RFC 5944 section 2.1.1 8, section 2.1.2 with one prefix 3; a care-of address 4.
+#: IPv4 20, RFC 1256 with an address 16, RFC 5944 section 2.1.1 8 (a care-of address 4), 2.1.2 with a prefix 3.
 ADVERTISEMENT_BYTES = {"home": 47, "foreign": 51}
 REQUEST_BYTES = 20 + 8 + 24 + 22  # IPv4, UDP, RFC 5944 sections 3.3 and 3.5.1
 REPLY_BYTES = 20 + 8 + 20 + 22
@@ -119,7 +119,7 @@ def outage(seconds: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
 def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
     """A run of 100 s, by when slow start is long over, and of so many cycles more (see `cycle_s`).
 
-    Without SCTP's heartbeats: the receiver's path is idle, and answers to it would take their time on the slowest link.
+    Without SCTP's heartbeats: the receiver's path is idle, and answers to it take their time on the slowest link.
     """
     end_s = 100 + cycles * cycle_s(labels["protocol"], labels["wireline_kbps"], labels["radio_kbps"])
     quiet = {"flow.ftp.transport.heartbeats": False} if labels["protocol"].startswith("SCTP") else {}
@@ -128,7 +128,7 @@ def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What is set differently: for every protocol, there where the radio link is the bottleneck, for TCP, or for SCTP."""
+    """What is set differently: for every protocol, where the radio is the bottleneck, for TCP, or for SCTP."""
 
     network: Mapping[str, Any] = field(default_factory=dict)
     slow_radio: Mapping[str, Any] = field(default_factory=dict)
@@ -209,7 +209,11 @@ def variation(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     change = VARIATIONS[name]
     of_protocol = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
     of_radio = change.slow_radio if labels.get("bottleneck") == "radio" else {}
-    return {**change.network, **of_radio, **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()}}
+    return {
+        **change.network,
+        **of_radio,
+        **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()},
+    }
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------
@@ -252,10 +256,10 @@ def _steady_senders(data: Data) -> list[Check]:
 def _handovers(data: Data) -> list[Check]:
     """Detection and registration on the walk without traffic and radio errors.
 
-    Detection: the first advertisement in the new cell. Intervals between advertisements are uniform on 0.75 to 1 s, so
-    the time to the next is E(X^2) / 2 E(X) in the mean, and E(X^3) / 3 E(X) is its second moment.
-    Registration: request and reply over every link on the way, queues empty; at home the radio link alone. The median,
-    because now and then a reply waits for an advertisement on the air.
+    Detection: the first advertisement in the new cell. Intervals between advertisements are uniform on 0.75 to 1 s,
+    so the time to the next is E(X^2) / 2 E(X) in the mean, and E(X^3) / 3 E(X) is its second moment.
+    Registration: request and reply over every link on the way, queues empty; at home the radio link alone. The
+    median, because now and then a reply waits for an advertisement on the air.
     """
     low_s, high_s = 0.75, 1.0
     moments = [(high_s ** (k + 1) - low_s ** (k + 1)) / ((k + 1) * (high_s - low_s)) for k in (1, 2, 3)]
