@@ -216,7 +216,8 @@ def drops(data: Data) -> list[dict[str, Any]]:
     for row in data.rows_of("one-walk", "drops"):
         at = (row["variation"], row["place"], row["reason"])
         named = dict(zip(("walk", "place", "reason"), at, strict=True))
-        rows.setdefault(at, {**named, **dict.fromkeys(protocols, 0)})[row["protocol"]] = row["packets"]
+        # A cell has several directions from its agent: to all, and to each station.
+        rows.setdefault(at, {**named, **dict.fromkeys(protocols, 0)})[row["protocol"]] += row["packets"]
     return [rows[at] for at in sorted(rows)]
 
 
@@ -268,5 +269,20 @@ def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
     timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
     axes.set_xlim(4.5, 14)
     axes.set_ylim(45, 105)
+    timesequence.legend(figure, [axes])
+    return figure
+
+
+def walk(result: Result, protocol: Mapping[str, str]) -> Figure:
+    """What one protocol does while the host is handed over for the first time, and the edge of the cell behind it."""
+    first_s, last_s = 6.0, 22.0
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(protocol["name"], fontsize=10)
+    events = result.tables["segments"].filter(polars.col("time_s").is_between(first_s, last_s))
+    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
+    (handover,) = result.tables["handovers"].head(1).iter_rows(named=True)
+    axes.axvspan(handover["detected_s"], handover["completed_s"], color="#808080", alpha=0.2, linewidth=0)
+    axes.set_xlim(first_s, last_s)
     timesequence.legend(figure, [axes])
     return figure
