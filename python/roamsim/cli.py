@@ -408,8 +408,9 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="What was traced (cwnd, rtt, queue, throughput; segments: a time-sequence chart), a panel for each "
-            "point; a metric such as flows.goodput_bps; or transactions: how their delays are distributed.",
+            help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
+            "time-sequence chart), a panel for each point; a metric such as flows.goodput_bps; or transactions: how "
+            "their delays are distributed.",
         ),
     ],
     out: Annotated[

@@ -35,8 +35,10 @@ MANIFEST = "manifest.json"
 TRACED = {
     "transactions": "transactions",
     "packets": "packets",
-    "samples": "cwnd, rtt, queue or throughput",
+    "samples": "cwnd, rtt, queue, throughput, backlog, bearers or dlc_queue",
     "segments": "segments",
+    "messages": "messages",
+    "dect_occupancy": "occupancy",
 }
 
 

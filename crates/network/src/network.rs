@@ -125,6 +125,9 @@ pub struct Network {
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     no_route: DropCount,
+    /// Packets of flows that a node had no route for, by node, with data and without: how stations without a cell
+    /// lose theirs.
+    unroutable: BTreeMap<NodeId, [u64; 2]>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
@@ -146,6 +149,7 @@ impl Network {
             delivered: 0,
             dropped: 0,
             no_route: DropCount::default(),
+            unroutable: BTreeMap::new(),
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             recorder: None,
@@ -320,7 +324,9 @@ impl Network {
         // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.
         let outcome = match &mut slot.link {
             AnyLink::Cell(cell) => cell.broadcast(now, &packet, self.created),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => {
+                Err(Dropped { reason: DropReason::OutOfReach, at: now })
+            }
         };
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         let copies = match outcome {
@@ -345,7 +351,7 @@ impl Network {
     pub fn cell(&self, link: LinkId) -> Option<&Cell> {
         match &self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -353,7 +359,7 @@ impl Network {
     pub fn cell_mut(&mut self, link: LinkId) -> Option<&mut Cell> {
         match &mut self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -367,6 +373,9 @@ impl Network {
         self.no_route.packets += 1;
         self.no_route.bytes += u64::from(packet.size_bytes);
         self.dropped += 1;
+        if packet.is_of_a_flow() {
+            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
+        }
         if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
         }
@@ -385,7 +394,43 @@ impl Network {
         }
         let random = &mut self.records[number as usize].random;
         slot.link.handle_timeout(&mut Context { now, random });
+        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+            self.dropped_by_link(number, from, &packet, dropped);
+        }
         true
+    }
+
+    /// A link gave up a packet that it had taken.
+    #[cold]
+    fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+        let drops = &mut self.records[number as usize].drops;
+        let count = drops.entry((dropped.reason, from.0)).or_default();
+        count.packets += 1;
+        count.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        if packet.is_datagram_of_a_flow() {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if packet.tunnel.is_some() {
+            self.tunnels.lost_on_the_way(dropped.at, packet);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let first = self.links[number as usize].first_attachment;
+            let address = self.attachments[(first + from.0) as usize];
+            recorder.dropped_by_link(address, packet, dropped, &self.topology);
+        }
+    }
+
+    /// Arms the first wake-up of links that have work without a packet.
+    pub fn start(&mut self, queue: &mut EventQueue<Event>) {
+        for (number, slot) in self.links.iter_mut().enumerate() {
+            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
+        }
+    }
+
+    /// Tells every link that the run has ended.
+    pub fn finish(&mut self, end: Time) {
+        self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
@@ -455,6 +500,11 @@ impl Network {
         self.links().zip(&self.records).flat_map(|(link, record)| {
             record.drops.iter().map(move |(&(reason, attachment), &count)| (link, attachment, reason, count))
         })
+    }
+
+    /// Packets of flows that this node had no route for since this was last asked: with data, and without.
+    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> [u64; 2] {
+        self.unroutable.remove(&node).unwrap_or_default()
     }
 
     /// Packets that no route led on.
@@ -571,9 +621,8 @@ mod tests {
             network.broadcast(now, from, packet, Some(detail), &mut queue);
             network.check_conservation().expect("on the way");
             while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
-                while network.handle_link(now, 0)
-                    && let Some(packet) = network.poll_arrival(now, 0, &mut queue)
-                {
+                let worked = network.handle_link(now, 0);
+                while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
                     arrived_at.push(packet.socket);
                 }
             }

@@ -149,8 +149,9 @@ fn in_flight(road: Road, packets: usize) -> Pair {
     // Slow start until the window is large enough.
     let chunk_bytes = MESSAGE + 16;
     while pair.sender.cwnd_bytes() < packets as u64 * chunk_bytes {
-        let window = pair.sender.cwnd_bytes().div_ceil(chunk_bytes);
-        pair.sender.send_repeated(0, MESSAGE, window, 0, false);
+        // The window grows only while it is full.
+        let two_windows = 2 * pair.sender.cwnd_bytes().div_ceil(chunk_bytes);
+        pair.sender.send_repeated(0, MESSAGE, two_windows, 0, false);
         pair.send();
         until_acknowledged(&mut pair);
     }

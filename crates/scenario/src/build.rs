@@ -4,13 +4,16 @@
 //! change elsewhere in the scenario leaves them as they are.
 
 mod cells;
+mod dect;
 mod mobile_ip;
 mod sctp;
 
 pub(crate) use self::cells::{radius_m, trajectory};
+pub(crate) use self::dect::first_frame;
 
 use crate::model::application::{Application, Pace};
 use crate::model::cell::Cell as CellModel;
+use crate::model::dect::Dect;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
 use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
@@ -91,6 +94,11 @@ pub(crate) fn world(
             NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
             NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
             NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
+            NewMachine::Dect(model) => {
+                let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
+                let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
+                (dect::access(model, wanted.unwrap_or_default(), stream), &model.name)
+            }
         };
         world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
     }
@@ -119,6 +127,7 @@ enum NewMachine<'a> {
     Wire(&'a LinkModel, usize),
     Wifi(&'a Wifi),
     Cell(&'a CellModel),
+    Dect(&'a Dect),
 }
 
 impl Builder<'_> {
@@ -169,21 +178,18 @@ impl Builder<'_> {
         for model in &self.scenario.wifi {
             let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
             let number = LinkId(links.len() as u32);
-            let addresses = [0, 1].map(|end: usize| {
-                topology.add_interface(Interface {
-                    node: ends[end],
-                    link: number,
-                    attachment: Attachment(end as u32),
-                    neighbour: ends[1 - end],
-                    mtu_bytes: model.mtu_bytes as u32,
-                    name: model.name.clone(),
-                })
-            });
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
             links.push(NewLink { model: NewMachine::Wifi(model), addresses: addresses.to_vec() });
         }
         for model in &self.scenario.cells {
             let addresses = self.cell_interfaces(topology, model, LinkId(links.len() as u32));
             links.push(NewLink { model: NewMachine::Cell(model), addresses });
+        }
+        for model in &self.scenario.dect {
+            let ends = [self.node(&model.terminal), self.node(&model.gateway)];
+            let number = LinkId(links.len() as u32);
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
+            links.push(NewLink { model: NewMachine::Dect(model), addresses: addresses.to_vec() });
         }
         links
     }
@@ -365,6 +371,26 @@ impl Builder<'_> {
     }
 }
 
+/// Gives a link that is one machine for both its ends a place in the topology.
+fn shared(
+    topology: &mut Topology,
+    link: LinkId,
+    ends: [NodeId; 2],
+    mtu_bytes: u64,
+    name: &str,
+) -> [Address; 2] {
+    [0, 1].map(|end: usize| {
+        topology.add_interface(Interface {
+            node: ends[end],
+            link,
+            attachment: Attachment(end as u32),
+            neighbour: ends[1 - end],
+            mtu_bytes: mtu_bytes as u32,
+            name: name.to_owned(),
+        })
+    })
+}
+
 /// A name without slashes.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
@@ -443,6 +469,7 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
             gamma: vegas.gamma_segments,
         }),
         fast_convergence: settings.fast_convergence,
+        restart_after_idle: settings.restart_after_idle,
         ..tcp::Config::default()
     }
 }
@@ -530,12 +557,12 @@ fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Opti
             )),
         },
         Application::Poisson(poisson) => {
-            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() };
-            Source::Messages(Messages::new(
-                activity,
-                interval,
-                Distribution::Constant(poisson.packet_size_bytes),
-            ))
+            // The load stays what `mean_interval` says: batches are rarer the larger they are.
+            let batch = poisson.mean_batch_packets;
+            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
+            let size = Distribution::Constant(poisson.packet_size_bytes);
+            let messages = Messages::new(activity, interval, size);
+            Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
         }
         Application::OnOff(on_off) => Source::OnOff(OnOff::new(
             activity,

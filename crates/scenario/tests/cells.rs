@@ -10,6 +10,11 @@ fn outcome(text: &str) -> Outcome {
     run(&scenario, Options::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// All tables as text: NaN equals NaN there.
+fn tables(outcome: &Outcome) -> String {
+    format!("{:?}", outcome.tables)
+}
+
 fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
     outcome.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
 }
@@ -111,7 +116,9 @@ fn a_walker_changes_to_the_nearer_base_station_at_the_first_beacon_that_says_so(
     assert!((last - 6.042_034_441).abs() < 2e-9, "{last}");
     let first = floats(handovers, "first_packet_new_s")[0];
     assert!((first - 6.052_034_372).abs() < 2e-9, "{first}");
-    for lost in ["lost_out_of_reach", "lost_radio_error", "lost_queue", "lost_agent", "lost_downlink"] {
+    for lost in
+        ["lost_out_of_reach", "lost_radio_error", "lost_no_cell", "lost_queue", "lost_agent", "lost_downlink"]
+    {
         assert_eq!(integers(handovers, lost), [0], "{lost}");
     }
     let flows = table(&outcome, "flows");
@@ -136,4 +143,53 @@ fn cells_that_do_not_overlap_lose_what_is_sent_in_the_gap() {
     assert_eq!(texts(drops, "place"), ["west cell from west"]);
     assert_eq!(texts(drops, "reason"), ["out of reach"]);
     assert_eq!(integers(drops, "packets"), [205]);
+}
+
+#[test]
+fn a_station_without_a_cell_sends_nothing() {
+    // The other way round: the walker sends. It leaves west at 4 s, knows it at 4.3 s, and hears east at 6.05 s. The
+    // beacons come before the packets of the same instant.
+    let text = walk("40m", "20m")
+        .replace("from = \"server\"\nto = \"walker\"", "from = \"walker\"\nto = \"server\"");
+    let outcome = outcome(&text);
+    let handovers = table(&outcome, "handovers");
+    // Those of 4.00 to 4.29 s go into the air; those of 4.30 to 6.04 s have no way out.
+    assert_eq!(integers(handovers, "lost_out_of_reach"), [30]);
+    assert_eq!(integers(handovers, "lost_no_cell"), [175]);
+    assert_eq!(integers(handovers, "lost_uplink"), [205]);
+    assert_eq!(integers(handovers, "lost_downlink"), [0]);
+    // The last that arrived was sent at 3.99 s: 1.024 ms, and 39.9 m.
+    let last = floats(handovers, "last_packet_old_s")[0];
+    assert!((last - 3.991_024_133).abs() < 2e-9, "{last}");
+    assert_eq!(floats(table(&outcome, "flows"), "lost_packets"), [205.0]);
+}
+
+#[test]
+fn addresses_that_stay_with_their_cells_are_left_behind() {
+    // With both cells reaching everywhere, a walker that keeps its addresses apart stays where its flow's address is.
+    let text = walk("200m", "0m").replace("hysteresis = \"0m\"", "multihomed = true");
+    let outcome = outcome(&text);
+    assert!(integers(table(&outcome, "handovers"), "lost_agent").is_empty());
+    let links = table(&outcome, "links");
+    let sent: Vec<_> = texts(links, "name").iter().zip(integers(links, "sent_packets")).collect();
+    let through =
+        |cell: &str| sent.iter().filter(|(name, _)| *name == cell).map(|(_, sent)| **sent).sum::<u64>();
+    assert_eq!((through("west cell"), through("east cell")), (1000, 0));
+}
+
+#[test]
+fn a_file_of_motion_becomes_part_of_the_scenario() {
+    let motion = "motion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
+    let file = "motion = { kind = \"bonnmotion\", file = \"tests/files/two.movements\", node = 1 }";
+    let text =
+        walk("80m", "20m").replace(&format!("position = {{ x = \"0m\", y = \"0m\" }}\n{motion}"), file);
+    assert!(text.contains(file));
+    let scenario = Scenario::parse(&text, "cells.toml", Format::Toml, &[]).expect("a good scenario");
+    let canonical = scenario.canonical_json();
+    assert!(canonical.contains("\"content\":\"0 0 0 10 100 0\\n\"") && !canonical.contains("two.movements"));
+    let again = Scenario::parse(canonical, "elsewhere", Format::Json, &[]).expect("the same scenario");
+    let results = |scenario| tables(&run(scenario, Options::default()).expect("a run"));
+    assert_eq!(results(&scenario), results(&again));
+    // The same walk as from the scenario itself.
+    assert_eq!(results(&scenario), tables(&outcome(&walk("80m", "20m"))));
 }

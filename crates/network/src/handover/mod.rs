@@ -94,6 +94,8 @@ pub struct StationPlace {
     pub association: Association,
     /// The place among `cells` of the one that its packets went through last.
     current: Option<usize>,
+    /// Since when.
+    taken_at: Time,
     /// When it found out that it had lost it.
     left_at: Option<Time>,
     /// Its handover that is still watched: a number of [`Handovers::records`].
@@ -108,7 +110,16 @@ impl StationPlace {
         cells: Vec<Membership>,
         association: Association,
     ) -> StationPlace {
-        StationPlace { node, scheme, cells, association, current: None, left_at: None, open: None }
+        StationPlace {
+            node,
+            scheme,
+            cells,
+            association,
+            current: None,
+            taken_at: Time::ZERO,
+            left_at: None,
+            open: None,
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Losses {
     pub out_of_reach: u64,
     /// On the radio link, by an error.
     pub radio_error: u64,
+    /// At the station, which had no cell to send them through.
+    pub no_cell: u64,
     /// In the queue before the radio link, which was full.
     pub queue: u64,
     /// At an agent that no longer had the station, or not yet.
@@ -42,7 +44,11 @@ impl Losses {
             DropReason::QueueFull => self.queue += 1,
             DropReason::Loss => self.radio_error += 1,
             // No handover makes a packet too large; the others do not happen in a cell.
-            DropReason::TooLarge | DropReason::Outage | DropReason::NoRoute | DropReason::NotRegistered => {
+            DropReason::TooLarge
+            | DropReason::Outage
+            | DropReason::NoRoute
+            | DropReason::Incomplete
+            | DropReason::NotRegistered => {
                 return;
             }
         }
@@ -116,11 +122,15 @@ impl Handovers {
     }
 
     /// A station has decided for a new path: through the cell at this place of its list. From now on the first packet
-    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost.
+    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost, nor a second
+    /// thought in the same instant, when the station has just heard the first of several cells.
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let (old, detected) = (place.current, place.left_at.unwrap_or(now));
-        if let Some(old) = old.filter(|&old| old != cell) {
+        let [data, acknowledgements] = network.take_unroutable(place.node);
+        let no_cell = data + acknowledgements;
+        let counts = place.taken_at < now || place.open.is_some();
+        if let Some(old) = old.filter(|&old| old != cell && counts) {
             self.close(network, station);
             let place = &self.stations[station as usize];
             self.records.push(Handover {
@@ -136,7 +146,7 @@ impl Handovers {
                 first_uplink_new: None,
                 first_downlink_new: None,
                 requests: 0,
-                losses: Losses::default(),
+                losses: Losses { no_cell, uplink: no_cell, data, acknowledgements, ..Losses::default() },
             });
             let membership = place.cells[cell];
             let link = self.cells[membership.cell as usize].link;
@@ -147,6 +157,7 @@ impl Handovers {
         }
         let place = &mut self.stations[station as usize];
         place.current = Some(cell);
+        place.taken_at = now;
         place.left_at = None;
     }
 

@@ -211,6 +211,7 @@ impl World {
     /// Runs to the end; returns the number of events that did something.
     pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
         let mut queue = EventQueue::new();
+        self.network.start(&mut queue);
         // Before all else, so that stations in reach are associated when flows start.
         for (number, cell) in self.handovers.cells.iter().enumerate() {
             queue.push(cell.first_beacon, Event::Beacon(number as u32));
@@ -324,6 +325,7 @@ impl World {
                     None => {
                         flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
                         self.sample_delivered(now, number);
+                        self.record_message(now, number, &message);
                     }
                 }
             }
@@ -334,6 +336,7 @@ impl World {
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);
+                    self.record_message(now, number, &message);
                 }
             }
             (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),

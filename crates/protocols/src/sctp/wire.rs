@@ -90,6 +90,18 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+impl DecodeError {
+    /// The name under which packets refused for it are counted.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            DecodeError::Truncated { .. } => "truncated",
+            DecodeError::Checksum { .. } => "checksum",
+            DecodeError::ChunkLength { .. } => "chunk_length",
+            DecodeError::ParameterLength { .. } => "parameter_length",
+        }
+    }
+}
+
 /// Appends the packet to `out`. `payload` holds the user data of its DATA chunks, one behind the other; where it
 /// is too short, zeros are sent.
 ///

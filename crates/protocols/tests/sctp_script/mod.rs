@@ -73,7 +73,9 @@ impl Runner<'_> {
             self.expect_silence()?;
         }
         match &line.action {
-            Action::Open => drop(self.sctp.open()),
+            Action::Open => {
+                self.sctp.open();
+            }
             Action::Listen => self.sctp.listen(),
             Action::Send { stream, bytes, count, unordered, accepted } => {
                 let did = self.sctp.send_repeated(*stream, *bytes, *count, 0, *unordered);

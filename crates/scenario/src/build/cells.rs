@@ -75,7 +75,7 @@ impl Builder<'_> {
         node.and_then(trajectory).unwrap_or_else(|| Trajectory::fixed(Point::default()))
     }
 
-    /// Cells and stations, as handovers see them; stations send nothing until they are associated.
+    /// Cells and stations, as handovers see them.
     pub(super) fn handovers(&self, topology: &mut Topology, links: &[(LinkId, Vec<Address>)]) -> Handovers {
         let mut handovers = Handovers::default();
         for (model, (link, addresses)) in self.scenario.cells.iter().zip(links) {
@@ -180,7 +180,7 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
             files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
         Some(Motion::Bonnmotion(file)) => {
-            files::bonnmotion::parse(file.content.as_deref()?, 0).ok().map(|walk| walk.trajectory)
+            files::bonnmotion::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
     }
 }

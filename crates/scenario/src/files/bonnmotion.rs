@@ -18,6 +18,7 @@ pub fn parse(text: &str, node: u32) -> Result<Walk, Fault> {
             message: format!("this file has no node {node}"),
             help: match nodes().count() {
                 0 => "it should have a line a node, of waypoints `time x y`".to_owned(),
+                1 => "it has one line, which is node 0".to_owned(),
                 count => format!("its {count} lines are the nodes 0 to {}", count - 1),
             },
         });

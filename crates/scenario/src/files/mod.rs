@@ -1,8 +1,8 @@
 //! Files that a scenario names: of motion, and of errors by distance.
 //!
-//! They are read before the scenario is decoded, and what they say takes the place of what it names: of a file of
-//! motion the lines about the node, of a table its points. So results are filed under what was in the files, and the
-//! canonical scenario needs none.
+//! They are read before the scenario is decoded, and what they say takes the place of `file`: of a file of motion the
+//! lines about the node as `content`, of a file of errors its `points`. So results are filed under what was in the
+//! files, and the canonical scenario needs none.
 
 //!
 //! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
@@ -73,8 +73,13 @@ impl Files<'_> {
         let Some(&Value::Integer(node)) = table.get("node").map(|node| &node.value) else { return };
         // Decoding refuses a number that no node can have.
         let Ok(node) = u32::try_from(node) else { return };
+        let bonnmotion = table.get("kind").and_then(Node::text) == Some("bonnmotion");
         if let Some(walk) = self.parse(table, "content", path, |text| parse(text, node)) {
             put(table, "content", Value::Text(walk.lines));
+            // Its lines have no numbers: the only one that is left is the first.
+            if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && entry.key == "node") {
+                node.node.value = Value::Integer(0);
+            }
         }
     }
 
@@ -98,7 +103,7 @@ impl Files<'_> {
         }
     }
 
-    /// What the file says, unless `result` stands there already (from the file, when a canonical scenario is read).
+    /// What the file says. It may not stand there already under the key `result`.
     fn parse<T>(
         &mut self,
         table: &mut Table,
@@ -106,11 +111,13 @@ impl Files<'_> {
         path: &str,
         parse: impl Fn(&str) -> Result<T, Fault>,
     ) -> Option<T> {
-        if table.get(result).is_some() {
-            return None;
-        }
         let file = table.get("file")?;
         let (name, place) = (file.text()?.to_owned(), file.place);
+        if table.get(result).is_some() {
+            let message = format!("`file` and `{result}` say the same thing twice");
+            self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
+            return None;
+        }
         let (source, text) = self.read(&name, place, path)?;
         match parse(&text) {
             Ok(parsed) => Some(parsed),
@@ -160,9 +167,12 @@ fn read(path: &Path) -> Result<String, (String, String)> {
         .map_err(|_| fault(format!("{shown} is no text in UTF-8"), "is it compressed? Unpack it first"))
 }
 
+/// Puts a value in place of `file`.
 fn put(table: &mut Table, key: &str, value: Value) {
-    let place = table.get("file").and_then(|file| file.place);
-    table.entries.push(Entry { key: key.to_owned(), key_place: place, node: Node { place, value } });
+    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == "file") {
+        entry.key = key.to_owned();
+        entry.node.value = value;
+    }
 }
 
 /// What a file says of a node.
@@ -210,4 +220,55 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
         start += line.len();
         (place, line.trim_end())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Texts of what such files are made of, in any order.
+    fn text() -> impl Strategy<Value = String> {
+        let word = prop_oneof![
+            Just("$node_(0)"),
+            Just("\"$node_(0)"),
+            Just("set"),
+            Just("X_"),
+            Just("Y_"),
+            Just("$ns_ at"),
+            Just("setdest"),
+            Just("0"),
+            Just("1e9"),
+            Just("-3.5"),
+            Just("1e308"),
+            Just("nan\""),
+            Just("5.0\""),
+            Just("µ,"),
+            Just("\n"),
+            Just("\r\n#"),
+        ];
+        let line =
+            Just("\n$node_(0) set X_ 3\n$node_(0) set Y_ 4\n$ns_ at 1 \"$node_(0) setdest 1 2 1e308\"\n");
+        let piece = prop_oneof![8 => word.boxed(), 1 => line.boxed(), 1 => Just("0 1 2\n").boxed()];
+        prop::collection::vec(piece, 0..40).prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read_or_refused_with_a_place(text in text(), node in 0u32..3) {
+            let motion = [setdest::parse(&text, node), bonnmotion::parse(&text, node)];
+            for walk in motion {
+                match walk {
+                    Ok(walk) => {
+                        let end = Time::ZERO + Span::from_secs(10);
+                        prop_assert!(walk.trajectory.corners(end).all(|(_, place)| place.x_m.is_finite()));
+                    }
+                    Err(fault) => prop_assert!(text.get(fault.span).is_some()),
+                }
+            }
+            if let Err(fault) = errors::parse(&text) {
+                prop_assert!(text.get(fault.span).is_some());
+            }
+        }
+    }
 }

@@ -82,7 +82,7 @@ pub struct DistancePower {
     /// edition, section 4.6).
     #[serde(default = "default_exponent")]
     pub exponent: f64,
-    /// What the error is of.
+    /// What the error is of. Default chosen: a packet, because the figure is then a loss ratio that can be read off.
     #[serde(default)]
     pub per: ErrorUnit,
 }
@@ -95,14 +95,15 @@ fn default_exponent() -> f64 {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorTable {
-    /// The points, in order of distance. The first error holds for anything nearer as well.
+    /// The points, in order of distance. The first error holds for anything nearer as well. Default: none, where a file
+    /// has them.
     #[serde(default)]
     pub points: Vec<ErrorPoint>,
-    /// What the errors are of.
+    /// What the errors are of. Default chosen: packets, as of `distance_power`.
     #[serde(default)]
     pub per: ErrorUnit,
     /// A file in place of `points`, relative to the folder of the scenario: on each line a distance in metres and a
-    /// probability, with a comma or spaces between; lines that begin with `#` are comments.
+    /// probability, with a comma or spaces between; lines that begin with `#` are comments. Default: none.
     #[serde(default)]
     pub file: Option<String>,
 }

@@ -7,6 +7,7 @@
 
 pub mod application;
 pub mod cell;
+pub mod dect;
 pub mod distribution;
 pub mod flow;
 pub mod link;

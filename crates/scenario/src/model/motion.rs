@@ -126,8 +126,8 @@ pub struct MotionFile {
     pub file: Option<String>,
     /// The number of the node in the file, from 0.
     pub node: u32,
-    /// What the file says of this node. It is filled in when the scenario is read, so that results are filed under
-    /// what was in the file; it may be written in place of `file`.
+    /// What the file says of this node, in place of `file`. A file is replaced by it when the scenario is read, so
+    /// that results are filed under what was in the file.
     #[serde(default)]
     pub content: Option<String>,
 }

@@ -25,8 +25,8 @@ pub struct Node {
     #[schemars(with = "units::Length")]
     pub hysteresis_m: f64,
     /// Whether each of its addresses stays with its own link or cell: packets to an address arrive over that link,
-    /// and what is sent from the address leaves by it. Such a node forwards nothing. Left out, addresses name the
-    /// node, and routes take the shortest way to it; those of a station follow it from cell to cell.
+    /// and what is sent from the address leaves by it. Such a node forwards nothing. Default chosen: false. Addresses
+    /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
     #[serde(default)]
     pub multihomed: bool,
 }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
+use super::dect::Dect;
 use super::flow::Flow;
 use super::link::Link;
 use super::mobile_ip::MobileIp;
@@ -32,6 +33,9 @@ pub struct Scenario {
     /// The Wi-Fi cells, one `[[wifi]]` each.
     #[serde(default)]
     pub wifi: Vec<Wifi>,
+    /// The DECT accesses, one `[[dect]]` each.
+    #[serde(default)]
+    pub dect: Vec<Dect>,
     /// The abstract radio cells, one `[[cell]]` each.
     #[serde(rename = "cell", default)]
     pub cells: Vec<Cell>,

@@ -52,6 +52,7 @@ pub(super) fn table(world: &World) -> Table {
             integer("requests", "messages", rows.iter().map(|row| row.requests)),
             lost("lost_out_of_reach", |losses| losses.out_of_reach),
             lost("lost_radio_error", |losses| losses.radio_error),
+            lost("lost_no_cell", |losses| losses.no_cell),
             lost("lost_queue", |losses| losses.queue),
             lost("lost_agent", |losses| losses.agent),
             lost("lost_tunnel", |losses| losses.tunnel),

@@ -18,7 +18,7 @@ fn senders(link: &LinkView<'_>) -> Vec<(usize, Option<usize>)> {
     match link.link {
         // A wire is one direction.
         AnyLink::Wire(_) => vec![(0, Some(1))],
-        AnyLink::Wifi(_) => vec![(0, Some(1)), (1, Some(0))],
+        AnyLink::Wifi(_) | AnyLink::Dect(_) => vec![(0, Some(1)), (1, Some(0))],
         AnyLink::Cell(cell) => {
             let stations = cell.stations() as usize;
             let pairs = (1..=stations).map(|down| (down, down + stations));

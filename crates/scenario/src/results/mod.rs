@@ -1,9 +1,11 @@
 //! The result tables of a run, one file a table.
 
+mod dect;
 mod drops;
 mod flows;
 mod handovers;
 mod links;
+mod messages;
 mod mobile_ip;
 mod packets;
 mod samples;
@@ -24,6 +26,7 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(dect::tables(world));
     if !world.handovers.cells.is_empty() {
         tables.push(handovers::table(world));
     }
@@ -33,9 +36,15 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     if trace.transactions {
         tables.push(transactions::table(world));
     }
+    if trace.occupancy {
+        tables.push(dect::occupancy(world));
+    }
     if let Some(recorder) = &world.network.recorder {
         if trace.time_series() {
-            tables.push(samples::table(recorder));
+            tables.push(samples::table(world, recorder));
+        }
+        if trace.messages {
+            tables.push(messages::table(world, recorder));
         }
         if trace.segments {
             tables.push(segments::table(world, recorder));

@@ -351,10 +351,11 @@ pub(crate) fn rate_text(bps: u64) -> String {
     print(&RATE, bps)
 }
 
-/// A length with its unit, for messages.
+/// A length in metres, to the millimetre, for messages.
 pub(crate) fn length_text(metres: f64) -> String {
-    let sign = if metres < 0.0 { "-" } else { "" };
-    format!("{sign}{}", print(&LENGTH, millimetres(metres.abs())))
+    let rounded = (metres * 1e3).round() / 1e3;
+    // Zero has no sign here.
+    format!("{}m", if rounded == 0.0 { 0.0 } else { rounded })
 }
 
 /// The beginning of a text that may be long, for messages.

@@ -95,6 +95,7 @@ fn check_members(at: &[Step], cell: &Cell, scenario: &Scenario, names: &Names<'_
         if *station == cell.base_station {
             let message = format!("\"{station}\" is the base station of this cell");
             report.add(&steps, message, "a station is another node than the base station");
+            continue;
         } else if cell.stations[..j].contains(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }

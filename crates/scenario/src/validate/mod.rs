@@ -3,6 +3,7 @@
 
 mod application;
 mod cell;
+mod dect;
 mod link;
 mod mobile_ip;
 mod motion;
@@ -30,6 +31,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     check_general(scenario, &mut report);
     link::check(scenario, &names, &mut report);
     wifi::check(scenario, &names, &mut report);
+    dect::check(scenario, &names, &mut report);
     let trajectories = motion::check(scenario, &mut report);
     cell::check(scenario, &names, &trajectories, &mut report);
     let topology = Topology::new(scenario, &names);

@@ -49,10 +49,10 @@ fn check_motion(at: &[Step], node: &Node, report: &mut Report<'_>) -> bool {
     let steps = join(at, ["motion"]);
     match motion {
         Motion::Setdest(file) => {
-            return check_file(at, node, file, file.node, files::setdest::parse, report);
+            return check_file(at, node, file, files::setdest::parse, report);
         }
         Motion::Bonnmotion(file) => {
-            return check_file(at, node, file, 0, files::bonnmotion::parse, report);
+            return check_file(at, node, file, files::bonnmotion::parse, report);
         }
         Motion::Linear(_) | Motion::BackAndForth(_) | Motion::Waypoints(_) => {}
     }
@@ -115,7 +115,6 @@ fn check_file(
     at: &[Step],
     node: &Node,
     file: &MotionFile,
-    number: u32,
     parse: fn(&str, u32) -> Result<Walk, Fault>,
     report: &mut Report<'_>,
 ) -> bool {
@@ -125,13 +124,10 @@ fn check_file(
         report.add(&join(at, ["position"]), "the file says where the node is", help);
     }
     let Some(content) = &file.content else {
-        // What could not be read was reported when it was.
-        if file.file.is_none() {
-            report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
-        }
+        report.add(&steps, "this motion needs a `file`", "write `file = \"walk.ns_movements\"`");
         return false;
     };
-    match parse(content, number) {
+    match parse(content, file.node) {
         Ok(_) => true,
         Err(fault) => {
             report.add(&join(&steps, ["content"]), fault.message, fault.help);

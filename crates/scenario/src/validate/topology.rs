@@ -9,7 +9,7 @@ use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
 
-/// The nodes as a graph, links and cells as its edges.
+/// The nodes as a graph, links, cells and DECT accesses as its edges.
 pub(super) struct Topology {
     /// For each node its neighbours, and the MTU on the way to them.
     neighbours: Vec<Vec<(usize, u64)>>,
@@ -45,6 +45,9 @@ impl Topology {
             for station in &cell.stations {
                 topology.join(names.node(&cell.access_point), names.node(station), cell.mtu_bytes);
             }
+        }
+        for access in &scenario.dect {
+            topology.join(names.node(&access.terminal), names.node(&access.gateway), access.mtu_bytes);
         }
         for cell in &scenario.cells {
             for station in &cell.stations {
@@ -138,6 +141,9 @@ impl Topology {
                 }
             }
         }
-        Some(mtu_bytes[to]).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
+        // A station may be in any of its cells.
+        let hosts = [from, to].into_iter().filter(|&end| self.host[end]);
+        let around = hosts.flat_map(|end| &self.neighbours[end]).map(|&(_, link_mtu_bytes)| link_mtu_bytes);
+        Some(around.fold(mtu_bytes[to], u64::min)).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
     }
 }

@@ -47,7 +47,7 @@ fn arrivals(cell: &mut Cell) -> Vec<(u64, u32)> {
 #[test]
 fn propagation_takes_the_distance_over_the_speed_of_light() {
     // 299.792458 m are 1 us of light, 2997.92458 m are 10 us.
-    let mut cell = cell(disc(5000.0), None, &[299.792_458, 2997.924_58]);
+    let mut cell = cell(disc(5000.0), None, &[299.792_458, 2_997.924_58]);
     let (near, far) = (cell.sub_interface(0), cell.sub_interface(1));
     assert_eq!((near, far, cell.station_interface(1)), (Attachment(1), Attachment(2), Attachment(4)));
     enqueue(&mut cell, Time::ZERO, far, 1000).expect("in reach");
@@ -84,7 +84,7 @@ fn the_distance_counts_that_is_at_the_end_of_the_transmission() {
     assert_eq!(enqueue(&mut cell, Time::ZERO, Attachment(1), 1000), out);
     // The transmitter was busy all the same.
     assert_eq!(cell.stats(Attachment(1), at_us(1000)).busy, Span::from_ms(1));
-    assert_eq!(cell.path(0).lost_since_last().len(), 1);
+    assert_eq!(cell.path(0).downlink.lost_since_last().len(), 1);
 }
 
 #[test]
@@ -154,12 +154,13 @@ fn the_nth_packet_of_a_direction_meets_the_nth_draw_wherever_the_others_are() {
     };
     let lost = |others: bool| -> Vec<bool> {
         let mut cell = cell(law.clone(), None, &[50.0, 90.0, 200.0]);
+        let up = cell.station_interface(0);
         (0..200)
             .map(|i| {
                 let now = at_us(i * 5000);
                 if others {
                     enqueue(&mut cell, now, Attachment(2), 700).ok();
-                    enqueue(&mut cell, now, cell.station_interface(0), 100).ok();
+                    enqueue(&mut cell, now, up, 100).ok();
                     cell.beacon(0, now);
                     cell.broadcast(now, &broadcast(60), 1000).ok();
                 }
@@ -186,7 +187,7 @@ fn a_broadcast_reaches_every_station_in_reach_and_no_other() {
     assert_eq!(arrivals(&mut cell), [(1_000_033, 4), (1_000_067, 6)]);
     assert_eq!(cell.stats(BROADCAST, at_us(9000)).delivered_packets, 2);
     // Broadcasts are no packets of a path.
-    assert_eq!(cell.path(0).last_arrival, None);
+    assert_eq!(cell.path(0).downlink.last_arrival, None);
 }
 
 #[test]

@@ -33,7 +33,12 @@ impl Association {
         }
         let data_on = if self.state.sends_data() { self.sender.next_path(&self.paths) } else { None };
         let data_path = data_on.map(|place| self.paths.all[place].path);
-        let mut chunks = Vec::new();
+        let due = self.receiver.sack_due || self.receiver.sack_at.is_some();
+        if data_on.is_none() && !due {
+            return None;
+        }
+        // Mostly one chunk: room for it alone.
+        let mut chunks = Vec::with_capacity(1);
         let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
         let back = self.sack_path.or(self.sending_path());
         // A delayed SACK goes with data on its way, if the packet holds both (RFC 9260 6.1).
