@@ -2,25 +2,16 @@
 
 use crate::application::{Measurement, Server, Source};
 use crate::network::Alarm;
+use crate::socket::SocketId;
 use roamsim_engine::Stream;
 
-/// The pair of sockets under a flow.
+/// The pair of sockets under a flow or a session of signalling, both of one protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Association {
-    /// Numbers of TCP sockets.
-    Tcp {
-        /// At the source, which opens the connection.
-        source: u32,
-        /// At the sink.
-        sink: u32,
-    },
-    /// Numbers of UDP sockets.
-    Udp {
-        /// At the source.
-        source: u32,
-        /// At the sink.
-        sink: u32,
-    },
+pub struct Association {
+    /// At the source, which opens the connection where there is one.
+    pub source: SocketId,
+    /// At the sink.
+    pub sink: SocketId,
 }
 
 /// A flow.
@@ -29,7 +20,7 @@ pub struct Flow {
     pub name: String,
     /// The kind of its application, in the scenario's word.
     pub application: &'static str,
-    /// The TCP variant, empty over UDP.
+    /// The variant of TCP or the rules of SCTP, empty over UDP.
     pub variant: String,
     /// Its application's sending side.
     pub source: Source,

@@ -2,11 +2,11 @@
 //!
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 
+use crate::socket::SocketId;
 use roamsim_engine::Time;
-use roamsim_protocols::Address;
-use roamsim_protocols::mih;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, mih, sctp};
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
@@ -65,6 +65,8 @@ pub enum Pdu {
     Tcp(Segment),
     /// A UDP datagram and its message.
     Udp(Datagram, Message),
+    /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
+    Sctp(sctp::Packet),
 }
 
 /// A packet's number in its run, from zero, in order of creation.
@@ -85,7 +87,7 @@ pub struct Packet {
     /// Destination address.
     pub destination: Address,
     /// The socket it is for at its destination: the result of demultiplexing by addresses and ports, which are
-    /// fixed when the association is made. It indexes TCP or UDP sockets, as the PDU says. A broadcast is for no
+    /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says. A broadcast is for no
     /// socket: there the network writes the number (address) of the interface that it came in at.
     pub socket: u32,
     /// Octets, network header included.
@@ -105,7 +107,18 @@ impl Packet {
     #[inline]
     pub fn is_of_a_flow(&self) -> bool {
         match &self.pdu {
-            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => !self.is_broadcast(),
+            Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
+                !self.is_broadcast()
+            }
+        }
+    }
+
+    /// The socket it is for at its destination.
+    pub fn socket_id(&self) -> SocketId {
+        match self.pdu {
+            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
+            Pdu::Udp(..) => SocketId::Udp(self.socket),
+            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
         }
     }
 }

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 /// What to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// cwnd and ssthresh of every TCP sender, when they change.
+    /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
     pub cwnd: bool,
-    /// Every RTT measured by a TCP sender; smoothed RTT and RTO, when they change.
+    /// Every RTT measured by a TCP or SCTP sender; smoothed RTT and RTO, when they change.
     pub rtt: bool,
     /// Packets waiting at every interface, at every arrival.
     pub queue: bool,
     /// Octets delivered by every flow, at every delivery.
     pub throughput: bool,
-    /// What every TCP sender sent, sent again and lost, and the acknowledgements that reached it.
+    /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached it.
     pub segments: bool,
     /// The story of every packet.
     pub packets: bool,
@@ -67,7 +67,7 @@ pub struct PacketRow {
     pub node: NodeId,
     /// On which link, and for a drop, why.
     pub place: String,
-    /// "tcp" or "udp".
+    /// "tcp", "udp" or "sctp".
     pub protocol: &'static str,
     /// What it carries, in words.
     pub description: String,
@@ -82,15 +82,15 @@ pub struct Detail {
     pub description: String,
     /// The octets that its transport carries; empty without a capture.
     pub payload: Vec<u8>,
-    /// The part of a TCP stream that it carries, where segments are recorded.
-    pub part: Option<StreamPart>,
+    /// The parts of its sender's stream that it carries, where segments are recorded.
+    pub parts: Vec<StreamPart>,
 }
 
 #[derive(Clone)]
 struct Traced {
     description: String,
     octets: Vec<u8>,
-    part: Option<StreamPart>,
+    parts: Vec<StreamPart>,
 }
 
 /// The recorder of one run.
@@ -125,7 +125,7 @@ impl Recorder {
         }
     }
 
-    /// What became of the streams of TCP senders, in order of recording: a loss is known before it happens.
+    /// What became of the streams of TCP and SCTP senders, in order of recording: a loss is known before it happens.
     pub fn segment_rows(&self) -> &[SegmentRow] {
         &self.segments
     }
@@ -210,6 +210,7 @@ impl Recorder {
             protocol: match packet.pdu {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
+                Pdu::Sctp(_) => "sctp",
             },
             description: description.unwrap_or_default(),
             size_bytes: packet.size_bytes,
@@ -223,7 +224,7 @@ impl Recorder {
                 Some(capture) => capture.octets(packet, &detail.payload),
                 None => Vec::new(),
             };
-            let traced = Traced { description: detail.description, octets, part: detail.part };
+            let traced = Traced { description: detail.description, octets, parts: detail.parts };
             self.traced.insert(packet.id, traced);
         }
         self.row(now, PacketEvent::Sent, node, String::new(), packet);
@@ -289,7 +290,13 @@ impl Recorder {
         let traced = self.traced.get(&packet.id).cloned();
         if let (Some(capture), Some(traced)) = (&mut self.capture, &traced) {
             let dropped = copies.iter().find_map(|(_, dropped)| *dropped).filter(|_| copies.len() == 1);
-            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped.map(|d| (d, place.as_str())));
+            capture.packet(
+                now,
+                at,
+                Direction::Outbound,
+                &traced.octets,
+                dropped.map(|d| (d, place.as_str())),
+            );
         }
         for &(id, dropped) in copies {
             if let Some(traced) = &traced {
@@ -315,7 +322,8 @@ impl Recorder {
 
     /// A packet has ended on the way.
     fn lost(&mut self, at: Time, packet: &Packet) {
-        if let Some(Traced { part: Some(part), .. }) = self.traced.remove(&packet.id) {
+        let Some(traced) = self.traced.remove(&packet.id) else { return };
+        for part in traced.parts {
             self.segment(at, SegmentEvent::Lost, part);
         }
     }

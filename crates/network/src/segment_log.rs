@@ -1,8 +1,11 @@
-//! What became of the stream of each TCP sender: the rows of a time-sequence chart.
+//! What became of the stream of each TCP and SCTP sender: the rows of a time-sequence chart.
 //!
 //! Everything is told in offsets of the sender's stream, from 0, and as the sender sees it, except for losses,
 //! which the path tells: a segment that a link dropped, when it did.
+//!
+//! The stream of an SCTP sender is the user data of its DATA chunks in the order of their TSNs; a chunk is a segment.
 
+use crate::socket::SocketId;
 use roamsim_engine::Time;
 use std::ops::Range;
 
@@ -18,7 +21,7 @@ pub enum SegmentEvent {
     /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for one
     /// that acknowledges nothing new.
     Acknowledged,
-    /// A block of a SACK option (RFC 2018, RFC 2883) has reached the sender.
+    /// A block of a SACK option (RFC 2018, RFC 2883), or a gap ack block (RFC 9260 3.3.4), has reached the sender.
     Sacked,
 }
 
@@ -35,11 +38,11 @@ impl SegmentEvent {
     }
 }
 
-/// A part of the stream that a TCP socket sends.
+/// A part of the stream that a socket sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPart {
-    /// The socket's number.
-    pub sender: u32,
+    /// The socket.
+    pub sender: SocketId,
     /// Offsets, the end excluded.
     pub octets: Range<u64>,
 }

@@ -2,11 +2,11 @@
 //!
 //! The origin's user makes an indication or a request at start, start + interval, ... while the time is before the
 //! stop; the responder's user answers a request after its processing time. Before that, at the start of the run,
-//! the ends set the session up: connection (over TCP, opened by the origin), registration, event subscription.
+//! the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration, event subscription.
 
 use crate::distribution::Distribution;
 use crate::network::Alarm;
-use crate::socket::Traffic;
+use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
 use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
@@ -42,10 +42,8 @@ impl MihNode {
 pub struct SessionSocket {
     /// The signalling entry.
     pub signalling: u32,
-    /// Whether `socket` is one of TCP.
-    pub tcp: bool,
-    /// The socket's number.
-    pub socket: u32,
+    /// The socket.
+    pub socket: SocketId,
 }
 
 /// What the origin's user does.

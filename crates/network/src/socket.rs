@@ -2,15 +2,48 @@
 //!
 //! A stream carries records: (end offset, message). A record is delivered when its last octet arrives in order,
 //! so one segment can carry several messages, or a part of one. The messages themselves wait at the receiving
-//! socket; the connection counts octets only.
+//! socket; the connection counts octets only. An SCTP association keeps messages apart by itself: they wait under
+//! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
 use crate::network::{Alarm, Network};
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::tcp::{Connection, Segment};
-use roamsim_protocols::{Address, Context};
+use roamsim_protocols::{Address, Context, sctp};
 use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A socket: its protocol, and its number among the sockets of that protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketId {
+    /// Of TCP.
+    Tcp(u32),
+    /// Of UDP.
+    Udp(u32),
+    /// Of SCTP.
+    Sctp(u32),
+}
+
+impl SocketId {
+    /// The protocol's name in results.
+    pub fn protocol(self) -> &'static str {
+        match self {
+            SocketId::Tcp(_) => "tcp",
+            SocketId::Udp(_) => "udp",
+            SocketId::Sctp(_) => "sctp",
+        }
+    }
+
+    /// A number that no other socket has.
+    pub(crate) fn unique(self) -> u32 {
+        match self {
+            SocketId::Tcp(number) => 3 * number,
+            SocketId::Udp(number) => 3 * number + 1,
+            SocketId::Sctp(number) => 3 * number + 2,
+        }
+    }
+}
 
 /// Who uses a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +161,132 @@ impl TcpSocket {
             size_bytes,
             pdu: Pdu::Tcp(segment),
         }
+    }
+}
+
+/// How an application's data becomes messages of an SCTP association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SctpUse {
+    /// Messages go on this many streams in turn, from stream 0 on.
+    pub streams: u16,
+    /// Whether messages keep their order within a stream.
+    pub ordered: bool,
+    /// Octets of the messages that carry a stream without messages.
+    pub message_bytes: u64,
+}
+
+/// One end of an SCTP association.
+pub struct SctpSocket {
+    /// The machine.
+    pub association: sctp::Association,
+    /// Where it lives.
+    pub node: NodeId,
+    /// Its address.
+    pub local: Address,
+    /// The peer's address.
+    pub remote: Address,
+    /// The peer's socket.
+    pub peer: u32,
+    /// Who uses it.
+    pub user: User,
+    /// Its exchange with IP.
+    pub traffic: Traffic,
+    pub(crate) alarm: Alarm,
+    pub(crate) random: Stream,
+    pub(crate) how: SctpUse,
+    /// The stream of the next message.
+    pub(crate) next_stream: u16,
+    /// Octets written as a stream and not yet made into messages.
+    pub(crate) unwritten_bytes: u64,
+    /// The user has closed; the association will be when it is up and everything is written.
+    pub(crate) closing: bool,
+    /// Messages written and not yet sent, in order; of a stream without messages there are none.
+    pub(crate) waiting: VecDeque<Message>,
+    /// Messages on their way to this socket, by the TSN of their first chunk, in order.
+    pub(crate) incoming: VecDeque<(u32, Option<Message>)>,
+    /// The TSN of the next chunk that is sent for the first time.
+    pub(crate) next_tsn: u32,
+    /// What its chunks carry; kept only for captures, packet stories and the log of segments.
+    pub(crate) sent: Option<Box<ChunkLog>>,
+}
+
+impl SctpSocket {
+    /// The next packet that the association has to send.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<sctp::Packet> {
+        self.association.poll_transmit(&mut Context { now, random: &mut self.random })
+    }
+
+    /// The IP packet around it; counts it as sent.
+    #[inline]
+    pub(crate) fn packet(&mut self, network: &Network, packet: sctp::Packet) -> Packet {
+        let size_bytes = network.ip.header_bytes() + packet.total_bytes();
+        self.traffic.sent(size_bytes);
+        Packet {
+            id: network.next_packet_id(),
+            source: self.local,
+            destination: self.remote,
+            socket: self.peer,
+            size_bytes,
+            pdu: Pdu::Sctp(packet),
+        }
+    }
+}
+
+/// What the chunks of an association carry, by TSN.
+#[derive(Clone, Debug)]
+pub(crate) struct ChunkLog {
+    pub(crate) initial_tsn: u32,
+    pub(crate) chunks: Vec<SentChunk>,
+    /// Octets acknowledged in sequence.
+    pub(crate) acknowledged: u64,
+}
+
+/// What a chunk carries.
+#[derive(Clone, Debug)]
+pub(crate) struct SentChunk {
+    /// Its place in the user data of all chunks.
+    pub(crate) octets: Range<u64>,
+    /// Its message, and its first octet's place in it; of a stream without messages there is none.
+    pub(crate) message: Option<(Message, u64)>,
+    /// Recorded as sent, so that the next time it is sent again.
+    pub(crate) recorded: bool,
+}
+
+impl ChunkLog {
+    pub(crate) fn new(initial_tsn: u32) -> ChunkLog {
+        ChunkLog { initial_tsn, chunks: Vec::new(), acknowledged: 0 }
+    }
+
+    /// A chunk that was sent.
+    pub(crate) fn get(&self, tsn: u32) -> Option<&SentChunk> {
+        self.chunks.get(tsn.wrapping_sub(self.initial_tsn) as usize)
+    }
+
+    /// The place of a chunk that is sent, and whether it was sent before.
+    pub(crate) fn record(&mut self, tsn: u32) -> Option<(Range<u64>, bool)> {
+        let chunk = self.chunks.get_mut(tsn.wrapping_sub(self.initial_tsn) as usize)?;
+        Some((chunk.octets.clone(), std::mem::replace(&mut chunk.recorded, true)))
+    }
+
+    /// Octets in all chunks up to this one, 0 for one that was not sent.
+    pub(crate) fn end(&self, tsn: u32) -> u64 {
+        self.get(tsn).map_or(0, |chunk| chunk.octets.end)
+    }
+
+    /// A chunk is sent for the first time; `message` if it is the first of one.
+    pub(crate) fn push(&mut self, bytes: u16, message: Option<Message>) {
+        let last = self.chunks.last();
+        let start = last.map_or(0, |last| last.octets.end);
+        let message = match message {
+            Some(message) => Some((message, 0)),
+            // One more of the last one's, if that has more.
+            None => last.and_then(|last| {
+                let (message, from) = last.message.as_ref()?;
+                Some((message.clone(), from + (last.octets.end - last.octets.start)))
+            }),
+        };
+        self.chunks.push(SentChunk { octets: start..start + u64::from(bytes), message, recorded: false });
     }
 }
 

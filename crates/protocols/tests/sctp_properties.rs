@@ -100,7 +100,7 @@ proptest! {
                 }
                 while let Some(event) = ends[i].poll_event() {
                     match event {
-                        Event::Received(message) => received[i].push(message),
+                        Event::Received(message) => received[i].push(Message { tsn: 0, ..message }),
                         Event::Closed => closed[i] = true,
                         Event::Established => {}
                         other => prop_assert!(false, "{other:?}"),
@@ -144,7 +144,7 @@ proptest! {
                 .enumerate()
                 .filter(|(_, message)| message.0 == 1 - i)
                 .map(|(number, &(_, stream, bytes, unordered))| Message {
-                    stream, bytes, protocol: number as u32, unordered,
+                    tsn: 0, stream, bytes, protocol: number as u32, unordered,
                 })
                 .collect();
             for stream in 0..4 {

@@ -3,6 +3,8 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
+mod sctp;
+
 use crate::model::application::{Application, Pace};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
@@ -15,7 +17,7 @@ use crate::model::transport::{Tcp, TcpVariant, Transport};
 use crate::model::wifi::{Preamble as PreambleModel, Wifi};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
-use roamsim_network::flow::{Association, Flow};
+use roamsim_network::flow::Flow;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
@@ -214,9 +216,9 @@ impl Builder<'_> {
         let mihfs = names.map(|name| self.mihf(world, name));
         let ends =
             mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
-        let tcp = matches!(model.transport, Transport::Tcp(_));
-        // Over TCP the origin connects from a port of its own; over UDP both use the registered one.
-        let ports = [if tcp { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
+        let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
         let socket_ends = [0, 1].map(|at: usize| SocketEnd {
             node: nodes[at],
             port: ports[at],
@@ -229,10 +231,14 @@ impl Builder<'_> {
                 let random = (stream("tcp/origin"), stream("tcp/responder"));
                 world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
             }
+            Transport::Sctp(settings) => {
+                let random = (stream("sctp/origin"), stream("sctp/responder"));
+                sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
         };
         // Validation refuses signalling without a route.
         let Some(sockets) = sockets else { return };
-        let sockets = [sockets.0, sockets.1];
+        let sockets = [sockets.source, sockets.sink];
         for at in [0, 1] {
             let peer = 1 - at;
             let remote = world.network.topology.route(nodes[peer], nodes[at]);
@@ -240,7 +246,7 @@ impl Builder<'_> {
             mih.mihf.add_session(SessionConfig {
                 peer: mihf_id(names[peer], nodes[peer]),
                 remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
-                reliable: tcp,
+                reliable,
                 acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
                     timeout: settings.timeout,
                     retransmissions: settings.retransmissions,
@@ -261,7 +267,7 @@ impl Builder<'_> {
                     queue_packets: limit.queue_packets,
                 }),
             });
-            mih.sessions.push(SessionSocket { signalling: number, tcp, socket: sockets[at] });
+            mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
         }
         let config = SignallingConfig {
             name: model.name.clone(),
@@ -299,20 +305,25 @@ impl Builder<'_> {
         let a = SocketEnd { node: from, port, user: User::FlowSource(number) };
         let b = SocketEnd { node: to, port, user: User::FlowSink(number) };
         let association = match &model.transport {
-            Transport::Udp(_) => world.add_udp(a, b).map(|(source, sink)| Association::Udp { source, sink }),
+            Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
                 let config = tcp_config(settings, path_mss(world, from, to));
                 let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
-                world.add_tcp(&config, ends.0, ends.1).map(|(source, sink)| Association::Tcp { source, sink })
+                world.add_tcp(&config, ends.0, ends.1)
+            }
+            Transport::Sctp(settings) => {
+                let ends = ((a, stream("sctp/source")), (b, stream("sctp/sink")));
+                sctp::add(world, settings, ends.0, ends.1)
             }
         };
         // Validation refuses flows without a route.
         let Some(association) = association else { return };
-        let over_tcp = matches!(model.transport, Transport::Tcp(_));
-        let (source, server) = application(&model.application, over_tcp, self.stop(model.application.stop()));
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let (source, server) = application(&model.application, reliable, self.stop(model.application.stop()));
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
+            Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
         };
         world.flows.push(Flow::new(
             &model.name,
@@ -339,11 +350,15 @@ fn mihf_id(name: &str, number: NodeId) -> MihfId {
 /// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
 /// headers. Among equally short routes the two directions may take different ones.
 pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
+    path_payload(world, from, to).saturating_sub(Tcp::HEADER_BYTES as u32).max(1)
+}
+
+/// What IP carries in a packet that every link between two nodes takes, there and back.
+fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
     let links = [topology.path(from, to), topology.path(to, from)].concat();
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    let headers = world.network.ip.header_bytes() + Tcp::HEADER_BYTES as u32;
-    mtu.unwrap_or(0).saturating_sub(headers).max(1)
+    mtu.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {
@@ -445,7 +460,7 @@ pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     }
 }
 
-fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Option<Server>) {
+fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
     let activity = Activity { start: model.start(), stop };
     let source = match model {
         Application::Bulk(bulk) => {
@@ -493,8 +508,8 @@ fn application(model: &Application, over_tcp: bool, stop: Time) -> (Source, Opti
                 Distribution::Constant(model.response_size_bytes),
                 time_distribution(&model.processing_time),
             );
-            // TCP delivers in the end; a datagram may be lost, so its request is given up some time.
-            let timeout = if over_tcp { model.timeout } else { Some(model.timeout()) };
+            // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
+            let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
             let request = Distribution::Constant(model.request_size_bytes);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
             return (Source::Client(client), Some(server));

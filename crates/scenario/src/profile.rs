@@ -30,6 +30,10 @@ pub(crate) fn apply(root: &mut Node) {
 }
 
 fn fill_in(transport: &mut Table) {
+    // Of other protocols, decoding refuses the key.
+    if transport.get("protocol").and_then(Node::text) != Some("tcp") {
+        return;
+    }
     let Some(profile) = transport.get("profile") else { return };
     let Some(name) = profile.text() else { return };
     // What is wrong with a setting of the profile beside one of the scenario's is shown where the profile is named.

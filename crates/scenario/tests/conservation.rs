@@ -20,11 +20,13 @@ fn application(kind: u8) -> &'static str {
     }
 }
 
-fn transport(kind: u8, tcp: bool) -> &'static str {
-    match (tcp || kind < 2, kind % 2) {
-        (false, _) => r#"{ protocol = "udp" }"#,
-        (true, 0) => r#"{ protocol = "tcp", variant = "reno", mss = "700B" }"#,
-        (true, _) => r#"{ protocol = "tcp", variant = "newreno", min_rto = "200ms", timestamps = true }"#,
+fn transport(kind: u8, protocol: u8) -> &'static str {
+    match (protocol, kind % 2) {
+        (0, _) if kind >= 2 => r#"{ protocol = "udp" }"#,
+        (1, 0) => r#"{ protocol = "sctp", streams = 3, ordered = false, rto_min = "200ms" }"#,
+        (1, _) => r#"{ protocol = "sctp", rules = "rfc2960", mtu = "600B", sack_frequency = 1 }"#,
+        (_, 0) => r#"{ protocol = "tcp", variant = "reno", mss = "700B" }"#,
+        (_, _) => r#"{ protocol = "tcp", variant = "newreno", min_rto = "200ms", timestamps = true }"#,
     }
 }
 
@@ -38,8 +40,8 @@ proptest! {
         loss in 0.0f64..0.6,
         outage_ms in 1u32..1500,
         wifi in any::<bool>(),
-        flows in proptest::collection::vec((0u8..6, any::<bool>(), any::<bool>()), 1..5),
-        signalling_tcp in any::<bool>(),
+        flows in proptest::collection::vec((0u8..6, 0u8..3, any::<bool>()), 1..5),
+        signalling_over in 0usize..3,
         seed in any::<u64>(),
     ) {
         let mut text = format!(r#"
@@ -65,15 +67,15 @@ outages = [{{ start = "2s", duration = "{outage_ms}ms" }}]
             true => "[[wifi]]\nname = \"cell\"\naccess_point = \"router\"\nstations = [\"mn\"]\nqueue = { packets = 5 }\n",
             false => "[[link]]\nname = \"access\"\nbetween = [\"mn\", \"router\"]\nrate = \"5Mb/s\"\ndelay = \"1ms\"\n",
         };
-        for (number, &(kind, tcp, up)) in flows.iter().enumerate() {
+        for (number, &(kind, protocol, up)) in flows.iter().enumerate() {
             let (from, to) = if up { ("mn", "host") } else { ("host", "mn") };
             text += &format!(
                 "[[flow]]\nname = \"f{number}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {}\napplication = {}\n",
-                transport(kind, tcp),
+                transport(kind, protocol),
                 application(kind),
             );
         }
-        let over = if signalling_tcp { "tcp" } else { "udp" };
+        let over = ["udp", "tcp", "sctp"][signalling_over];
         text += &format!(
             "[[signalling]]\nname = \"s\"\nkind = \"request\"\nfrom = \"host\"\nto = \"mn\"\n\
              transport = {{ protocol = \"{over}\" }}\nmessage_size = \"200B\"\ninterval = \"20ms\"\n\

@@ -112,6 +112,16 @@ reports! {
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
     vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";
     vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
+    sctp_key_of_tcp: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", min_rto = \"200ms\"";
+    sctp_rules_unknown: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", rules = \"rfc4960\"";
+    sctp_profile: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", profile = \"classic\"";
+    sctp_mtu_above_the_path: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"1501B\"";
+    sctp_mtu_too_small: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", mtu = \"100B\"";
+    sctp_sack_delay_too_long: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", sack_delay = \"1s\"";
+    sctp_zeros: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", streams = 0, sack_frequency = 0, missing_reports = 0, initial_window = 0, max_burst = 0, message_size = \"0B\", rto_initial = \"0s\", valid_cookie_life = \"0s\"";
+    sctp_receive_window_too_small: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", receive_window = \"1kB\"";
+    sctp_rto_min_above_rto_max: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", rto_min = \"2min\"";
+    sctp_message_size_of_messages: "transport = { protocol = \"udp\" }\nmessage_size" => "transport = { protocol = \"sctp\", message_size = \"1kB\" }\nmessage_size";
     mss_above_mtu: "min_rto = \"200ms\"" => "mss = \"1460B\"";
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
@@ -133,7 +143,7 @@ fn several_mistakes_are_reported_together() {
         .replace("duration = \"60s\"", "duration = 60")
         .replace("rate = \"10Mb/s\"", "bandwith = \"10Mb/s\"")
         .replace("probability = 0.01", "probability = 2")
-        .replace("protocol = \"udp\" }\nmessage_size", "protocol = \"sctp\" }\nmessage_size");
+        .replace("protocol = \"udp\" }\nmessage_size", "protocol = \"dccp\" }\nmessage_size");
     insta::assert_snapshot!(refuse(&text));
 }
 

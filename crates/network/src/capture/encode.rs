@@ -4,10 +4,11 @@
 
 use crate::packet::{BROADCAST, IpVersion, Packet, Pdu};
 use roamsim_protocols::checksum::Sum;
-use roamsim_protocols::{Address, tcp};
+use roamsim_protocols::{Address, sctp, tcp};
 
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
+const PROTOCOL_SCTP: u8 = 132;
 /// The hop limit recommended by RFC 1700.
 const HOP_LIMIT: u8 = 64;
 
@@ -31,7 +32,7 @@ fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
     }
 }
 
-/// The packet's octets. `payload` is what its datagram or segment carries.
+/// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
 pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let source = address_octets(ip, packet.source);
     let destination = address_octets(ip, packet.destination);
@@ -39,6 +40,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let protocol = match packet.pdu {
         Pdu::Tcp(_) => PROTOCOL_TCP,
         Pdu::Udp(..) => PROTOCOL_UDP,
+        Pdu::Sctp(_) => PROTOCOL_SCTP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
     let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
@@ -49,6 +51,12 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets
         }
         Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
+        // Its checksum covers no pseudo header (RFC 9260 6.8).
+        Pdu::Sctp(packet) => {
+            let mut octets = Vec::new();
+            sctp::wire::encode(packet, payload, &mut octets);
+            octets
+        }
     };
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);
     match ip {

@@ -97,7 +97,12 @@ pub struct StationPlace {
 
 impl StationPlace {
     /// A station that has heard nothing yet.
-    pub fn new(node: NodeId, scheme: Scheme, cells: Vec<Membership>, association: Association) -> StationPlace {
+    pub fn new(
+        node: NodeId,
+        scheme: Scheme,
+        cells: Vec<Membership>,
+        association: Association,
+    ) -> StationPlace {
         StationPlace { node, scheme, cells, association, current: None, left_at: None, open: None }
     }
 }

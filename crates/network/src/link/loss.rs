@@ -5,7 +5,8 @@
 //! the same losses. Before the start nothing is lost and nothing is drawn.
 //!
 //! The list: from the start on the packets with data are counted, first transmissions and retransmissions alike, and
-//! those whose numbers are on the list are lost. Handshakes, pure acknowledgements and a FIN alone do not count.
+//! those whose numbers are on the list are lost. Handshakes, pure acknowledgements and a FIN alone do not count, nor do
+//! SCTP packets without a DATA chunk.
 //!
 //! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error Rates
 //! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
@@ -140,18 +141,14 @@ fn has_data(packet: &Packet) -> bool {
     match &packet.pdu {
         Pdu::Tcp(segment) => segment.payload_bytes > 0,
         Pdu::Udp(..) => true,
+        Pdu::Sctp(packet) => packet.data().next().is_some(),
     }
 }
 
 /// Whether a packet is of the association, in either direction.
 fn belongs(packet: &Packet, association: Association) -> bool {
-    match (&packet.pdu, association) {
-        (Pdu::Tcp(_), Association::Tcp { source, sink })
-        | (Pdu::Udp(..), Association::Udp { source, sink }) => {
-            packet.socket == source || packet.socket == sink
-        }
-        (Pdu::Tcp(_), Association::Udp { .. }) | (Pdu::Udp(..), Association::Tcp { .. }) => false,
-    }
+    let socket = packet.socket_id();
+    socket == association.source || socket == association.sink
 }
 
 impl Chain {
@@ -183,6 +180,7 @@ impl Chain {
 mod tests {
     use super::*;
     use crate::link::testing::{datagram, segment};
+    use crate::socket::SocketId;
     use roamsim_protocols::tcp::Flags;
 
     fn streams(purpose: &str) -> Stream {
@@ -253,6 +251,10 @@ mod tests {
         assert!((fine - coarse).abs() < 0.001, "{fine} {coarse}");
     }
 
+    fn between(source: SocketId, sink: SocketId) -> Association {
+        Association { source, sink }
+    }
+
     fn list(segments: &[u64], association: Option<Association>, start: Time) -> Loss {
         Loss::new(LossModel::List { segments: segments.to_vec(), association }, start, streams)
     }
@@ -276,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_list_of_a_flow_counts_its_packets_in_either_direction_and_no_others() {
-        let mut tcp = list(&[2, 3], Some(Association::Tcp { source: 2, sink: 3 }), Time::ZERO);
+        let mut tcp = list(&[2, 3], Some(between(SocketId::Tcp(2), SocketId::Tcp(3))), Time::ZERO);
         let sent = [
             segment(3, Flags::ACK, 1000), // 1
             segment(5, Flags::ACK, 1000),
@@ -287,7 +289,7 @@ mod tests {
         ];
         assert_eq!(sent.map(|p| tcp.takes(Time::ZERO, &p)), [false, false, false, true, false, true]);
 
-        let mut udp = list(&[1], Some(Association::Udp { source: 1, sink: 0 }), Time::ZERO);
+        let mut udp = list(&[1], Some(between(SocketId::Udp(1), SocketId::Udp(0))), Time::ZERO);
         let sent = [segment(0, Flags::ACK, 1000), datagram(100), datagram(100)];
         assert_eq!(sent.map(|p| udp.takes(Time::ZERO, &p)), [false, true, false]);
     }

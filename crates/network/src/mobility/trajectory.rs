@@ -222,7 +222,8 @@ mod tests {
         let start = Time::ZERO + Span::from_secs(2);
         let trajectory = Trajectory::back_and_forth(a, b, 20.0, Span::from_secs(1), start);
         for round in [0.0, 1.0, 1e6] {
-            for (s, x) in [(2.0, 0.0), (3.0, 20.0), (5.0, 60.0), (5.5, 60.0), (6.0, 60.0), (7.0, 40.0), (9.5, 0.0)]
+            for (s, x) in
+                [(2.0, 0.0), (3.0, 20.0), (5.0, 60.0), (5.5, 60.0), (6.0, 60.0), (7.0, 40.0), (9.5, 0.0)]
             {
                 assert_eq!(at_s(&trajectory, round * 8.0 + s), (x, 7.0), "round {round}, {s} s");
             }

@@ -2,8 +2,9 @@
 
 use crate::packet::Message;
 use crate::recorder::Detail;
-use crate::socket::TcpSocket;
+use crate::socket::{ChunkLog, TcpSocket};
 use roamsim_protocols::mih;
+use roamsim_protocols::sctp::{self, Chunk, Data, Sack};
 use roamsim_protocols::tcp::Segment;
 
 /// A message in words.
@@ -67,5 +68,70 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
         [] => segment.to_string(),
         carried => format!("{segment} [{}]", carried.join("; ")),
     };
-    Detail { description, payload, part: None }
+    Detail { description, payload, parts: Vec::new() }
+}
+
+/// An SCTP packet in words, with the messages that its chunks carry wholly or in part, and their octets when they are
+/// wanted. Octets of a stream without messages are a pattern by their place in it.
+pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool) -> Detail {
+    let description =
+        packet.chunks.iter().map(|chunk| describe_chunk(log, chunk)).collect::<Vec<_>>().join("; ");
+    let mut payload = Vec::new();
+    for data in packet.data().filter(|_| capturing) {
+        let Some(chunk) = log.get(data.tsn) else { continue };
+        match &chunk.message {
+            Some((message, from)) => {
+                let octets = octets(message);
+                let end = (*from as usize + usize::from(data.payload_bytes)).min(octets.len());
+                payload.extend(&octets[*from as usize..end]);
+            }
+            None => payload.extend(chunk.octets.clone().map(|at| at as u8)),
+        }
+    }
+    Detail { description, payload, parts: Vec::new() }
+}
+
+fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
+    match chunk {
+        Chunk::Data(data) => describe_data(log, data),
+        Chunk::Init(init) => format!("INIT tag {} TSN {}", init.initiate_tag, init.initial_tsn),
+        Chunk::InitAck(init) => format!("INIT ACK tag {} TSN {}", init.initiate_tag, init.initial_tsn),
+        Chunk::Sack(sack) => describe_sack(sack),
+        Chunk::Heartbeat(_) => "HEARTBEAT".to_owned(),
+        Chunk::HeartbeatAck(_) => "HEARTBEAT ACK".to_owned(),
+        Chunk::Abort { .. } => "ABORT".to_owned(),
+        Chunk::Shutdown { cumulative_tsn_ack } => format!("SHUTDOWN up to {cumulative_tsn_ack}"),
+        Chunk::ShutdownAck => "SHUTDOWN ACK".to_owned(),
+        Chunk::Error(_) => "ERROR".to_owned(),
+        Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
+        Chunk::CookieAck => "COOKIE ACK".to_owned(),
+        Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
+        Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
+    }
+}
+
+fn describe_data(log: &ChunkLog, data: &Data) -> String {
+    let mut text = format!("DATA TSN {} stream {}", data.tsn, data.stream);
+    match data.unordered {
+        true => text += " unordered",
+        false => text += &format!(" SSN {}", data.ssn),
+    }
+    text += &format!(" ({} B)", data.payload_bytes);
+    if let Some((message, _)) = log.get(data.tsn).and_then(|chunk| chunk.message.as_ref()) {
+        let part = if data.beginning && data.ending { "" } else { "part of " };
+        text += &format!(" [{part}{}]", describe(message));
+    }
+    text
+}
+
+fn describe_sack(sack: &Sack) -> String {
+    let mut text = format!("SACK up to {} rwnd {}", sack.cumulative_tsn_ack, sack.a_rwnd_bytes);
+    let tsn = |offset: u16| sack.cumulative_tsn_ack.wrapping_add(u32::from(offset));
+    for &(first, last) in &sack.gaps {
+        text += &format!(" gap {}-{}", tsn(first), tsn(last));
+    }
+    for duplicate in &sack.duplicates {
+        text += &format!(" duplicate {duplicate}");
+    }
+    text
 }

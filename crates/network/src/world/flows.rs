@@ -4,8 +4,8 @@ use super::{Event, Work, World};
 use crate::application::{Action, Source};
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
+use crate::socket::SocketId;
 use roamsim_engine::{EventQueue, Time};
-use roamsim_protocols::tcp::State;
 use roamsim_protocols::{Context, Machine};
 
 impl World {
@@ -46,43 +46,68 @@ impl World {
     /// Does what a flow's source wants done.
     pub(super) fn serve_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
         while let Some(action) = self.flows[number as usize].source.poll_action() {
-            let association = self.flows[number as usize].association;
-            match (action, association) {
-                (Action::Send { bytes }, _) => {
+            let Association { source, sink } = self.flows[number as usize].association;
+            match action {
+                Action::Send { bytes } => {
                     let measurement = &mut self.flows[number as usize].measurement;
                     let message = AppMessage { sequence: measurement.sent_messages, generated: now, bytes };
                     measurement.sent_messages += 1;
                     measurement.sent_bytes += u64::from(bytes);
-                    let (Association::Tcp { source, .. } | Association::Udp { source, .. }) = association;
-                    let tcp = matches!(association, Association::Tcp { .. });
-                    self.send_message(now, tcp, source, Message::Application(message), queue);
+                    self.send_message(now, source, Message::Application(message), queue);
                 }
-                (Action::Open, Association::Tcp { source, .. }) => self.open_tcp(source),
-                (Action::Stream { bytes }, Association::Tcp { source, .. }) => {
-                    let socket = &mut self.tcp[source as usize];
-                    socket.written_bytes += bytes;
-                    socket.connection.write(bytes);
-                    self.work.push_back(Work::Tcp(source));
+                Action::Open => self.open(source),
+                Action::Stream { bytes } => self.write_stream(source, bytes),
+                Action::Close => self.close(source),
+                Action::Abort => {
+                    self.abort(source);
+                    self.abort(sink);
                 }
-                (Action::Close, Association::Tcp { source, .. }) => {
-                    let socket = &mut self.tcp[source as usize];
-                    match socket.connection.state() {
-                        // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt.
-                        State::SynSent => socket.close_when_established = true,
-                        _ => socket.connection.close(),
-                    }
-                    self.work.push_back(Work::Tcp(source));
-                }
-                (Action::Abort, Association::Tcp { source, sink }) => {
-                    self.tcp[source as usize].connection.abort();
-                    self.tcp[sink as usize].connection.abort();
-                    self.work.extend([Work::Tcp(source), Work::Tcp(sink)]);
-                }
-                (_, Association::Udp { .. }) => {}
             }
         }
         let flow = &mut self.flows[number as usize];
         flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number), queue);
+    }
+
+    /// Opens a connection; UDP has none.
+    pub(super) fn open(&mut self, socket: SocketId) {
+        match socket {
+            SocketId::Tcp(number) => self.open_tcp(number),
+            SocketId::Udp(_) => {}
+            SocketId::Sctp(number) => self.open_sctp(number),
+        }
+    }
+
+    /// Writes octets without message boundaries; validation refuses that over UDP.
+    fn write_stream(&mut self, socket: SocketId, bytes: u64) {
+        match socket {
+            SocketId::Tcp(number) => self.write_tcp_stream(number, bytes),
+            SocketId::Udp(_) => {}
+            SocketId::Sctp(number) => self.write_sctp_stream(number, bytes),
+        }
+    }
+
+    /// Closes a connection when everything written has been sent.
+    fn close(&mut self, socket: SocketId) {
+        match socket {
+            SocketId::Tcp(number) => self.close_tcp(number),
+            SocketId::Udp(_) => {}
+            SocketId::Sctp(number) => self.close_sctp(number),
+        }
+    }
+
+    /// Drops a connection.
+    fn abort(&mut self, socket: SocketId) {
+        match socket {
+            SocketId::Tcp(number) => {
+                self.tcp[number as usize].connection.abort();
+                self.work.push_back(Work::Tcp(number));
+            }
+            SocketId::Udp(_) => {}
+            SocketId::Sctp(number) => {
+                self.sctp[number as usize].association.abort();
+                self.work.push_back(Work::Sctp(number));
+            }
+        }
     }
 
     /// Sends the responses that are ready.
@@ -92,12 +117,9 @@ impl World {
             let Some(server) = &mut flow.server else { return };
             let mut cx = Context { now, random: &mut flow.server_random };
             let Some((sequence, bytes)) = server.poll_response(&mut cx) else { break };
-            let (tcp, sink) = match flow.association {
-                Association::Tcp { sink, .. } => (true, sink),
-                Association::Udp { sink, .. } => (false, sink),
-            };
+            let sink = flow.association.sink;
             let response = Message::Application(AppMessage { sequence, generated: now, bytes });
-            self.send_message(now, tcp, sink, response, queue);
+            self.send_message(now, sink, response, queue);
         }
         let flow = &mut self.flows[number as usize];
         if let Some(server) = &flow.server {

@@ -44,7 +44,7 @@ impl World {
             }
             for at in 0..self.outgoing.len() {
                 let (socket, pdu) = (self.outgoing[at].0, Arc::clone(&self.outgoing[at].1));
-                self.send_message(now, socket.tcp, socket.socket, Message::Mih(pdu), queue);
+                self.send_message(now, socket.socket, Message::Mih(pdu), queue);
             }
             if self.outgoing.is_empty() {
                 break;
@@ -129,10 +129,7 @@ impl World {
         let signalling = &self.signalling[number as usize];
         [signalling.origin, signalling.responder].map(|end: End| {
             let socket = self.mih_nodes[end.mihf as usize].sessions[end.session as usize];
-            match socket.tcp {
-                true => self.tcp[socket.socket as usize].traffic,
-                false => self.udp[socket.socket as usize].traffic,
-            }
+            self.traffic(socket.socket)
         })
     }
 
@@ -144,9 +141,7 @@ impl World {
         let (link, events) = (signalling.content.link.clone(), signalling.content.events());
         let links = vec![link.link.clone()];
         let socket = self.mih_nodes[origin.mihf as usize].sessions[origin.session as usize];
-        if socket.tcp {
-            self.open_tcp(socket.socket);
-        }
+        self.open(socket.socket);
         match kind {
             Kind::Indication => {
                 self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));

@@ -7,20 +7,20 @@
 mod describe;
 mod flows;
 mod mih;
+mod sctp;
 mod tcp;
 
-use crate::flow::Flow;
+use crate::flow::{Association, Flow};
 use crate::handover::Handovers;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Wanted};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
-use crate::socket::{Record, TcpSocket, Traffic, UdpSocket, User};
+use crate::socket::{SctpSocket, SocketId, TcpSocket, Traffic, UdpSocket, User};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Livelock, Simulation, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::SessionId;
-use roamsim_protocols::tcp::State;
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
@@ -33,6 +33,8 @@ pub enum Event {
     Link(u32),
     /// A TCP socket.
     Tcp(u32),
+    /// An SCTP socket.
+    Sctp(u32),
     /// The source of a flow.
     Source(u32),
     /// The server of a flow.
@@ -54,7 +56,8 @@ impl Event {
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
-            Event::Beacon(number) => (6, number),
+            Event::Beacon(number) => (7, number),
+            Event::Sctp(number) => (6, number),
         };
         kind << 32 | u64::from(number)
     }
@@ -64,6 +67,7 @@ impl Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Tcp(u32),
+    Sctp(u32),
     Source(u32),
     Server(u32),
     Mihf(u32),
@@ -88,6 +92,8 @@ pub struct World {
     pub tcp: Vec<TcpSocket>,
     /// UDP sockets.
     pub udp: Vec<UdpSocket>,
+    /// SCTP sockets.
+    pub sctp: Vec<SctpSocket>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// Nodes with an MIHF.
@@ -112,6 +118,7 @@ impl World {
             network,
             tcp: Vec::new(),
             udp: Vec::new(),
+            sctp: Vec::new(),
             flows: Vec::new(),
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
@@ -124,8 +131,8 @@ impl World {
         }
     }
 
-    /// Adds a UDP association; returns the two sockets' numbers.
-    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<(u32, u32)> {
+    /// Adds a UDP association between two nodes, `None` where no route joins them.
+    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
         let (local, remote) = self.addresses(a.node, b.node)?;
         let first = self.udp.len() as u32;
         let socket = |end: SocketEnd, local, remote, remote_port, peer| UdpSocket {
@@ -140,13 +147,54 @@ impl World {
         };
         self.udp.push(socket(a, local, remote, b.port, first + 1));
         self.udp.push(socket(b, remote, local, a.port, first));
-        Some((first, first + 1))
+        Some(Association { source: SocketId::Udp(first), sink: SocketId::Udp(first + 1) })
     }
 
     /// The addresses by which two nodes reach each other: of the interfaces that lead there.
     fn addresses(&self, a: NodeId, b: NodeId) -> Option<(Address, Address)> {
         let topology = &self.network.topology;
         Some((topology.address_for(a, b)?, topology.address_for(b, a)?))
+    }
+
+    /// The node of a socket.
+    pub fn node(&self, socket: SocketId) -> NodeId {
+        match socket {
+            SocketId::Tcp(number) => self.tcp[number as usize].node,
+            SocketId::Udp(number) => self.udp[number as usize].node,
+            SocketId::Sctp(number) => self.sctp[number as usize].node,
+        }
+    }
+
+    /// The user of a socket.
+    fn user(&self, socket: SocketId) -> User {
+        match socket {
+            SocketId::Tcp(number) => self.tcp[number as usize].user,
+            SocketId::Udp(number) => self.udp[number as usize].user,
+            SocketId::Sctp(number) => self.sctp[number as usize].user,
+        }
+    }
+
+    /// What a socket has exchanged with IP so far.
+    pub fn traffic(&self, socket: SocketId) -> Traffic {
+        match socket {
+            SocketId::Tcp(number) => self.tcp[number as usize].traffic,
+            SocketId::Udp(number) => self.udp[number as usize].traffic,
+            SocketId::Sctp(number) => self.sctp[number as usize].traffic,
+        }
+    }
+
+    /// The name of what uses a socket, for time series and segments.
+    pub fn socket_name(&self, socket: SocketId) -> String {
+        match self.user(socket) {
+            User::FlowSource(flow) => format!("flow {}", self.flows[flow as usize].name),
+            User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
+            User::Mih { mihf, session } => {
+                let node = &self.mih_nodes[mihf as usize];
+                let signalling = node.sessions[session as usize].signalling;
+                let name = &self.signalling[signalling as usize].config.name;
+                format!("signalling {name} at {}", self.network.topology.node(node.node).name)
+            }
+        }
     }
 
     /// Runs to the end; returns the number of events that did something.
@@ -184,6 +232,7 @@ impl World {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Tcp(number) => self.serve_tcp(now, number, queue),
+                Work::Sctp(number) => self.serve_sctp(now, number, queue),
                 Work::Source(number) => self.serve_source(now, number, queue),
                 Work::Server(number) => self.serve_server(now, number, queue),
                 Work::Mihf(number) => self.serve_mihf(now, number, queue),
@@ -224,6 +273,7 @@ impl World {
                 let user = socket.user;
                 self.deliver(now, user, message);
             }
+            Pdu::Sctp(ref pdu) => self.receive_sctp(now, &packet, pdu, queue),
         }
         self.serve_work(now, queue);
     }
@@ -233,7 +283,7 @@ impl World {
     fn receive_broadcast(&mut self, _now: Time, packet: &Packet) {
         match packet.pdu {
             // No transport listens for broadcasts.
-            Pdu::Tcp(_) | Pdu::Udp(..) => {}
+            Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
         }
     }
 
@@ -277,8 +327,8 @@ impl World {
 
     /// A message was written to a connection that is gone.
     #[cold]
-    fn refuse_message(&mut self, number: u32) {
-        match self.tcp[number as usize].user {
+    fn refuse_message(&mut self, socket: SocketId) {
+        match self.user(socket) {
             User::FlowSource(flow) | User::FlowSink(flow) => {
                 self.flows[flow as usize].measurement.lost_messages += 1;
             }
@@ -288,33 +338,23 @@ impl World {
         }
     }
 
-    /// Sends a message over a socket: in the stream of a TCP socket, or as a datagram.
+    /// Sends a message over a socket: in the stream of TCP, as a datagram of UDP, as a message of SCTP.
     pub(crate) fn send_message(
         &mut self,
         now: Time,
-        tcp: bool,
-        number: u32,
+        socket: SocketId,
         message: Message,
         queue: &mut EventQueue<Event>,
     ) {
-        let bytes = message.bytes();
-        if tcp {
-            let socket = &mut self.tcp[number as usize];
-            if socket.connection.state() == State::Closed {
-                self.refuse_message(number);
-                return;
-            }
-            socket.connection.write(u64::from(bytes));
-            socket.written_bytes += u64::from(bytes);
-            let record = Record { end: socket.written_bytes, message };
-            if self.details {
-                socket.unacknowledged.push_back(record.clone());
-            }
-            let peer = socket.peer;
-            self.tcp[peer as usize].incoming.push_back(record);
-            self.work.push_back(Work::Tcp(number));
-            return;
+        match socket {
+            SocketId::Tcp(number) => self.write_message(number, message),
+            SocketId::Udp(number) => self.send_datagram(now, number, message, queue),
+            SocketId::Sctp(number) => self.write_sctp_message(number, message),
         }
+    }
+
+    fn send_datagram(&mut self, now: Time, number: u32, message: Message, queue: &mut EventQueue<Event>) {
+        let bytes = message.bytes();
         let socket = &mut self.udp[number as usize];
         let datagram = Datagram {
             source_port: socket.local_port,
@@ -326,7 +366,7 @@ impl World {
         let detail = self.details.then(|| Detail {
             description: describe::describe(&message),
             payload: if self.network.capturing() { describe::octets(&message) } else { Vec::new() },
-            part: None,
+            parts: Vec::new(),
         });
         let packet = Packet {
             id: self.network.next_packet_id(),
@@ -354,6 +394,7 @@ impl Simulation for World {
                 worked
             }
             Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),
+            Event::Sctp(number) => self.handle_sctp_timeout(now, number, queue),
             Event::Source(number) => self.handle_source(now, number, queue),
             Event::Server(number) => self.handle_server(now, number, queue),
             Event::Mihf(number) => self.handle_mihf(now, number, queue),

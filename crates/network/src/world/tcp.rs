@@ -2,17 +2,19 @@
 
 use super::describe::tcp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
+use crate::flow::Association;
 use crate::network::Alarm;
+use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{TcpSocket, Traffic, User};
+use crate::socket::{Record, SocketId, TcpSocket, Traffic, User};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
 impl World {
-    /// Adds a TCP connection that `a` will open to `b`, which listens; returns the two sockets' numbers.
+    /// Adds a TCP connection that `a` will open to `b`, which listens; `None` where no route joins the nodes.
     ///
     /// `random` gives the random stream of each end, which also draws its initial sequence number.
     pub fn add_tcp(
@@ -20,7 +22,7 @@ impl World {
         config: &Config,
         a: (SocketEnd, Stream),
         b: (SocketEnd, Stream),
-    ) -> Option<(u32, u32)> {
+    ) -> Option<Association> {
         let (a, a_random) = a;
         let (b, b_random) = b;
         let (local, remote) = self.addresses(a.node, b.node)?;
@@ -49,13 +51,49 @@ impl World {
         let mut listener = socket(b, b_random, remote, local, a.port, first);
         listener.connection.listen();
         self.tcp.push(listener);
-        Some((first, first + 1))
+        Some(Association { source: SocketId::Tcp(first), sink: SocketId::Tcp(first + 1) })
+    }
+
+    /// Appends a message to the stream of a socket.
+    pub(super) fn write_message(&mut self, number: u32, message: Message) {
+        let bytes = u64::from(message.bytes());
+        let socket = &mut self.tcp[number as usize];
+        if socket.connection.state() == State::Closed {
+            self.refuse_message(SocketId::Tcp(number));
+            return;
+        }
+        socket.connection.write(bytes);
+        socket.written_bytes += bytes;
+        let record = Record { end: socket.written_bytes, message };
+        if self.details {
+            socket.unacknowledged.push_back(record.clone());
+        }
+        let peer = socket.peer;
+        self.tcp[peer as usize].incoming.push_back(record);
+        self.work.push_back(Work::Tcp(number));
     }
 
     /// Opens a connection.
     pub(crate) fn open_tcp(&mut self, number: u32) {
         let socket = &mut self.tcp[number as usize];
         socket.connection.open();
+        self.work.push_back(Work::Tcp(number));
+    }
+
+    pub(super) fn write_tcp_stream(&mut self, number: u32, bytes: u64) {
+        let socket = &mut self.tcp[number as usize];
+        socket.written_bytes += bytes;
+        socket.connection.write(bytes);
+        self.work.push_back(Work::Tcp(number));
+    }
+
+    pub(super) fn close_tcp(&mut self, number: u32) {
+        let socket = &mut self.tcp[number as usize];
+        match socket.connection.state() {
+            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt.
+            State::SynSent => socket.close_when_established = true,
+            _ => socket.connection.close(),
+        }
         self.work.push_back(Work::Tcp(number));
     }
 
@@ -111,8 +149,8 @@ impl World {
                 let octets = start..start + u64::from(segment.payload_bytes);
                 let again = start < socket.highest_sent;
                 socket.highest_sent = socket.highest_sent.max(octets.end);
-                let part = StreamPart { sender: number, octets };
-                detail.get_or_insert_with(Detail::default).part = Some(part.clone());
+                let part = StreamPart { sender: SocketId::Tcp(number), octets };
+                detail.get_or_insert_with(Detail::default).parts = vec![part.clone()];
                 if let Some(recorder) = &mut network.recorder {
                     let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
                     recorder.segment(now, event, part);
@@ -135,7 +173,8 @@ impl World {
         // The ACK of a FIN counts one more than there are octets.
         let acknowledged = connection.sent_offset(segment.ack).min(connection.snd_max_offset());
         let before = connection.snd_una_offset().min(acknowledged);
-        let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender: number, octets });
+        let sender = SocketId::Tcp(number);
+        let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender, octets });
         record(SegmentEvent::Acknowledged, before..acknowledged);
         for &(left, right) in segment.options.sack.as_slice() {
             record(SegmentEvent::Sacked, connection.sent_offset(left)..connection.sent_offset(right));
@@ -175,22 +214,9 @@ impl World {
         }
     }
 
-    /// The name of what uses a TCP socket, for time series and segments.
-    pub fn socket_name(&self, number: u32) -> String {
-        match self.tcp[number as usize].user {
-            User::FlowSource(flow) => format!("flow {}", self.flows[flow as usize].name),
-            User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
-            User::Mih { mihf, session } => {
-                let node = &self.mih_nodes[mihf as usize];
-                let signalling = node.sessions[session as usize].signalling;
-                let name = &self.signalling[signalling as usize].config.name;
-                format!("signalling {name} at {}", self.network.topology.node(node.node).name)
-            }
-        }
-    }
-
     fn sample_tcp(&mut self, now: Time, number: u32) {
-        let name = self.socket_name(number);
+        let name = self.socket_name(SocketId::Tcp(number));
+        let thing = SocketId::Tcp(number).unique();
         let wanted = self.wanted;
         let connection = &mut self.tcp[number as usize].connection;
         let Some(recorder) = &mut self.network.recorder else { return };
@@ -200,11 +226,11 @@ impl World {
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         );
         if wanted.cwnd && open {
-            recorder.sample_change(now, number, "cwnd", "B", connection.cwnd_bytes() as f64, &name);
+            recorder.sample_change(now, thing, "cwnd", "B", connection.cwnd_bytes() as f64, &name);
             if connection.ssthresh_bytes() < u64::MAX {
                 recorder.sample_change(
                     now,
-                    number,
+                    thing,
                     "ssthresh",
                     "B",
                     connection.ssthresh_bytes() as f64,
@@ -214,12 +240,12 @@ impl World {
         }
         if wanted.rtt {
             if let Some(measured) = connection.take_rtt_sample() {
-                recorder.sample(now, number, "rtt", "s", measured.as_secs_f64(), &name);
+                recorder.sample(now, thing, "rtt", "s", measured.as_secs_f64(), &name);
             }
             if let Some(srtt) = connection.srtt() {
-                recorder.sample_change(now, number, "srtt", "s", srtt.as_secs_f64(), &name);
+                recorder.sample_change(now, thing, "srtt", "s", srtt.as_secs_f64(), &name);
             }
-            recorder.sample_change(now, number, "rto", "s", connection.rto().as_secs_f64(), &name);
+            recorder.sample_change(now, thing, "rto", "s", connection.rto().as_secs_f64(), &name);
         }
     }
 }

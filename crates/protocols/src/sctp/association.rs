@@ -210,6 +210,21 @@ impl Association {
         self.sender.is_recovering()
     }
 
+    /// Messages that wait behind what was sent, the one that is partly sent included.
+    pub fn queued_messages(&self) -> usize {
+        self.sender.queued_messages()
+    }
+
+    /// The smoothed round-trip time, once one was measured.
+    pub fn srtt(&self) -> Option<Span> {
+        self.sender.path.rtt.srtt()
+    }
+
+    /// The round-trip time measured last, unless it was taken before.
+    pub fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.sender.path.rtt.take_latest()
+    }
+
     /// The retransmission timeout in force.
     pub fn rto(&self) -> Span {
         self.sender.path.rtt.rto()

@@ -2,6 +2,8 @@
 
 use roamsim_engine::Span;
 
+use super::chunk::{COMMON_HEADER_BYTES, DATA_HEADER_BYTES};
+
 /// Which RFC's rules for loss and congestion hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rules {
@@ -32,6 +34,13 @@ pub struct Config {
     pub rto_max: Span,
     /// Tick of the clock that measures round-trip times. Default 1 ms (chosen, as for TCP here).
     pub clock_granularity: Span,
+    /// The window of a new path in units of PMDCS. Default `None`: by RFC 9260 7.2.1 or RFC 2960 7.2.1.
+    pub initial_window: Option<u32>,
+    /// Missing reports that tell of a loss. Default `None`: 3 by RFC 9260 7.2.4, 4 by RFC 2960 7.2.4.
+    pub missing_reports: Option<u32>,
+    /// Packets with DATA that one SACK acknowledges, if it is not delayed longer than allowed. Default 2 (RFC 9260
+    /// 6.2).
+    pub sack_frequency: u32,
     /// How long a SACK may be delayed; `None` sends one for every packet. Default 200 ms (RFC 9260 6.2).
     pub delayed_ack: Option<Span>,
     /// Packets with DATA in answer to one event. Default 4 (Max.Burst, RFC 9260 section 16).
@@ -56,6 +65,9 @@ impl Default for Config {
             rto_min: Span::from_secs(1),
             rto_max: Span::from_secs(60),
             clock_granularity: Span::from_ms(1),
+            initial_window: None,
+            missing_reports: None,
+            sack_frequency: 2,
             delayed_ack: Some(Span::from_ms(200)),
             max_burst: 4,
             max_retransmissions: 10,
@@ -75,11 +87,16 @@ impl Config {
         self.rto_initial.unwrap_or(by_rules).min(self.rto_max)
     }
 
+    /// The most user data in one DATA chunk: whole words, so that no chunk but a message's last one is padded.
+    pub fn fragment_bytes(&self) -> u32 {
+        self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + DATA_HEADER_BYTES) / 4 * 4
+    }
+
     /// Missing reports that tell of a loss (RFC 9260 7.2.4; RFC 2960 7.2.4).
     pub fn missing_reports(&self) -> u32 {
-        match self.rules {
+        self.missing_reports.unwrap_or(match self.rules {
             Rules::Rfc9260 => 3,
             Rules::Rfc2960 => 4,
-        }
+        })
     }
 }

@@ -31,6 +31,7 @@ impl Path {
             Rules::Rfc9260 => ((4 * unit).min((2 * unit).max(4404)), 4 * unit),
             Rules::Rfc2960 => (2 * unit, 2 * unit),
         };
+        let cwnd = config.initial_window.map_or(cwnd, |window| u64::from(window) * unit);
         Path {
             rtt: RttEstimator::with(
                 config.initial_rto(),
@@ -103,6 +104,12 @@ mod tests {
         // Unit 1000: min(4000, 4404).
         assert_eq!(path(Rules::Rfc9260, 1012), 4000);
         assert_eq!(path(Rules::Rfc2960, 1012), 2000);
+    }
+
+    #[test]
+    fn the_initial_window_can_be_set_in_units() {
+        let config = Config { packet_bytes: 1012, initial_window: Some(1), ..Config::default() };
+        assert_eq!(Path::new(&config).cwnd, 1000);
     }
 
     #[test]

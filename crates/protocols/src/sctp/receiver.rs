@@ -11,6 +11,8 @@ use crate::tcp::sequence::{from_wire, to_wire};
 /// A message that has arrived whole and may be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// The TSN of its first chunk.
+    pub tsn: u32,
     /// The stream.
     pub stream: u16,
     /// Its octets.
@@ -50,6 +52,7 @@ pub(super) struct Receiver {
     pub(super) sack_due: bool,
     pub(super) sack_at: Option<Time>,
     delay: Option<Span>,
+    sack_frequency: u32,
     pub(super) messages: VecDeque<Message>,
 }
 
@@ -68,6 +71,7 @@ impl Receiver {
             sack_due: false,
             sack_at: None,
             delay: config.delayed_ack,
+            sack_frequency: config.sack_frequency,
             messages: VecDeque::new(),
         }
     }
@@ -151,8 +155,13 @@ impl Receiver {
         for tsn in first..=last {
             bytes += self.fragments.remove(&tsn).map_or(0, |data| u64::from(data.payload_bytes));
         }
-        let message =
-            Message { stream: newest.stream, bytes, protocol: newest.protocol, unordered: newest.unordered };
+        let message = Message {
+            tsn: to_wire(self.base, first),
+            stream: newest.stream,
+            bytes,
+            protocol: newest.protocol,
+            unordered: newest.unordered,
+        };
         if newest.unordered {
             self.held_bytes -= bytes;
             self.messages.push_back(message);
@@ -169,11 +178,11 @@ impl Receiver {
         }
     }
 
-    /// The packet with DATA has been read to its end: every second one is acknowledged at once (RFC 9260 6.2).
+    /// The packet with DATA has been read to its end: every second one, or what the settings say, is acknowledged at once (RFC 9260 6.2).
     pub(super) fn packet_ends(&mut self, now: Time) {
         self.packets += 1;
         match self.delay {
-            Some(delay) if self.packets < 2 && !self.sack_due => {
+            Some(delay) if self.packets < self.sack_frequency && !self.sack_due => {
                 self.sack_at.get_or_insert(now + delay);
             }
             _ => self.sack_due = true,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use roamsim_engine::Time;
 
-use super::chunk::{COMMON_HEADER_BYTES, Chunk, DATA_HEADER_BYTES, Data, Sack, padded};
+use super::chunk::{Chunk, DATA_HEADER_BYTES, Data, Sack, padded};
 use super::config::{Config, Rules};
 use super::path::Path;
 use super::stats::Stats;
@@ -77,10 +77,7 @@ impl Sender {
             recovery_exit: None,
             t3_at: None,
             burst_left: config.max_burst,
-            // Whole words, so that no chunk but a message's last one is padded.
-            fragment_bytes: u64::from(
-                (config.packet_bytes - COMMON_HEADER_BYTES - DATA_HEADER_BYTES) / 4 * 4,
-            ),
+            fragment_bytes: u64::from(config.fragment_bytes()),
             config: *config,
         }
     }
@@ -103,6 +100,10 @@ impl Sender {
         let before = self.queue.len();
         self.queue.retain(|message| message.stream < streams);
         (before - self.queue.len()) as u64
+    }
+
+    pub(super) fn queued_messages(&self) -> usize {
+        self.queue.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -60,7 +60,7 @@ impl RttEstimator {
     }
 
     /// The last measurement, in whole ticks, unless it was taken before.
-    pub(super) fn take_latest(&mut self) -> Option<Span> {
+    pub(crate) fn take_latest(&mut self) -> Option<Span> {
         self.latest.take()
     }
 

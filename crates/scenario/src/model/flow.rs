@@ -12,7 +12,7 @@ use super::transport::Transport;
 pub struct Flow {
     /// The flow's name in results.
     pub name: String,
-    /// The node that sends; with `request_response`, the client. It opens the TCP connection.
+    /// The node that sends; with `request_response`, the client. It opens the TCP connection or the SCTP association.
     pub from: String,
     /// The node that receives; with `request_response`, the server.
     pub to: String,

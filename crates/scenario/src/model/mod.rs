@@ -11,6 +11,7 @@ pub mod flow;
 pub mod link;
 pub mod node;
 pub mod scenario;
+pub mod sctp;
 pub mod signalling;
 pub mod transport;
 pub mod wifi;

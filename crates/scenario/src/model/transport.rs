@@ -4,6 +4,7 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sctp::Sctp;
 use crate::units;
 
 /// A transport protocol with its settings.
@@ -15,6 +16,8 @@ pub enum Transport {
     Udp(Udp),
     /// The Transmission Control Protocol (RFC 9293).
     Tcp(Tcp),
+    /// The Stream Control Transmission Protocol (RFC 9260).
+    Sctp(Sctp),
 }
 
 /// The settings of UDP: none.

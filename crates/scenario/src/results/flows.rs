@@ -3,40 +3,57 @@
 use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::flow::{Association, Flow};
-use roamsim_network::socket::TcpSocket;
-use roamsim_protocols::tcp::Stats;
+use roamsim_network::flow::Flow;
+use roamsim_network::socket::SocketId;
 
 /// A count that streams do not have.
 fn messages_only(flow: &Flow, count: u64) -> f64 {
     if flow.is_stream() { f64::NAN } else { count as f64 }
 }
 
+/// What a sender of data counts. A DATA chunk of SCTP is a segment.
+#[derive(Clone, Copy, Default)]
+struct Sent {
+    segments: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    fast_retransmits: u64,
+}
+
+impl Sent {
+    fn of(world: &World, socket: SocketId) -> Sent {
+        match socket {
+            SocketId::Tcp(number) => {
+                let stats = world.tcp[number as usize].connection.stats();
+                Sent {
+                    segments: stats.data_segments_sent,
+                    retransmissions: stats.data_retransmissions,
+                    timeouts: stats.timeouts,
+                    fast_retransmits: stats.fast_retransmits,
+                }
+            }
+            SocketId::Sctp(number) => {
+                let stats = world.sctp[number as usize].association.stats();
+                Sent {
+                    segments: stats.data_chunks_sent,
+                    retransmissions: stats.data_chunks_retransmitted,
+                    timeouts: stats.timeouts,
+                    fast_retransmits: stats.fast_retransmits,
+                }
+            }
+            SocketId::Udp(_) => Sent::default(),
+        }
+    }
+}
+
 pub(super) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
-    let sent = |flow: &Flow, count: fn(&Stats) -> u64| match flow.association {
-        Association::Tcp { source, sink } => {
-            let of = |socket: u32| count(world.tcp[socket as usize].connection.stats());
-            of(source) + if flow.server.is_some() { of(sink) } else { 0 }
-        }
-        Association::Udp { .. } => 0,
+    let sent = |flow: &Flow, count: fn(Sent) -> u64| {
+        let answers = flow.server.as_ref().map_or(0, |_| count(Sent::of(world, flow.association.sink)));
+        count(Sent::of(world, flow.association.source)) + answers
     };
-    let node = |flow: &Flow, at_source: bool| {
-        let node = match (flow.association, at_source) {
-            (Association::Tcp { source, .. }, true) => world.tcp[source as usize].node,
-            (Association::Tcp { sink, .. }, false) => world.tcp[sink as usize].node,
-            (Association::Udp { source, .. }, true) => world.udp[source as usize].node,
-            (Association::Udp { sink, .. }, false) => world.udp[sink as usize].node,
-        };
-        world.network.topology.node(node).name.clone()
-    };
-    let tcp = |flow: &Flow| -> Option<&TcpSocket> {
-        match flow.association {
-            Association::Tcp { source, .. } => Some(&world.tcp[source as usize]),
-            Association::Udp { .. } => None,
-        }
-    };
+    let node = |socket: SocketId| world.network.topology.node(world.node(socket)).name.clone();
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
     let active_s = |flow: &Flow| stop(flow).since(flow.source.activity().start).as_secs_f64();
     let delays: Vec<_> = flows.iter().map(|flow| flow.measurement.delay_statistics()).collect();
@@ -45,12 +62,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
         name: "flows",
         columns: vec![
             text("name", flows.iter().map(|flow| flow.name.clone())),
-            text("from", flows.iter().map(|flow| node(flow, true))),
-            text("to", flows.iter().map(|flow| node(flow, false))),
-            text(
-                "protocol",
-                flows.iter().map(|flow| if tcp(flow).is_some() { "tcp" } else { "udp" }.to_owned()),
-            ),
+            text("from", flows.iter().map(|flow| node(flow.association.source))),
+            text("to", flows.iter().map(|flow| node(flow.association.sink))),
+            text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),
             text("variant", flows.iter().map(|flow| flow.variant.clone())),
             text("application", flows.iter().map(|flow| flow.application.to_owned())),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
@@ -74,21 +88,17 @@ pub(super) fn table(world: &World, end: Time) -> Table {
                     .iter()
                     .map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
             ),
-            integer(
-                "segments_sent",
-                "segments",
-                flows.iter().map(|flow| sent(flow, |stats| stats.data_segments_sent)),
-            ),
+            integer("segments_sent", "segments", flows.iter().map(|flow| sent(flow, |sent| sent.segments))),
             integer(
                 "retransmissions",
                 "segments",
-                flows.iter().map(|flow| sent(flow, |stats| stats.data_retransmissions)),
+                flows.iter().map(|flow| sent(flow, |sent| sent.retransmissions)),
             ),
-            integer("timeouts", "", flows.iter().map(|flow| sent(flow, |stats| stats.timeouts))),
+            integer("timeouts", "", flows.iter().map(|flow| sent(flow, |sent| sent.timeouts))),
             integer(
                 "fast_retransmits",
                 "",
-                flows.iter().map(|flow| sent(flow, |stats| stats.fast_retransmits)),
+                flows.iter().map(|flow| sent(flow, |sent| sent.fast_retransmits)),
             ),
             float(
                 "completion_time_s",

@@ -22,7 +22,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
         // A wire is one direction; a cell is a direction for each of its attachments.
         let senders = match link.link {
             AnyLink::Wire(_) => 1,
-            AnyLink::Wifi(_) => link.addresses.len(),
+            AnyLink::Wifi(_) | AnyLink::Cell(_) => link.addresses.len(),
         };
         for sender in 0..senders {
             rows.push(Row {

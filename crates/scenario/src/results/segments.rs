@@ -1,4 +1,4 @@
-//! `segments`: what became of the stream of each TCP sender, a line an event, in order of time.
+//! `segments`: what became of the stream of each TCP and SCTP sender, a line an event, in order of time.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;

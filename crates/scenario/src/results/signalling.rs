@@ -5,7 +5,7 @@ use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::application::delay_statistics;
 use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
-use roamsim_network::socket::Traffic;
+use roamsim_network::socket::{SocketId, Traffic};
 use roamsim_protocols::mih::{SessionId, Stats};
 
 /// What a row needs of an entry.
@@ -13,7 +13,7 @@ struct Row<'a> {
     entry: &'a Signalling,
     origin: &'a Stats,
     responder: &'a Stats,
-    tcp: bool,
+    socket: SocketId,
     validity: String,
     /// Exchange with IP from the start to the end of the run: origin, responder.
     all: [Traffic; 2],
@@ -37,7 +37,7 @@ fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> R
         entry,
         origin: stats(entry.origin),
         responder: stats(entry.responder),
-        tcp: socket.tcp,
+        socket: socket.socket,
         validity: entry.config.validity.clone(),
         all: since(now),
         active: since(at_stop),
@@ -73,7 +73,8 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     let information = |row: &Row<'_>| row.both(Stats::information_messages);
     let packets = |row: &Row<'_>| row.both(|stats| stats.packets.total());
     let segments = |row: &Row<'_>| row.all[0].sent_packets + row.all[1].sent_packets;
-    let if_tcp = |row: &Row<'_>, value: f64| if row.tcp { value } else { f64::NAN };
+    let tcp = |row: &Row<'_>| matches!(row.socket, SocketId::Tcp(_));
+    let if_tcp = |row: &Row<'_>, value: f64| if tcp(row) { value } else { f64::NAN };
     Table {
         name: "signalling",
         columns: vec![
@@ -85,7 +86,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
                     Kind::Request => "request".to_owned(),
                 }),
             ),
-            text("transport", rows.clone().map(|row| if row.tcp { "tcp" } else { "udp" }.to_owned())),
+            text("transport", rows.clone().map(|row| row.socket.protocol().to_owned())),
             text("validity", rows.clone().map(|row| row.validity.clone())),
             integer("messages", "messages", rows.clone().map(Row::messages)),
             integer("successes", "messages", rows.clone().map(|row| row.successes)),
@@ -118,7 +119,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             integer(
                 "tcp_segments",
                 "segments",
-                rows.clone().map(|row| if row.tcp { segments(row) } else { 0 }),
+                rows.clone().map(|row| if tcp(row) { segments(row) } else { 0 }),
             ),
             float(
                 "tcp_segments_per_message",

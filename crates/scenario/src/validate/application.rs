@@ -20,6 +20,9 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let steps = join(&at, ["application"]);
         check_times(&steps, flow.application.start(), flow.application.stop(), scenario, report);
         check_application(&steps, &flow.application, over_udp, report);
+        if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
+            transport::check_messages(&at, &flow.transport, report);
+        }
         for (key, size_bytes) in sizes(&flow.application) {
             let steps = join(&steps, [key]);
             if size_bytes == 0 {
@@ -46,8 +49,13 @@ fn sizes(application: &Application) -> Vec<(&'static str, u64)> {
 
 fn check_application(at: &[Step], application: &Application, over_udp: bool, report: &mut Report<'_>) {
     if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
-        let message = format!("`{}` needs TCP: over UDP nothing says when to send", application.kind());
-        report.add(&join(at, ["kind"]), message, "use TCP, or an application with a rate such as \"cbr\"");
+        let message =
+            format!("`{}` needs TCP or SCTP: over UDP nothing says when to send", application.kind());
+        report.add(
+            &join(at, ["kind"]),
+            message,
+            "use TCP or SCTP, or an application with a rate such as \"cbr\"",
+        );
     }
     match application {
         Application::Bulk(_) => {}
@@ -79,7 +87,7 @@ fn check_application(at: &[Step], application: &Application, over_udp: bool, rep
             check_distribution(&join(at, ["processing_time"]), &a.processing_time, None, report);
             let steps = join(at, ["timeout"]);
             if a.timeout.is_some() && !over_udp {
-                let help = "leave `timeout` out: TCP delivers every request";
+                let help = "leave `timeout` out: TCP and SCTP deliver every request";
                 report.add(&steps, "`timeout` is for requests over UDP", help);
             } else if a.timeout == Some(Span::ZERO) {
                 report.add(&steps, "no response arrives within no time", "write a time above zero");

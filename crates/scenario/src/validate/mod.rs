@@ -4,6 +4,7 @@
 mod application;
 mod link;
 mod names;
+mod sctp;
 mod signalling;
 mod topology;
 mod transport;

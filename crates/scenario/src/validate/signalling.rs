@@ -23,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             .resolve_ends(&at, &source.from, &source.to, report)
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
         transport::check(&at, &source.transport, ends, scenario, topology, report);
+        transport::check_messages(&at, &source.transport, report);
         check_times(&at, source.start, source.stop, scenario, report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {

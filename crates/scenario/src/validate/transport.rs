@@ -3,7 +3,7 @@
 use roamsim_engine::Span;
 
 use super::topology::Topology;
-use super::{Report, Step, join};
+use super::{Report, Step, join, sctp};
 use crate::Scenario;
 use crate::model::transport::{Tcp, Transport, Udp};
 use crate::units::time_text;
@@ -23,7 +23,11 @@ pub(super) fn check(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let Transport::Tcp(tcp) = transport else { return };
+    let tcp = match transport {
+        Transport::Udp(_) => return,
+        Transport::Tcp(tcp) => tcp,
+        Transport::Sctp(sctp) => return sctp::check(at, sctp, ends, scenario, topology, report),
+    };
     let at = join(at, ["transport"]);
     check_timers(&at, tcp, report);
     check_windows(&at, tcp, report);
@@ -158,6 +162,19 @@ fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
 }
 
+/// Checks the transport of an application that has messages of its own.
+pub(super) fn check_messages(at: &[Step], transport: &Transport, report: &mut Report<'_>) {
+    if let Transport::Sctp(sctp) = transport
+        && sctp.message_size_bytes.is_some()
+    {
+        report.add(
+            &join(at, ["transport", "message_size"]),
+            "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
+            "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
+        );
+    }
+}
+
 /// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
 pub(super) fn check_datagram(
     steps: &[Step],
@@ -174,7 +191,7 @@ pub(super) fn check_datagram(
             "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
         );
         let help = format!(
-            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP",
+            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP or SCTP",
             mtu_bytes.saturating_sub(header_bytes)
         );
         report.add(steps, message, help);

@@ -96,7 +96,10 @@ mod tests {
         path.lost(lost(60));
         path.arrived(Time::from_ns(50));
         assert_eq!(path.lost_before_first(), [lost(40)]);
-        assert_eq!((path.first_arrival, path.last_arrival), (Some(Time::from_ns(50)), Some(Time::from_ns(50))));
+        assert_eq!(
+            (path.first_arrival, path.last_arrival),
+            (Some(Time::from_ns(50)), Some(Time::from_ns(50)))
+        );
         path.arrived(Time::from_ns(70));
         assert_eq!(path.first_arrival, Some(Time::from_ns(50)));
     }

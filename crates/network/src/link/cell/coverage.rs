@@ -120,8 +120,12 @@ mod tests {
         // Eight bits of 0.025 each: 1 - 0.975^8 = 1 - 0.816651... = 0.183348...
         close(law(ErrorUnit::Bit).loss_probability(100.0, 1), 1.0 - 0.975_f64.powi(8));
         // A certain bit error leaves no packet.
-        let certain =
-            Coverage::DistancePower { radius_m: 1.0, error_at_edge: 1.0, exponent: 1.0, unit: ErrorUnit::Bit };
+        let certain = Coverage::DistancePower {
+            radius_m: 1.0,
+            error_at_edge: 1.0,
+            exponent: 1.0,
+            unit: ErrorUnit::Bit,
+        };
         close(certain.loss_probability(1.0, 1), 1.0);
     }
 

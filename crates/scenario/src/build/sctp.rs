@@ -1,0 +1,65 @@
+//! SCTP associations of flows and signalling.
+
+use super::path_payload;
+use crate::model::sctp::{Sctp, SctpRules};
+use roamsim_engine::Stream;
+use roamsim_network::World;
+use roamsim_network::flow::Association;
+use roamsim_network::socket::SctpUse;
+use roamsim_network::world::SocketEnd;
+use roamsim_protocols::sctp::{Config, Rules};
+
+/// Adds an association, each end with its random stream.
+pub(super) fn add(
+    world: &mut World,
+    settings: &Sctp,
+    a: (SocketEnd, Stream),
+    b: (SocketEnd, Stream),
+) -> Option<Association> {
+    let ip_header_bytes = world.network.ip.header_bytes();
+    let packet_bytes = match settings.mtu_bytes {
+        Some(mtu_bytes) => (mtu_bytes as u32).saturating_sub(ip_header_bytes),
+        None => path_payload(world, a.0.node, b.0.node),
+    };
+    let config = config(settings, packet_bytes);
+    let how = SctpUse {
+        streams: settings.streams,
+        ordered: settings.ordered,
+        message_bytes: settings.message_size_bytes.unwrap_or_else(|| u64::from(config.fragment_bytes())),
+    };
+    world.add_sctp(&config, how, a, b)
+}
+
+/// The machine's configuration, with packets of `packet_bytes` without the IP header.
+fn config(settings: &Sctp, packet_bytes: u32) -> Config {
+    Config {
+        rules: match settings.rules {
+            SctpRules::Rfc9260 => Rules::Rfc9260,
+            SctpRules::Rfc2960 => Rules::Rfc2960,
+        },
+        packet_bytes,
+        outbound_streams: settings.streams,
+        receive_window_bytes: settings.receive_window_bytes as u32,
+        rto_initial: settings.rto_initial,
+        rto_min: settings.rto_min,
+        rto_max: settings.rto_max,
+        clock_granularity: settings.clock_granularity,
+        initial_window: settings.initial_window_packets,
+        missing_reports: settings.missing_reports,
+        sack_frequency: settings.sack_frequency_packets,
+        delayed_ack: Some(settings.sack_delay),
+        max_burst: settings.max_burst_packets,
+        max_retransmissions: settings.association_max_retrans,
+        max_init_retransmissions: settings.max_init_retransmits,
+        cookie_life: settings.valid_cookie_life,
+        ..Config::default()
+    }
+}
+
+/// The rules, in the scenario's word.
+pub(super) fn rules_name(settings: &Sctp) -> &'static str {
+    match settings.rules {
+        SctpRules::Rfc9260 => "rfc9260",
+        SctpRules::Rfc2960 => "rfc2960",
+    }
+}

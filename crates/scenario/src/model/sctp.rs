@@ -1,0 +1,126 @@
+//! The settings of SCTP.
+
+use roamsim_engine::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// The settings of SCTP. Names are those of RFC 9260 section 16 where it has one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sctp {
+    /// Whose rules hold for the detection of losses, the window and the first retransmission timeout. Default: the
+    /// standard in force.
+    pub rules: SctpRules,
+    /// The largest IP packet that the association makes. Left out: the smallest MTU on the path (RFC 9260 section
+    /// 7.3).
+    #[serde(rename = "mtu", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub mtu_bytes: Option<u64>,
+    /// The size of the messages that carry a stream without messages, `bulk` and `transfer`. Left out: the user data
+    /// of one full packet, so that nothing is fragmented or bundled (chosen).
+    #[serde(rename = "message_size", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub message_size_bytes: Option<u64>,
+    /// Messages go on this many streams in turn. Default chosen: 1, as TCP has.
+    pub streams: u16,
+    /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes, as messages are
+    /// unless the user asks otherwise (RFC 9260 section 11.1.5).
+    pub ordered: bool,
+    /// The window that a path starts with, in units of PMDCS, the largest DATA chunk. Left out: min(4 PMDCS, max(2
+    /// PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 (RFC 2960 section 7.2.1).
+    #[serde(rename = "initial_window")]
+    pub initial_window_packets: Option<u32>,
+    /// The receiver's buffer, and so the largest window that it offers. Default chosen: 6 MiB, as for TCP here.
+    #[serde(rename = "receive_window", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub receive_window_bytes: u64,
+    /// How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260 section 7.2.4), or
+    /// 4 (RFC 2960 section 7.2.4).
+    pub missing_reports: Option<u32>,
+    /// How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC 9260 section 6.2. 1
+    /// is without delay.
+    #[serde(rename = "sack_frequency")]
+    pub sack_frequency_packets: u32,
+    /// How long a SACK waits for the packets that it is to acknowledge, at most 500 ms. Default: RFC 9260 section
+    /// 6.2.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub sack_delay: Span,
+    /// The retransmission timeout before the first RTT measurement; `rto_max` bounds it. Left out: 1 s (RFC 9260
+    /// section 16), or 3 s (RFC 2960 section 14).
+    #[serde(with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub rto_initial: Option<Span>,
+    /// Lower bound of the retransmission timeout. Default: RFC 9260 section 16.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub rto_min: Span,
+    /// Upper bound of the retransmission timeout. Default: RFC 9260 section 16.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub rto_max: Span,
+    /// The granularity G of the clock that measures round-trip times. Default chosen: 1 ms, as for TCP here.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub clock_granularity: Span,
+    /// How many packets with data may leave in answer to one event. Default: RFC 9260 section 16.
+    #[serde(rename = "max_burst")]
+    pub max_burst_packets: u32,
+    /// How many timeouts in a row end the association. Default: RFC 9260 section 16.
+    pub association_max_retrans: u32,
+    /// How often an INIT or a COOKIE ECHO is repeated before the association is given up. Default: RFC 9260 section
+    /// 16.
+    pub max_init_retransmits: u32,
+    /// How long a state cookie is good. Default: RFC 9260 section 16.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub valid_cookie_life: Span,
+}
+
+impl Default for Sctp {
+    // The sources are those of the fields' documentation, where users read them.
+    fn default() -> Sctp {
+        Sctp {
+            rules: SctpRules::Rfc9260,
+            mtu_bytes: None,
+            message_size_bytes: None,
+            streams: 1,
+            ordered: true,
+            initial_window_packets: None,
+            receive_window_bytes: 6 << 20,
+            missing_reports: None,
+            sack_frequency_packets: 2,
+            sack_delay: Span::from_ms(200),
+            rto_initial: None,
+            rto_min: Span::from_secs(1),
+            rto_max: Span::from_secs(60),
+            clock_granularity: Span::from_ms(1),
+            max_burst_packets: 4,
+            association_max_retrans: 10,
+            max_init_retransmits: 8,
+            valid_cookie_life: Span::from_secs(60),
+        }
+    }
+}
+
+impl Sctp {
+    /// Bytes of the common header (RFC 9260 section 3.1).
+    pub const HEADER_BYTES: u64 = 12;
+
+    /// Bytes of a DATA chunk in front of its user data (RFC 9260 section 3.3.1).
+    pub const DATA_HEADER_BYTES: u64 = 16;
+}
+
+/// An RFC's rules for loss and congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SctpRules {
+    /// Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a first
+    /// timeout of 1 s. RFC 4960 has the same but for the timeout, 3 s.
+    Rfc9260,
+    /// Fast retransmit on the fourth missing report, no fast recovery, an initial window of 2 units, a first timeout
+    /// of 3 s.
+    Rfc2960,
+}

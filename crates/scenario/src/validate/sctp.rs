@@ -1,0 +1,141 @@
+//! Settings of SCTP.
+
+use roamsim_engine::Span;
+
+use super::topology::Topology;
+use super::{Report, Step, join};
+use crate::Scenario;
+use crate::model::sctp::Sctp;
+use crate::units::time_text;
+
+/// The smallest packet, without the IP header: an INIT ACK with its cookie.
+const MIN_PACKET_BYTES: u64 = 128;
+
+/// The largest packet that IP carries.
+const MAX_PACKET_BYTES: u64 = 65_535;
+
+/// The smallest window that may be offered (RFC 9260 section 3.3.2).
+const MIN_WINDOW_BYTES: u64 = 1500;
+
+/// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
+pub(super) fn check(
+    at: &[Step],
+    sctp: &Sctp,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let at = join(at, ["transport"]);
+    check_timers(&at, sctp, report);
+    check_sacks(&at, sctp, report);
+    check_windows(&at, sctp, report);
+    if sctp.streams == 0 {
+        let help = "write 1 or more; without `streams` there is one";
+        report.add(&join(&at, ["streams"]), "an association needs a stream to send on", help);
+    }
+    if sctp.message_size_bytes == Some(0) {
+        let help = "write a size of 1 B or more, or leave it out";
+        report.add(&join(&at, ["message_size"]), "there is nothing to send in zero bytes", help);
+    }
+    let header_bytes = scenario.general.ip.header_bytes();
+    let least_bytes = header_bytes + MIN_PACKET_BYTES;
+    let steps = join(&at, ["mtu"]);
+    if let Some(mtu_bytes) = sctp.mtu_bytes {
+        if mtu_bytes < least_bytes || mtu_bytes > MAX_PACKET_BYTES {
+            let message = format!(
+                "an association needs packets of {least_bytes} B, which hold its state cookie, to {MAX_PACKET_BYTES} B"
+            );
+            let help =
+                format!("write \"{least_bytes}B\" or more, or leave `mtu` out to have it follow the path");
+            report.add(&steps, message, help);
+        } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, mtu_bytes)) {
+            let message =
+                format!("packets of {mtu_bytes} B do not pass: the path carries {path_bytes} B at most");
+            let help =
+                format!("write \"{path_bytes}B\" or less, or leave `mtu` out to have it follow the path");
+            report.add(&steps, message, help);
+        }
+    } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, least_bytes)) {
+        let message =
+            format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
+        report.add(&at, message, "raise the `mtu` of the links");
+    }
+}
+
+fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    if sctp.rto_max == Span::ZERO {
+        report.add(&join(at, ["rto_max"]), "`rto_max` must be above zero", "write for example \"60s\"");
+    } else if sctp.rto_max < sctp.rto_min {
+        // Point at the one that the user wrote.
+        let key = if report.is_set(&join(at, ["rto_max"])) { "rto_max" } else { "rto_min" };
+        let message = format!(
+            "`rto_max`, {}, is below `rto_min`, {}",
+            time_text(sctp.rto_max),
+            time_text(sctp.rto_min)
+        );
+        report.add(
+            &join(at, [key]),
+            message,
+            "the upper bound of the timeout may not be below the lower one",
+        );
+    }
+    match sctp.rto_initial {
+        Some(Span::ZERO) => {
+            let steps = join(at, ["rto_initial"]);
+            report.add(&steps, "`rto_initial` must be above zero", "write for example \"1s\"");
+        }
+        Some(initial) if initial > sctp.rto_max => {
+            let message = format!("`rto_initial` is above `rto_max`, {}", time_text(sctp.rto_max));
+            report.add(&join(at, ["rto_initial"]), message, "leave it out: `rto_max` bounds it anyway");
+        }
+        _ => {}
+    }
+    if sctp.valid_cookie_life == Span::ZERO {
+        let help = "write for example \"60s\", RFC 9260's";
+        report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
+    }
+}
+
+fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    if sctp.sack_delay > Span::from_ms(500) {
+        report.add(
+            &join(at, ["sack_delay"]),
+            "a SACK may wait for 500 ms at most (RFC 9260 section 6.2)",
+            "write \"500ms\" or less",
+        );
+    }
+    if sctp.sack_frequency_packets == 0 {
+        report.add(
+            &join(at, ["sack_frequency"]),
+            "a SACK acknowledges at least one packet",
+            "write 1 for a SACK a packet, 2 for RFC 9260's, or more",
+        );
+    }
+    if sctp.missing_reports == Some(0) {
+        report.add(
+            &join(at, ["missing_reports"]),
+            "fast retransmit needs at least one missing report",
+            "write 1 or more; RFC 9260 has 3",
+        );
+    }
+}
+
+fn check_windows(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    if sctp.initial_window_packets == Some(0) {
+        let help = "write 1 or more, or leave it out for RFC 9260's";
+        report.add(&join(at, ["initial_window"]), "a window of zero packets never sends", help);
+    }
+    if sctp.max_burst_packets == 0 {
+        let help = "write 1 or more; RFC 9260 has 4";
+        report.add(&join(at, ["max_burst"]), "a burst of zero packets never sends", help);
+    }
+    let steps = join(at, ["receive_window"]);
+    if sctp.receive_window_bytes < MIN_WINDOW_BYTES {
+        let message = format!("a receive window has {MIN_WINDOW_BYTES} B at least (RFC 9260 section 3.3.2)");
+        report.add(&steps, message, format!("write \"{MIN_WINDOW_BYTES}B\" or more"));
+    } else if sctp.receive_window_bytes > u64::from(u32::MAX) {
+        let message = "a receive window is told in 32 bits (RFC 9260 section 3.3.4)";
+        report.add(&steps, message, "write less than \"4GiB\"");
+    }
+}

@@ -1,0 +1,231 @@
+//! SCTP as users meet it: every kind of application over it, and what is recorded of it.
+
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::table::Values;
+use roamsim_scenario::{Format, Scenario};
+
+/// 1 Mb/s, 50 ms one way, IPv4. A message of 1000 B makes a packet of 20 + 12 + 16 + 1000 = 1048 octets, 8.384 ms
+/// of transmission; a SACK without gaps one of 20 + 12 + 16 = 48, 0.384 ms.
+const PATH: &str = r#"
+[scenario]
+name = "sctp"
+duration = "20s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "50ms"
+"#;
+
+fn flow(transport: &str, application: &str) -> String {
+    format!(
+        "{PATH}\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"sctp\", {transport} }}\n\
+         application = {{ {application} }}\n"
+    )
+}
+
+fn outcome(text: &str, overrides: &[(&str, &str)], trace: Trace) -> Outcome {
+    let pairs: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let scenario = Scenario::parse(text, "sctp", Format::Toml, &pairs);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, trace, fingerprints: true, ..Options::default() }).expect("it runs")
+}
+
+fn column(outcome: &Outcome, table: &str, column: &str) -> Values {
+    let table = outcome.tables.iter().find(|t| t.name == table).expect("the table");
+    table.columns.iter().find(|c| c.name == column).expect("the column").values.clone()
+}
+
+/// The first row's number.
+fn number(outcome: &Outcome, table: &str, name: &str) -> f64 {
+    match column(outcome, table, name) {
+        Values::Float(values) => values[0],
+        Values::Integer(values) => values[0] as f64,
+        Values::Text(_) => panic!("a number was expected"),
+    }
+}
+
+const LOSSY: (&str, &str) =
+    ("link.path.loss", "{ model = \"bernoulli\", probability = 0.1, start = \"1s\" }");
+
+#[test]
+fn a_transfer_takes_the_handshake_and_its_packets() {
+    let text = flow("message_size = \"1000B\"", "kind = \"transfer\", size = \"3kB\"");
+    let outcome = outcome(&text, &[], Trace::default());
+    // INIT 20 + 12 + 20 = 52, INIT ACK with a cookie of 26: 52 + 4 + 26 + 2 = 84, COOKIE ECHO 20 + 12 + 4 + 26 + 2 =
+    // 64, COOKIE ACK 36: 236 octets, 1.888 ms, and four times 50 ms. Then three packets at once: 3 x 8.384 + 50 ms.
+    let expected = 0.001_888 + 0.2 + 3.0 * 0.008_384 + 0.05;
+    let completion = number(&outcome, "flows", "completion_time_s");
+    assert!((completion - expected).abs() < 1e-9, "{completion} and not {expected}");
+    assert_eq!(number(&outcome, "flows", "segments_sent"), 3.0);
+    assert_eq!(number(&outcome, "flows", "delivered_bytes"), 3000.0);
+    assert_eq!(number(&outcome, "flows", "retransmissions"), 0.0);
+    let Values::Text(variant) = column(&outcome, "flows", "variant") else { panic!("text") };
+    assert_eq!(variant, ["rfc9260"]);
+    // The handshake, three packets, two SACKs (after the second and, delayed, the third) and the shutdown's three.
+    let Values::Integer(packets) = column(&outcome, "links", "delivered_packets") else { panic!("integers") };
+    assert_eq!(packets, [2 + 3 + 2, 2 + 2 + 1]);
+}
+
+#[test]
+fn messages_arrive_once_each_in_spite_of_losses() {
+    for (transport, interval_ms, messages) in [
+        ("rto_min = \"200ms\"", 10, 1500.0),
+        ("ordered = false, rto_min = \"200ms\"", 10, 1500.0),
+        ("streams = 5, rules = \"rfc2960\", rto_min = \"200ms\"", 10, 1500.0),
+        // Three chunks a message, and small windows.
+        ("mtu = \"180B\", ordered = false, rto_min = \"200ms\"", 100, 150.0),
+    ] {
+        let application =
+            format!("kind = \"cbr\", packet_size = \"300B\", interval = \"{interval_ms}ms\", stop = \"15s\"");
+        let outcome = outcome(&flow(transport, &application), &[LOSSY], Trace::default());
+        assert_eq!(number(&outcome, "flows", "sent_packets"), messages, "{transport}");
+        assert_eq!(number(&outcome, "flows", "delivered_packets"), messages, "{transport}");
+        assert_eq!(number(&outcome, "flows", "delivered_bytes"), 300.0 * messages, "{transport}");
+        assert!(number(&outcome, "flows", "retransmissions") > 0.05 * messages, "{transport}");
+    }
+}
+
+#[test]
+fn order_costs_delay_and_streams_give_it_back() {
+    let application = "kind = \"cbr\", packet_size = \"300B\", interval = \"10ms\", stop = \"15s\"";
+    let delay = |transport: &str| {
+        let outcome = outcome(&flow(transport, application), &[LOSSY], Trace::default());
+        number(&outcome, "flows", "mean_delay_s")
+    };
+    let (one, ten, none) = (delay("streams = 1"), delay("streams = 10"), delay("ordered = false"));
+    // A message that was not lost waits for the lost ones of its own stream only (RFC 9260 section 1.5.2).
+    assert!(one > ten && ten > none, "{one} {ten} {none}");
+    assert!(none > 0.05);
+}
+
+#[test]
+fn stream_sequence_numbers_wrap_without_harm() {
+    // 70,000 messages on one stream, of which 65,536 use up its sequence numbers.
+    let text = flow("message_size = \"20B\"", "kind = \"transfer\", size = \"1400kB\"");
+    let outcome = outcome(&text, &[("link.path.rate", "\"100Mb/s\"")], Trace::default());
+    assert!(number(&outcome, "flows", "segments_sent") >= 70_000.0);
+    assert_eq!(number(&outcome, "flows", "delivered_bytes"), 1_400_000.0);
+    assert!(number(&outcome, "flows", "completion_time_s") < 20.0);
+}
+
+#[test]
+fn a_bulk_source_delivers_nothing_after_its_stop() {
+    let text = flow("message_size = \"1000B\"", "kind = \"bulk\", stop = \"10s\"");
+    let outcome = outcome(&text, &[], Trace { throughput: true, ..Trace::default() });
+    let Values::Float(times) = column(&outcome, "samples", "time_s") else { panic!("numbers") };
+    assert!(times.last().is_some_and(|&last| last <= 10.0 && last > 9.9), "{:?}", times.last());
+    // 1 Mb/s, 1000 of 1048 octets are the application's.
+    let goodput = number(&outcome, "flows", "goodput_bps");
+    assert!(goodput > 0.94 * 1e6 * 1000.0 / 1048.0 && goodput < 1e6 * 1000.0 / 1048.0, "{goodput}");
+}
+
+#[test]
+fn requests_are_answered() {
+    let application = "kind = \"request_response\", request_size = \"200B\", response_size = \"4kB\", \
+                       think_time = \"100ms\", processing_time = \"5ms\"";
+    let text = flow("streams = 2, rto_min = \"200ms\"", application);
+    let clean = outcome(&text, &[], Trace::default());
+    assert!(number(&clean, "flows", "delivered_packets") >= number(&clean, "flows", "sent_packets") - 1.0);
+    assert!(number(&clean, "flows", "delivered_packets") > 60.0);
+    let lossy = outcome(&text, &[LOSSY], Trace::default());
+    assert!(number(&lossy, "flows", "mean_delay_s") > number(&clean, "flows", "mean_delay_s"));
+    // The answers' chunks are counted beside the requests'.
+    assert!(number(&clean, "flows", "segments_sent") > 3.0 * number(&clean, "flows", "sent_packets"));
+}
+
+#[test]
+fn signalling_goes_over_sctp_as_over_tcp() {
+    let text = format!(
+        "{PATH}\n[[signalling]]\nname = \"s\"\nkind = \"request\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ protocol = \"sctp\", rto_min = \"200ms\" }}\nmessage_size = \"200B\"\ninterval = \"100ms\"\n\
+         processing_time = \"5ms\"\nstart = \"1s\"\nstop = \"15s\"\n"
+    );
+    let outcome = outcome(&text, &[LOSSY], Trace::default());
+    assert_eq!(number(&outcome, "signalling", "messages"), 140.0);
+    assert_eq!(number(&outcome, "signalling", "success_rate"), 1.0);
+    let Values::Text(transport) = column(&outcome, "signalling", "transport") else { panic!("text") };
+    assert_eq!(transport, ["sctp"]);
+}
+
+/// Event, start and end in chunks of 1000 B, time in microseconds.
+fn events(outcome: &Outcome, event: &str) -> Vec<(u64, u64, u64)> {
+    let (Values::Float(time), Values::Text(events), Values::Integer(start), Values::Integer(end)) = (
+        column(outcome, "segments", "time_s"),
+        column(outcome, "segments", "event"),
+        column(outcome, "segments", "start_bytes"),
+        column(outcome, "segments", "end_bytes"),
+    ) else {
+        panic!("the columns of segments")
+    };
+    (0..time.len())
+        .filter(|&row| events[row] == event)
+        .map(|row| (start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64))
+        .collect()
+}
+
+#[test]
+fn chunks_losses_and_gap_blocks_are_recorded_where_they_are() {
+    let text = flow(
+        "message_size = \"1000B\", initial_window = 10, max_burst = 10, sack_frequency = 1",
+        "kind = \"transfer\", size = \"20kB\"",
+    );
+    // A packet in service and four that wait; of the ten of the initial window, five find the queue full.
+    let outcome = outcome(
+        &text,
+        &[("link.path.queue", "{ packets = 4 }")],
+        Trace { segments: true, ..Trace::default() },
+    );
+    let sent = events(&outcome, "sent");
+    let begin = 200_000 + 1_888;
+    let first: Vec<_> = (0..10).map(|chunk| (chunk, chunk + 1, begin)).collect();
+    assert_eq!(sent[..10], first);
+    assert_eq!(sent.len(), 20, "twenty chunks, each sent once for the first time");
+    let lost = events(&outcome, "lost");
+    assert_eq!(lost[..5], first[5..]);
+    let again = events(&outcome, "retransmitted");
+    for &(chunk, ..) in &lost {
+        assert!(
+            again.iter().any(|row| row.0 == chunk),
+            "chunk {chunk} was lost and not sent again: {again:?}"
+        );
+    }
+    let acknowledged = events(&outcome, "acknowledged");
+    assert_eq!(acknowledged[0], (0, 1, begin + 8_384 + 50_000 + 384 + 50_000));
+    assert!(acknowledged.windows(2).all(|pair| pair[1].0 == pair[0].1));
+    assert_eq!(acknowledged.last().expect("SACKs").1, 20);
+    // 10, 11, ... arrive behind the hole 5 to 9.
+    let blocks = events(&outcome, "sacked");
+    assert_eq!((blocks[0].0, blocks[0].1), (10, 11));
+    assert_eq!((blocks[1].0, blocks[1].1), (10, 12));
+}
+
+#[test]
+fn tracing_changes_no_result_and_records_window_and_round_trip() {
+    let text = flow("message_size = \"1000B\"", "kind = \"bulk\", stop = \"15s\"");
+    let plain = outcome(&text, &[LOSSY], Trace::default());
+    let all = Trace { cwnd: true, rtt: true, segments: true, packets: true, ..Trace::default() };
+    let traced = outcome(&text, &[LOSSY], all);
+    let (before, after) = (plain.fingerprints.expect("asked"), traced.fingerprints.expect("asked"));
+    assert_eq!((before.events, before.packets), (after.events, after.packets));
+    let (Values::Text(series), Values::Float(value)) =
+        (column(&traced, "samples", "series"), column(&traced, "samples", "value"))
+    else {
+        panic!("text and numbers")
+    };
+    let of = |name: &str| -> Vec<f64> {
+        series.iter().zip(&value).filter(|(series, _)| *series == name).map(|(_, value)| *value).collect()
+    };
+    // PMDCS: 1500 - 20 - 12 = 1468; min(4 x 1468, max(2 x 1468, 4404)) = 4404.
+    assert_eq!(of("flow f/cwnd")[0], 4404.0);
+    // The first round trip: 8.384 + 50 + 0.384 + 50 ms and the wait behind one packet more, in ticks of 1 ms.
+    let (measured, smoothed) = (of("flow f/rtt"), of("flow f/srtt"));
+    assert!(measured[0] >= 0.108 && measured[0] <= 0.118, "{}", measured[0]);
+    assert_eq!(measured[0], smoothed[0], "the first measurement is the first SRTT");
+    assert!(of("flow f/rto").iter().all(|&rto| rto >= 1.0));
+}
