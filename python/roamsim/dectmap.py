@@ -1,8 +1,8 @@
-"""What happened on a DECT access: channels in use over time, and bearers, handovers and queues on the same time line.
+"""What happened on a DECT access: channels in use over time, and bearers, handovers and queues on one time line.
 
-The map has a row for each slot pair of each carrier of a radio fixed part, the colour of a bar is the type of terminal
-that holds the channel, and the bearers of the access' own terminal stand out. Handovers are read from its channels: in
-the frame in which one is set up another is released, at the same radio fixed part or at a new one.
+The map has a row for each slot pair of each carrier of a radio fixed part, the colour of a bar is the type of the
+terminal that holds the channel, and the bearers of the access' own terminal stand out. Handovers are read from its
+channels: in the frame in which one is set up another is released, at the same radio fixed part or at a new one.
 """
 
 from __future__ import annotations
@@ -198,7 +198,9 @@ def _count(occupancy: polars.DataFrame) -> tuple[list[float], list[int]]:
         steps[row["from_s"]] = steps.get(row["from_s"], 0) + 1
         steps[row["until_s"]] = steps.get(row["until_s"], 0) - 1
     end_s = occupancy["until_s"].max()
-    times, counts, now = [], [], 0
+    times: list[float] = []
+    counts: list[int] = []
+    now = 0
     for at in sorted(steps):
         now += steps[at]
         times.append(at)
@@ -207,7 +209,7 @@ def _count(occupancy: polars.DataFrame) -> tuple[list[float], list[int]]:
 
 
 def _lines(recording: Recording) -> Iterator[tuple[str, dict[str, polars.DataFrame]]]:
-    """The time series below the map: title, and the samples of each line. A value holds from one sample to the next."""
+    """The time series below the map: title, and the samples of each line. A value holds until the next."""
     for kind, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
         drawn = {}
         named = recording.samples.filter(polars.col("series").str.ends_with(f"/{kind}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def delay_histogram(data: Data) -> Figure:
         rows = data.rows("delays", arrivals=arrivals)
         edges = range(61)
         beyond = [1.0] + [float(np.mean([row[f"beyond_{at}_s"] for row in rows])) for at in edges[1:]]
-        share = [100 * (before - after) for before, after in zip(beyond, beyond[1:], strict=False)]
+        share = [100 * (before - after) for before, after in pairwise(beyond)]
         axes.stairs(share, edges, fill=True, color="#9ecae1", label="runs")
         mean_s = float(np.mean([row["mean_s"] for row in rows]))
         at = np.asarray(edges)
@@ -315,7 +316,9 @@ def terminals(data: Data) -> Rows:
                     "attempts that met a channel in use (%)": of("attempts_occupied", "attempts"),
                     "attempts that collided (%)": of("attempts_collided", "attempts"),
                     "bearer handovers failed (%)": of("bearer_handovers_failed", "bearer_handovers"),
-                    "connection handovers with loss (%)": of("connection_handovers_with_loss", "connection_handovers"),
+                    "connection handovers with loss (%)": of(
+                        "connection_handovers_with_loss", "connection_handovers"
+                    ),
                 }
             )
         occupied = data.estimate("throughput", "occupied_channels", **where)
@@ -410,7 +413,9 @@ FINDINGS: dict[str, Callable[[Data, Any], bool]] = {
     "TH / TH_teo is 0.81 to 0.85 under high load": lambda d, c: (
         0.81 <= _mean(d, c, "high background load", "ratio") <= 0.85
     ),
-    "doubled BER lowers TH / TH_teo": lambda d, c: _mean(d, c, "doubled BER", "ratio") < _mean(d, c, "reference", "ratio"),
+    "doubled BER lowers TH / TH_teo": lambda d, c: (
+        _mean(d, c, "doubled BER", "ratio") < _mean(d, c, "reference", "ratio")
+    ),
     "high load raises TH / TH_teo": lambda d, c: (
         _mean(d, c, "high background load", "ratio") > _mean(d, c, "reference", "ratio")
     ),
@@ -471,12 +476,19 @@ def data_units(result: Result) -> Figure:
         ("DLC frame", [(f"packet {packet_bytes}", 9.3, blue), ("FCS 2", 0.7, sand)]),
         (
             "LU2",
-            [(f"29 | fragment 1 of {fragments}", 3.1, green), ("29 | 2", 1.6, green), ("...", 1.6, "white")]
-            + [(f"29 | {fragments}", 1.6, green)],
+            [
+                (f"29 | fragment 1 of {fragments}", 3.1, green),
+                ("29 | 2", 1.6, green),
+                ("...", 1.6, "white"),
+                (f"29 | {fragments}", 1.6, green),
+            ],
         ),
         ("MAC, Ip", [("header 3", 1.4, grey), ("fragment 29 = 4 x 8 - 3", 6.6, green)]),
         ("B field", [("64 + 16", 2.5, blue)] * 4),
-        ("full slot", [("S 32 bit", 1.2, grey), ("A 64 bit", 1.9, sand), ("B 320 bit", 6.2, blue), ("X 4", 0.7, grey)]),
+        (
+            "full slot",
+            [("S 32 bit", 1.2, grey), ("A 64 bit", 1.9, sand), ("B 320 bit", 6.2, blue), ("X 4", 0.7, grey)],
+        ),
     ]
     for number, (level, parts) in enumerate(levels):
         y = 5.6 - 0.85 * number

@@ -202,7 +202,8 @@ def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, s
     then = _mean_between(data, POISSON, from_s, until_s)
     middle = statistics.mean(list(before.values()))
     ratio = paired(lambda a: a / middle.mean, then)
-    return ratio, f"{number(1000 * statistics.mean(list(then.values())).mean)} ms beside {number(1000 * middle.mean)} ms"
+    at_that_time = statistics.mean(list(then.values()))
+    return ratio, f"{number(1000 * at_that_time.mean)} ms beside {number(1000 * middle.mean)} ms"
 
 
 def burst_raises(data: Data) -> Finding:

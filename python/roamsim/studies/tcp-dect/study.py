@@ -89,7 +89,7 @@ def transfer(tables: Tables) -> dict[str, list[Any]]:
 
 
 def delays(tables: Tables) -> dict[str, list[Any]]:
-    """Delays of all segments of a run, both directions together: one row, with the share beyond each of `DELAYS_S`."""
+    """Delays of all segments of a run, of both directions: one row, with the share beyond each of `DELAYS_S`."""
     delay_s = np.asarray(tables["messages"]["delay_s"])
     row: dict[str, Any] = {
         "segments": len(delay_s),
@@ -123,7 +123,7 @@ def delays_over_time(tables: Tables) -> dict[str, list[Any]]:
 
 
 def first_and_last(tables: Tables) -> dict[str, list[Any]]:
-    """How fast datagrams of a segment's size follow each other through the DLC, and the least time of one: one row."""
+    """How fast datagrams of a segment's size follow each other through the DLC, and the least time of one."""
     messages = tables["messages"]
     delivered_s = np.asarray(messages["delivered_s"])
     return {
@@ -143,9 +143,9 @@ def air_interface(ber_factor: float) -> float:
 def closed_forms(data: Data) -> list[Check]:
     """What must agree exactly, whatever the open choices are (docs/models/dect.md)."""
     checks = []
-    for factor in data.labels("ip-channel", "ber_factor"):
+    for factor in map(float, data.labels("ip-channel", "ber_factor")):
         form = dect.ip_channel(ber_good=1.7e-4 * factor, ber_bad=3e-3 * factor)
-        where = f"at {factor} times the BER"
+        where = f"at {factor:g} times the BER"
         for what, column, exact in (
             ("packets a bearer and frame", "received_per_bearer_frame_up", form.packets_per_frame),
             ("attempts a packet", lambda row: row["attempts_up"] / row["packets_up"], form.mean_attempts),
@@ -160,25 +160,26 @@ def closed_forms(data: Data) -> list[Check]:
         checks.append(
             Check(f"fragments a frame {where}", row["fragments_up"] / (100 * seconds), exact, 63 / (100 * seconds))
         )
-    for factor in data.labels("saturated", "ber_factor"):
-        what = f"TH / (5 N) of 5 bearers at {factor} times the BER"
-        checks.append(_check(what, data.estimate("saturated", _saturated, ber_factor=factor), air_interface(factor)))
+    for factor in map(float, data.labels("saturated", "ber_factor")):
+        what = f"TH / (5 N) of 5 bearers at {factor:g} times the BER"
+        estimate = data.estimate("saturated", _saturated, ber_factor=factor)
+        # A segment more or less in each direction at the ends of the measurement.
+        segment = 2 * estimate.mean / data.estimate("saturated", "dlc_frames_delivered", ber_factor=factor).mean
+        checks.append(_check(what, estimate, air_interface(factor), segment))
     for threshold in data.labels("lost-bearers", "threshold"):
         estimate = data.estimate("lost-bearers", "mean_bearers", threshold=threshold)
         exact = dect_mac.mean_bearers(10, int(threshold))
         checks.append(_check(f"mean bearers, restored below {threshold}", estimate, exact))
-    for erlang in data.labels("telephones", "erlang"):
+    for erlang in map(float, data.labels("telephones", "erlang")):
         estimate = data.estimate("telephones", "blocked_share", type="P32", erlang=erlang)
-        checks.append(_check(f"calls lost at {erlang} E", estimate, dect_mac.erlang_b(11, erlang)))
+        checks.append(_check(f"calls lost at {erlang:g} E", estimate, dect_mac.erlang_b(11, erlang)))
     return checks
 
 
-def _check(what: str, estimate: Estimate, exact: float) -> Check:
-    """An estimate over replications beside a closed form."""
-    if estimate.half_width == 0:
-        return Check(what, estimate.mean, exact, 0.0)
+def _check(what: str, estimate: Estimate, exact: float, granularity: float = 0.0) -> Check:
+    """An estimate over replications beside a closed form; no more exact than `granularity`, in the same unit."""
     quantile = student_t_quantile(0.975, estimate.samples - 1)
-    return Check(what, estimate.mean, exact, estimate.half_width / quantile)
+    return Check(what, estimate.mean, exact, max(estimate.half_width / quantile, granularity))
 
 
 def _saturated(row: Row) -> float:
