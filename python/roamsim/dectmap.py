@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.store import Results
 from roamsim.timeseries import ALL, Part
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 USER = "User"
 
 #: Types of terminal with their colours: the background pale, the terminal dark on it (chosen).
-COLOURS = {"P08j": "#7fb8da", "P32": "#c8cbd0", "P80": "#e6c229", "Data": "#8cc084", USER: "#b2182b"}
+COLOURS = {"P08j": "#7fb8da", "P32": "#c8cbd0", "P80": "#e6c229", "Data": "#8cc084", USER: "#d7191c"}
 
 #: Slot pairs of a carrier (ETS 300 175-2 clause 4.2).
 SLOT_PAIRS = 12
@@ -35,6 +34,9 @@ SHOWN_S = 600.0
 
 #: What `--trace` has to record for every part of the picture.
 TRACES = "occupancy,bearers,dlc_queue,backlog"
+
+#: Columns of `samples` where no time series were recorded.
+NO_SAMPLES = {"time_s": polars.Float64, "series": polars.String, "value": polars.Float64, "unit": polars.String}
 
 #: Kinds of events with their marks.
 MARKS = {
@@ -78,12 +80,12 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     """
     occupancy = tables.get("dect_occupancy")
     if occupancy is None:
-        raise UsageError(f"no channels were recorded; run again with --trace {TRACES} and a [[dect]] in the scenario")
+        raise UsageError(f"no channels of a [[dect]] were recorded; run again with --trace {TRACES}")
+    if not occupancy.height:
+        raise UsageError("no channel was in use in the whole run")
     first = (polars.col("replication") == 0) & (polars.col("point") == occupancy["point"].min())
     occupancy = occupancy.filter(first)
-    samples = tables.get("samples", polars.DataFrame({"time_s": [], "series": [], "value": [], "unit": []}))
-    if "replication" in samples.columns:
-        samples = samples.filter(first)
+    samples = tables["samples"].filter(first) if "samples" in tables else polars.DataFrame(schema=NO_SAMPLES)
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
         last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
@@ -93,6 +95,18 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
             raise UsageError(f"no channel was in use after {start_s:g} s; the run ended at {last_s:g} s")
         found.append(Recording(str(name), mine, samples, start_s, end_s))
     return found
+
+
+def only(found: list[Recording]) -> Recording:
+    """The recording of the only access.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if len(found) > 1:
+        names = ", ".join(recording.name for recording in found)
+        raise UsageError(f"a figure shows one DECT access, and these results have {names}; the report shows each")
+    return found[0]
 
 
 def handovers(occupancy: polars.DataFrame) -> polars.DataFrame:
@@ -141,7 +155,8 @@ def draw(recording: Recording) -> Figure:
         for label, rows in drawn.items():
             axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, label=label)
         axes.set_ylabel(title)
-        axes.set_ylim(bottom=0)
+        # Room for the legend above what was recorded.
+        axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for rows in drawn.values()))  # type: ignore[arg-type]
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, loc="upper left", ncols=2)
     places[-1].set_xlim(recording.start_s, recording.end_s)
@@ -149,6 +164,17 @@ def draw(recording: Recording) -> Figure:
     figure.align_ylabels(places)
     _legend(figure, recording)
     return figure
+
+
+def note(recording: Recording) -> str:
+    """What a reader of the picture has to know."""
+    last_s = float(recording.occupancy["until_s"].max() or 0.0)  # type: ignore[arg-type]
+    part = f"From {recording.start_s:g} to {recording.end_s:g} s of {last_s:g} s"
+    more = "" if recording.end_s >= last_s else "; `roamsim plot --what occupancy` with --from and --to draws others"
+    return (
+        f"{part}{more}. A row is a slot pair, groups of {SLOT_PAIRS} are carriers. In the frame of a handover one "
+        "channel of the terminal is released and another set up."
+    )
 
 
 def _map(axes: Axes, recording: Recording, radio_fixed_part: int) -> None:
@@ -163,7 +189,7 @@ def _map(axes: Axes, recording: Recording, radio_fixed_part: int) -> None:
             high = low + row["slots"]
             left, right = row["from_s"], row["until_s"]
             bars.append([(left, low), (left, high), (right, high), (right, low)])
-        edge = {"edgecolors": "black", "linewidths": 0.5} if kind == USER else {"linewidths": 0}
+        edge = {"edgecolors": "black", "linewidths": 0.3} if kind == USER else {"linewidths": 0}
         axes.add_collection(PolyCollection(bars, facecolors=colour, rasterized=True, **edge), autolim=False)
     carriers = int(recording.occupancy["carrier"].max() or 0) + 1  # type: ignore[arg-type]
     axes.set_ylim(0, carriers * SLOT_PAIRS)
@@ -242,8 +268,3 @@ def _legend(figure: Figure, recording: Recording) -> None:
         for event, (mark, colour) in MARKS.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False)
-
-
-def recorded(results: Results) -> bool:
-    """Whether a run of the results has a DECT access."""
-    return "dect" in results and results["dect"].height > 0

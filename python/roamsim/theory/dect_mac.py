@@ -1,6 +1,6 @@
 """Closed forms of the DECT MAC: calls that are lost, bearers that are lost one by one and set up again.
 
-They are derived in docs/models/dect.md. Those of the user plane are in `roamsim.theory.dect`.
+They are derived in docs/models/dect-mac.md. Those of the user plane are in `roamsim.theory.dect`.
 """
 
 import math

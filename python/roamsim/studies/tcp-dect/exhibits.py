@@ -236,27 +236,29 @@ def state_diagram(data: Data) -> Figure:
     axes.set_xlim(-1.1, 9.0)
     axes.set_ylim(-0.5, 4.5)
     axes.set_axis_off()
-    for (start, end), count in counts.items():
-        if start in STATES and end in STATES:
-            _arrow(axes, start, end, 3600 * count / total_s)
+    boxes = {}
     for state, (x, y) in STATES.items():
         box = FancyBboxPatch((x - 0.85, y - 0.27), 1.7, 0.54, "round,pad=0.05", facecolor="#eef3f8", edgecolor="#335")
-        axes.add_patch(box)
+        boxes[state] = axes.add_patch(box)
         share = 100 * times.get(state, 0.0) / total_s
         axes.text(x, y + 0.09, state, ha="center", va="center", weight="bold", fontsize=9)
         axes.text(x, y - 0.13, f"{share:.3g} %", ha="center", va="center", fontsize=9)
+    for (start, end), count in counts.items():
+        _arrow(axes, start, end, boxes, 3600 * count / total_s)
     return figure
 
 
-def _arrow(axes: Axes, start: str, end: str, per_hour: float) -> None:
+def _arrow(axes: Axes, start: str, end: str, boxes: Mapping[str, FancyBboxPatch], per_hour: float) -> None:
     (x0, y0), (x1, y1) = STATES[start], STATES[end]
     arrow = FancyArrowPatch(
         (x0, y0),
         (x1, y1),
         arrowstyle="-|>",
         connectionstyle="arc3,rad=0.16",
-        shrinkA=38,
-        shrinkB=38,
+        patchA=boxes[start],
+        patchB=boxes[end],
+        shrinkA=1,
+        shrinkB=1,
         mutation_scale=11,
         linewidth=0.9,
         color="#555",
