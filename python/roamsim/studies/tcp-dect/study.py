@@ -183,5 +183,10 @@ def _check(what: str, estimate: Estimate, exact: float, granularity: float = 0.0
 
 
 def _saturated(row: Row) -> float:
-    """TH / (5 N) of what the DLC delivered: each segment comes with an ACK, and there are two directions."""
-    return float(row["dlc_frames_delivered"] / 4 / row["measured_s"] / row["throughput_teo"])
+    """TH / (5 N) of what the DLC delivered: each segment comes with an ACK, and there are two directions.
+
+    N counts the frames in which a bearer has something to send: a direction runs dry now and then, when all segments
+    of its window stand behind those of the other one.
+    """
+    busy_s = row["attempts"] / 2 / 100
+    return float(row["dlc_frames_delivered"] / 4 / (SEGMENTS_PER_BEARER_S * busy_s))
