@@ -14,6 +14,17 @@ from conftest import SCENARIO, environment
 from polars.testing import assert_frame_equal
 from roamsim.metrics import metrics
 
+# An access of each technology that has result tables of its own.
+EVERY_ACCESS = """
+[[node]]
+name = "terminal"
+
+[[dect]]
+name = "air"
+terminal = "terminal"
+gateway = "server"
+"""
+
 
 def test_a_scenario_may_be_a_path_text_dictionary_or_loaded(scenario: Path) -> None:
     loaded = roamsim.load(scenario)
@@ -46,8 +57,10 @@ def test_every_row_says_which_run_it_is_of(scenario: Path) -> None:
 def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> None:
     from roamsim import _roamsim
 
-    traces = ["cwnd", "segments", "transactions", "packets"]
-    result = _roamsim.run(roamsim.load(scenario), trace=traces)
+    traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy"]
+    # Tables of the access technologies are there only where one is.
+    text = scenario.read_text() + EVERY_ACCESS
+    result = _roamsim.run(roamsim.load(text), trace=traces)
     explained = {(m.table, m.column): m.unit for m in metrics() if m.table != "run"}
     found = {
         (table, column): None if isinstance(values, list) else result.units[table][column]

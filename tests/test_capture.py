@@ -11,7 +11,10 @@ from conftest import ROOT
 
 pytestmark = pytest.mark.needs("tshark")
 
-CHECKSUMS = ("-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE")
+CHECKSUMS = (
+    *("-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"),
+    *("-o", "sctp.checksum:crc-32c"),
+)
 
 
 def tshark(capture: Path, *arguments: str) -> str:
@@ -97,3 +100,52 @@ def test_sack_blocks_are_dissected(tmp_path: Path, timestamps: bool, most_blocks
         assert all(a < b for a, b in zip(left, right, strict=True))
         assert all(a > ack[0] for a in left[1:])
     assert counts == set(range(1, most_blocks + 1))
+
+
+def chunks(file: Path) -> Counter[int]:
+    """How often each type of SCTP chunk was captured."""
+    shown = tshark(file, "-Y", "sctp", "-T", "fields", "-e", "sctp.chunk_type")
+    return Counter(int(number) for line in shown.splitlines() for number in line.split(","))
+
+
+@pytest.mark.parametrize("ip", ["ipv6", "ipv4"])
+def test_sctp_is_dissected_from_handshake_to_shutdown(tmp_path: Path, ip: str) -> None:
+    settings: dict[str, Any] = {
+        "scenario.ip": ip,
+        "link.pipe.loss.probability": 0.05,
+        "flow.bulk.application": {"kind": "transfer", "size": "1MB"},
+        "flow.records.application.packet_size": "2000B",
+    }
+    file = capture(tmp_path, ROOT / "examples" / "sctp-streams.toml", **settings)
+    assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || sctp.checksum.status == 0") == ""
+    packets = len(tshark(file, "-Y", "sctp").splitlines())
+    assert packets > 1000
+    assert len(tshark(file, "-Y", "sctp.checksum.status == 1").splitlines()) == packets
+    # RFC 9260 3.2: DATA, INIT, INIT ACK, SACK, SHUTDOWN, SHUTDOWN ACK, COOKIE ECHO, COOKIE ACK, SHUTDOWN COMPLETE.
+    assert set(chunks(file)) >= {0, 1, 2, 3, 7, 8, 10, 11, 14}
+    # Records of 2000 B are cut in two: a first and a last piece with one stream sequence number.
+    fields = ("-e", "sctp.data_ssn", "-e", "sctp.data_b_bit", "-e", "sctp.data_e_bit")
+    shown = tshark(file, "-Y", "sctp.srcport == 49152 && sctp.data_tsn", "-T", "fields", *fields)
+    pieces: dict[str, set[tuple[str, str]]] = {}
+    for line in shown.splitlines():
+        for number, first, last in zip(*(field.split(",") for field in line.split("\t")), strict=True):
+            pieces.setdefault(number, set()).add((first, last))
+    assert len(pieces) > 500
+    assert sum(len(found) == 2 for found in pieces.values()) > 0.95 * len(pieces)
+    assert all(first != last for found in pieces.values() for first, last in found)
+
+
+def test_gap_blocks_are_dissected(tmp_path: Path) -> None:
+    """RFC 9260 3.3.4: blocks count from the cumulative TSN, do not touch it, each other, or come in another order."""
+    settings = {"link.pipe.loss.probability": 0.1}
+    file = capture(tmp_path, ROOT / "examples" / "sctp-streams.toml", **settings)
+    fields = ("-e", "sctp.sack_gap_block_start", "-e", "sctp.sack_gap_block_end")
+    rows = tshark(file, "-Y", "sctp.sack_gap_block_start", "-T", "fields", *fields).splitlines()
+    most = 0
+    for row in rows:
+        first, last = ([int(number) for number in field.split(",")] for field in row.split("\t"))
+        most = max(most, len(first))
+        ends = [0, *last]
+        assert all(begin > end + 1 for begin, end in zip(first, ends, strict=False))
+        assert all(begin <= end for begin, end in zip(first, last, strict=True))
+    assert most >= 3

@@ -132,6 +132,14 @@ def test_the_thresholds_of_vegas_are_those_that_the_peers_are_given() -> None:
 
 
 @pytest.mark.needs("ns")
+@pytest.mark.parametrize("ack_every", [1, 2])
+def test_ns2_and_we_deliver_the_same_over_sctp_where_only_the_queue_loses(ack_every: int) -> None:
+    run = Run("sctp", ack_every=ack_every, duration_s=20.0)
+    mine, theirs = ours.run(run), compare.ns2().run(run)
+    assert math.isclose(mine.delivered_bytes, theirs.delivered_bytes, rel_tol=0.01)
+
+
+@pytest.mark.needs("ns")
 def test_ns2_refuses_what_is_no_setting() -> None:
     program = compare.ns2()
     with pytest.raises(SystemExit, match="there is no variant nothing"):

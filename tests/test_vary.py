@@ -53,6 +53,12 @@ def test_python_values_become_toml() -> None:
     assert [v.toml for v in values] == ["1", "0.25", '"10ms"', "true", '{ "packets" = 5 }']
 
 
+def test_tables_are_shown_in_words() -> None:
+    spec = 'flow.f.transport={ protocol = "tcp", variant = "sack", vegas = { alpha = 1 } },{ protocol = "sctp", ordered = false }'
+    values = parse_variation(spec).values
+    assert [value.shown for value in values] == ["tcp sack vegas.alpha=1", "sctp ordered=false"]
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -2,7 +2,8 @@
 
 import roamsim
 
-from validation.runs import MSS_BYTES, Outcome, Run
+from validation.parts import SCTP
+from validation.runs import MSS_BYTES, SCTP_HEADER_BYTES, Outcome, Run
 
 
 def scenario(run: Run) -> dict[str, object]:
@@ -20,6 +21,23 @@ def scenario(run: Run) -> dict[str, object]:
         link["loss"] = {"from": "source", "model": "bernoulli", "probability": run.loss}
     if run.outage_for_s:
         link["outages"] = [{"start": _duration(run.outage_s), "duration": _duration(run.outage_for_s)}]
+    return {
+        "scenario": {"name": "Validation", "duration": _duration(run.duration_s), "ip": "ipv4"},
+        "node": [{"name": "source"}, {"name": "sink"}],
+        "link": [link],
+        "flow": [
+            {
+                "name": "bulk",
+                "from": "source",
+                "to": "sink",
+                "transport": _sctp(run) if run.variant == SCTP else _tcp(run),
+                "application": {"kind": "bulk"},
+            }
+        ],
+    }
+
+
+def _tcp(run: Run) -> dict[str, object]:
     transport: dict[str, object] = {
         "protocol": "tcp",
         "variant": run.variant,
@@ -41,19 +59,22 @@ def scenario(run: Run) -> dict[str, object]:
         transport["vegas"] = {"alpha": 2, "beta": 4, "gamma": 1}
     if run.variant == "cubic":
         transport["fast_convergence"] = True
+    return transport
+
+
+def _sctp(run: Run) -> dict[str, object]:
     return {
-        "scenario": {"name": "Validation", "duration": _duration(run.duration_s), "ip": "ipv4"},
-        "node": [{"name": "source"}, {"name": "sink"}],
-        "link": [link],
-        "flow": [
-            {
-                "name": "bulk",
-                "from": "source",
-                "to": "sink",
-                "transport": transport,
-                "application": {"kind": "bulk"},
-            }
-        ],
+        "protocol": "sctp",
+        "mtu": f"{MSS_BYTES + SCTP_HEADER_BYTES}B",
+        "ordered": False,
+        "initial_window": 2,
+        "receive_window": "6291000B",
+        "rto_initial": "3s",
+        "rto_min": "200ms",
+        "rto_max": "60s",
+        "sack_frequency": run.ack_every,
+        "sack_delay": "100ms",
+        "clock_granularity": "1ms",
     }
 
 

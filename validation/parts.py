@@ -1,6 +1,6 @@
 """What is compared: the parts of the validation, their cases, and the quantities that are set beside each other.
 
-To add a variant, add its name to VARIANTS and to the programs of the peers that have it.
+To add a variant of TCP, add its name to TCP_VARIANTS and to the programs of the peers that have it.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from validation.runs import MSS_BYTES, Outcome, Run
 
-VARIANTS = ["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
+TCP_VARIANTS = ["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
+SCTP = "sctp"
+VARIANTS = [*TCP_VARIANTS, SCTP]
 ACKNOWLEDGED = {1: "every segment", 2: "every second"}
 
 
@@ -157,9 +159,34 @@ def six_losses(variants: Sequence[str], *, quick: bool) -> Part:
     )
 
 
+def sctp_goodput(*, quick: bool) -> Part:
+    """Bulk goodput of SCTP over the path and the losses of `goodput`; unordered, as ns-2 needs it."""
+    cases = []
+    for ack_every, acknowledged in ACKNOWLEDGED.items():
+        for loss in (0.0, 0.001, 0.005, 0.01, 0.03):
+            run = Run(SCTP, ack_every=ack_every, loss=loss, duration_s=30.0 if quick else 100.0)
+            replications = (4 if quick else 40) if loss else 1
+            cases.append(
+                Case(SCTP, (acknowledged.replace("segment", "packet"), f"{loss:g}"), _seeds(run, replications))
+            )
+    return Part(
+        name="sctp",
+        title="Goodput of a bulk flow over SCTP",
+        labels=("acknowledged", "p"),
+        cases=tuple(cases),
+        quantities=(
+            Quantity("goodput, Mb/s", 3, _goodput),
+            Quantity("timeouts in 1000 s", 1, _timeouts_in_1000_s, judged=False),
+        ),
+        dear=0,
+    )
+
+
 def parts(variants: Sequence[str], *, quick: bool) -> list[Part]:
-    """All parts, in the order of the document."""
-    return [make(variants, quick=quick) for make in (goodput, wide, blackout, six_losses)]
+    """All parts of these variants, in the order of the document."""
+    tcp = [variant for variant in variants if variant != SCTP]
+    found = [make(tcp, quick=quick) for make in (goodput, wide, blackout, six_losses)] if tcp else []
+    return [*found, *([sctp_goodput(quick=quick)] if SCTP in variants else [])]
 
 
 def _seeds(run: Run, replications: int) -> tuple[Run, ...]:

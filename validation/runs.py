@@ -1,13 +1,14 @@
-"""One run, as every simulator here understands it: a bulk TCP flow over one link, and what is told of it.
+"""One run, as every simulator here understands it: a bulk flow over one link, and what is told of it.
 
-Segments have 1000 bytes of data and 40 of headers; both directions have the same rate, delay and queue; losses hit
-the direction of the data, an outage both.
+TCP segments have 1000 bytes of data and 40 of headers, SCTP packets one chunk of 1000 and 48 of headers. Both
+directions have the same rate, delay and queue; losses hit the direction of the data, an outage both.
 """
 
 from dataclasses import dataclass, fields
 
 MSS_BYTES = 1000
 HEADER_BYTES = 40  # IPv4 and TCP without options
+SCTP_HEADER_BYTES = 48  # IPv4, the common header, and that of a DATA chunk
 
 
 @dataclass(frozen=True)

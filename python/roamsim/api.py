@@ -38,8 +38,9 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput` (table `samples`),
-            `segments` (table `segments`), `packets` (table `packets`), `transactions` (table `transactions`).
+        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`,
+            `dlc_queue` (table `samples`), `occupancy` (table `dect_occupancy`), `segments`, `messages`, `packets`,
+            `transactions` (a table of the same name each).
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.

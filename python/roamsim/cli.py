@@ -63,7 +63,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="roamsim",
     cls=_Commands,
-    help="Simulates transport protocols on the move: UDP, TCP and IEEE 802.21 signalling.",
+    help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
     epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -408,8 +408,9 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="What was traced (cwnd, rtt, queue, throughput; segments: a time-sequence chart), a panel for each "
-            "point; a metric such as flows.goodput_bps; or transactions: how their delays are distributed.",
+            help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
+            "time-sequence chart), a panel for each point; a metric such as flows.goodput_bps; or transactions: how "
+            "their delays are distributed.",
         ),
     ],
     out: Annotated[

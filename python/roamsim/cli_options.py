@@ -19,8 +19,9 @@ Trace = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="Record also: cwnd, rtt, queue, throughput, segments, packets, transactions; of several points, each "
-        "one's first replication. May be repeated, or separated by commas.",
+        help="Record also: cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue, occupancy, segments, messages, "
+        "packets, transactions; of several points, each one's first replication. May be repeated, or separated by "
+        "commas.",
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]

@@ -174,7 +174,7 @@ class Target:
             UsageError: there is no such metric, or no such flow, link or signalling source.
         """
         numeric(self.table, self.column)
-        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi")}
+        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi", "cell")}
         names = [
             str(entry.get("name"))
             for kind in kinds.get(self.table, ())

@@ -40,7 +40,8 @@ def plot(
 
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
-        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `segments`), of which every point of a
+        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
+            `segments`), of which every point of a
             sweep makes a panel; `transactions`, whose delays are drawn as their distribution; or a metric
             `TABLE.COLUMN`, drawn over what was varied with its 95 % interval. `occupancy` draws the channels of a DECT
             access, its bearers and its queues.

@@ -107,11 +107,13 @@ class Tables(Mapping[str, polars.DataFrame]):
             "dect_states": ["name", "state"],
             "dect_transitions": ["name", "from", "to"],
             "dect_terminals": ["name", "type"],
+            "handovers": ["node", "scheme", "from_cell", "to_cell"],
+            "mobile_ip": ["node", "role", "cell"],
         }
         return ["point", *own.get(table, ["name"])]
 
     def _shown(self) -> list[tuple[str, polars.DataFrame]]:
-        order = ("flows", "signalling", "links", "drops")
+        order = ("flows", "signalling", "handovers", "mobile_ip", "links", "drops")
         return [(name, self.tables[name]) for name in order if name in self.tables and self.tables[name].height]
 
     def _repr_html_(self) -> str:

@@ -35,8 +35,10 @@ MANIFEST = "manifest.json"
 TRACED = {
     "transactions": "transactions",
     "packets": "packets",
-    "samples": "cwnd, rtt, queue or throughput",
+    "samples": "cwnd, rtt, queue, throughput, backlog, bearers or dlc_queue",
     "segments": "segments",
+    "messages": "messages",
+    "dect_occupancy": "occupancy",
 }
 
 
@@ -350,8 +352,8 @@ def short(path: str, paths: list[str]) -> str:
 
 
 def value_label(path: str, value: Any, paths: list[str]) -> str:
-    """A value of a varied path in words: names as they are, others with what they are a value of."""
-    if isinstance(value, str) and value.isidentifier():
+    """A value of a varied path in words: names and tables as they are, others with what they are a value of."""
+    if isinstance(value, str) and value.split(" ", 1)[0].isidentifier():
         return value
     shown = str(value).lower() if isinstance(value, bool) else value
     return f"{short(path, paths)}={shown}"

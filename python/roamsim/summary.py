@@ -199,6 +199,21 @@ _TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], 
             ("segments/message", "tcp_segments_per_message", _plain),
         ),
     ),
+    (
+        "Handovers",
+        "handovers",
+        ("node", "scheme", "from_cell", "to_cell"),
+        (
+            ("detected to completed", "handover_s", _time),
+            ("interruption", "interruption_s", _time),
+            ("out of reach", "lost_out_of_reach", _plain),
+            ("radio errors", "lost_radio_error", _plain),
+            ("without cell", "lost_no_cell", _plain),
+            ("in queues", "lost_queue", _plain),
+            ("at agents", "lost_agent", _plain),
+            ("in tunnels", "lost_tunnel", _plain),
+        ),
+    ),
     ("Drops", "drops", ("place", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
 )
 

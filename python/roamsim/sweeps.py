@@ -229,7 +229,7 @@ def sweep(
             valid = parse_source(read, settings + changed, color=color)
         except ScenarioError as error:
             where = ", ".join(f"{path}={value}" for path, value in changed)
-            raise ScenarioError(f"at {where}:\n{error}") from None
+            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
         shown = {path: value.shown for path, value in values.items()}
         point = PointEntry(dict(changed), shown, valid.fingerprint, 0)
         manifest.points.append(point)
@@ -429,6 +429,16 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))
+
+
+def _whole_table(changed: Sequence[tuple[str, str]]) -> str:
+    """What helps where a table keeps the settings of another protocol than the one that a point gives it."""
+    for path, _ in changed:
+        table, _, key = path.rpartition(".")
+        if key == "protocol":
+            values = '{ protocol = "tcp" },{ protocol = "sctp" }'
+            return f"\nTo give each protocol its own settings, vary the table as a whole: --vary '{table}={values}'"
+    return ""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Time-sequence charts of TCP: what a sender sent, and what it heard of it, over time.
+"""Time-sequence charts of TCP and SCTP: what a sender sent, and what it heard of it, over time.
 
 The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), and K. Fall and S. Floyd,
 "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (1996), use to show what a sender does about losses:
@@ -8,7 +8,7 @@ The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), a
     lost            a cross, when the path dropped it (a queue that is full: at once; a channel: with the last bit)
     acknowledged    a line at the cumulative acknowledgement, from each ACK that the sender got to the next
     duplicate ACK   a tick on that line: an ACK that acknowledges nothing new
-    SACK block      a bar over the octets that a block names, when it reached the sender
+    SACK block      a bar over the octets that a block names, when it reached the sender; of SCTP, a gap ack block
 """
 
 from __future__ import annotations

@@ -18,6 +18,9 @@ SERIES = {
     "rtt": ("rtt", "srtt", "rto"),
     "queue": ("queue",),
     "throughput": ("delivered",),
+    "backlog": ("backlog",),
+    "bearers": ("bearers",),
+    "dlc_queue": ("dlc_queue",),
 }
 
 #: What the vertical axis of a kind shows; of single series their own name.
@@ -112,7 +115,8 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
 
     Args:
         results: of a run or a sweep with `--trace`.
-        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`), or of series (`srtt`, `rto`, ...).
+        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`), or of series
+            (`srtt`, `rto`, ...).
         part: which part of them.
 
     Raises:
@@ -151,7 +155,7 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
 
 
 def segments(results: Results, part: Part = ALL) -> list[Panel]:
-    """What became of the segments of each TCP sender: a panel for each point and sender.
+    """What became of the segments of each TCP and SCTP sender: a panel for each point and sender.
 
     Raises:
         UsageError: nothing was recorded.

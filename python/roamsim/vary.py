@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -185,9 +185,23 @@ def _shown_text(text: str) -> int | float | bool | str:
         return text
 
 
+def _words(path: str, value: Any) -> Iterator[str]:
+    """A table in words: `tcp sack mss=1000B` of `{ protocol = "tcp", variant = "sack", mss = "1000B" }`."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _words(f"{path}.{key}" if path else key, inner)
+    elif isinstance(value, str) and value.isidentifier():
+        yield value
+    else:
+        shown = _shown(value)
+        yield f"{path}={str(shown).lower() if isinstance(shown, bool) else shown}"
+
+
 def _shown(value: Any) -> int | float | bool | str:
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, Mapping) and value:
+        return " ".join(_words("", value))
     return json.dumps(value, default=str)

@@ -19,6 +19,11 @@ pub enum Distribution {
         /// Mean value.
         mean: u64,
     },
+    /// Geometric on 1, 2, ...: trials up to and with the first success, of probability 1 / mean.
+    Geometric {
+        /// Mean value, at least 1.
+        mean: u64,
+    },
 }
 
 impl Distribution {
@@ -28,6 +33,12 @@ impl Distribution {
             Distribution::Constant(value) => value,
             Distribution::Uniform { min, max } => min + random.below((max - min).saturating_add(1)),
             Distribution::Exponential { mean } => (random.exponential(mean as f64) + 0.5) as u64,
+            Distribution::Geometric { mean: 0 | 1 } => 1,
+            Distribution::Geometric { mean } => {
+                // P(X > k) = (1 - 1/mean)^k.
+                let log = libm::log(1.0 - random.uniform());
+                1 + (log / libm::log1p(-1.0 / mean as f64)) as u64
+            }
         }
     }
 
@@ -54,5 +65,13 @@ mod tests {
         let sum: u64 = (0..100_000).map(|_| exponential.sample(&mut random)).sum();
         // Standard error of the mean: 1e6 / sqrt(1e5) = 3162.
         assert!((sum as f64 / 1e5 - 1e6).abs() < 12_000.0, "{sum}");
+        let geometric = Distribution::Geometric { mean: 50 };
+        let draws: Vec<u64> = (0..100_000).map(|_| geometric.sample(&mut random)).collect();
+        // Standard deviation sqrt(50 * 49) = 49.5: standard error 0.157. One in 50 is 1: 2000, deviation 44.
+        let mean = draws.iter().sum::<u64>() as f64 / 1e5;
+        assert!((mean - 50.0).abs() < 0.47, "{mean}");
+        let ones = draws.iter().filter(|&&draw| draw == 1).count();
+        assert!((1868..=2132).contains(&ones) && !draws.contains(&0), "{ones}");
+        assert_eq!(Distribution::Geometric { mean: 1 }.sample(&mut random), 1);
     }
 }

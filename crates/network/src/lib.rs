@@ -14,6 +14,7 @@ pub mod segment_log;
 pub mod signalling;
 pub mod socket;
 pub mod topology;
+pub mod tunnel;
 pub mod world;
 
 pub use distribution::Distribution;

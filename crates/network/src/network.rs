@@ -3,9 +3,10 @@
 
 use crate::link::cell::Cell;
 use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
-use crate::packet::{IpVersion, Packet, PacketId, Pdu};
+use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
+use crate::tunnel::Tunnels;
 use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
@@ -121,9 +122,14 @@ pub struct Network {
     /// The addresses of all attachments, link by link.
     attachments: Vec<Address>,
     created: u64,
-    delivered: u64,
-    dropped: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
     no_route: DropCount,
+    /// Packets of flows that a node had no route for, by node, with data and without: how stations without a cell
+    /// lose theirs.
+    unroutable: BTreeMap<NodeId, [u64; 2]>,
+    /// The tunnels of Mobile IP.
+    pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
     pub(crate) lost_datagrams: Vec<u32>,
     /// Records what happens to packets, when asked to.
@@ -143,6 +149,8 @@ impl Network {
             delivered: 0,
             dropped: 0,
             no_route: DropCount::default(),
+            unroutable: BTreeMap::new(),
+            tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             recorder: None,
         }
@@ -191,15 +199,12 @@ impl Network {
         detail: Option<Detail>,
         queue: &mut EventQueue<Event>,
     ) {
-        self.created += 1;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.sent(now, node, &packet, detail);
-        }
+        self.create(now, node, &packet, detail);
         let egress = self.topology.egress(node, packet.source, packet.destination);
         self.put_out(now, node, egress, packet, queue);
     }
 
-    /// Sends a packet of `node` by an interface of its, wherever routes would lead.
+    /// Sends a packet by this interface of its node, wherever routes would lead.
     pub fn send_by(
         &mut self,
         now: Time,
@@ -209,22 +214,31 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let node = self.topology.owner(interface);
+        self.create(now, node, &packet, detail);
+        self.put_out(now, node, Some(interface), packet, queue);
+    }
+
+    /// Takes a new packet into the account.
+    #[inline]
+    fn create(&mut self, now: Time, node: NodeId, packet: &Packet, detail: Option<Detail>) {
         self.created += 1;
         if let Some(recorder) = &mut self.recorder {
-            recorder.sent(now, node, &packet, detail);
+            recorder.sent(now, node, packet, detail);
         }
-        self.put_out(now, node, Some(interface), packet, queue);
     }
 
     /// Puts a packet on the link that leads to its destination.
     #[inline]
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
+        if self.tunnels.has_reverse() && self.tunnels.reverse(node, packet.source).is_some() {
+            return self.enter_reverse_tunnel(now, node, packet, queue);
+        }
         let egress = self.topology.route_to(node, packet.destination);
         self.put_out(now, node, egress, packet, queue);
     }
 
     #[inline]
-    fn put_out(
+    pub(crate) fn put_out(
         &mut self,
         now: Time,
         node: NodeId,
@@ -237,7 +251,8 @@ impl Network {
                 let _ = self.put_on_link(now, address, packet, queue);
             }
             Some(address) => self.put_on_link_watched(now, address, packet, queue),
-            None => self.drop_unroutable(now, node, &packet),
+            // A home agent's route to a mobile node that is away leads nowhere, but into the tunnel.
+            None => self.put_into_tunnel(now, node, packet, queue),
         }
     }
 
@@ -253,7 +268,8 @@ impl Network {
         let (LinkId(number), attachment) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
-        let datagram = matches!(packet.pdu, Pdu::Udp(..));
+        let datagram = packet.is_datagram_of_a_flow();
+        let tunnelled = packet.tunnel.is_some().then(|| packet.clone());
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
@@ -264,6 +280,9 @@ impl Network {
             self.dropped += 1;
             if datagram {
                 self.lost_datagrams.push(socket);
+            }
+            if let Some(packet) = tunnelled {
+                self.tunnels.lost_on_the_way(dropped.at, &packet);
             }
         }
         outcome
@@ -299,17 +318,15 @@ impl Network {
         detail: Option<Detail>,
         queue: &mut EventQueue<Event>,
     ) {
-        let node = self.topology.owner(address);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.sent(now, node, &packet, detail);
-        }
-        self.created += 1;
+        self.create(now, self.topology.owner(address), &packet, detail);
         let (LinkId(number), from) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.
         let outcome = match &mut slot.link {
             AnyLink::Cell(cell) => cell.broadcast(now, &packet, self.created),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => {
+                Err(Dropped { reason: DropReason::OutOfReach, at: now })
+            }
         };
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         let copies = match outcome {
@@ -334,7 +351,7 @@ impl Network {
     pub fn cell(&self, link: LinkId) -> Option<&Cell> {
         match &self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -342,7 +359,7 @@ impl Network {
     pub fn cell_mut(&mut self, link: LinkId) -> Option<&mut Cell> {
         match &mut self.links[link.0 as usize].link {
             AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) => None,
+            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
         }
     }
 
@@ -352,11 +369,14 @@ impl Network {
     }
 
     #[cold]
-    fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
+    pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
         self.no_route.packets += 1;
         self.no_route.bytes += u64::from(packet.size_bytes);
         self.dropped += 1;
-        if matches!(packet.pdu, Pdu::Udp(..)) {
+        if packet.is_of_a_flow() {
+            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
+        }
+        if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
         }
         if let Some(recorder) = &mut self.recorder {
@@ -374,7 +394,43 @@ impl Network {
         }
         let random = &mut self.records[number as usize].random;
         slot.link.handle_timeout(&mut Context { now, random });
+        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+            self.dropped_by_link(number, from, &packet, dropped);
+        }
         true
+    }
+
+    /// A link gave up a packet that it had taken.
+    #[cold]
+    fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+        let drops = &mut self.records[number as usize].drops;
+        let count = drops.entry((dropped.reason, from.0)).or_default();
+        count.packets += 1;
+        count.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        if packet.is_datagram_of_a_flow() {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if packet.tunnel.is_some() {
+            self.tunnels.lost_on_the_way(dropped.at, packet);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let first = self.links[number as usize].first_attachment;
+            let address = self.attachments[(first + from.0) as usize];
+            recorder.dropped_by_link(address, packet, dropped, &self.topology);
+        }
+    }
+
+    /// Arms the first wake-up of links that have work without a packet.
+    pub fn start(&mut self, queue: &mut EventQueue<Event>) {
+        for (number, slot) in self.links.iter_mut().enumerate() {
+            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
+        }
+    }
+
+    /// Tells every link that the run has ended.
+    pub fn finish(&mut self, end: Time) {
+        self.links.iter_mut().for_each(|slot| slot.link.finish(end));
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
@@ -396,6 +452,12 @@ impl Network {
                 return Some(self.hand_up_broadcast(now, address, packet));
             }
             if self.topology.owner(packet.destination) == node {
+                if packet.tunnel.is_some() {
+                    match self.leave_tunnel(now, node, packet, queue) {
+                        Some(packet) => return Some(packet),
+                        None => continue,
+                    }
+                }
                 self.delivered += 1;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.delivered(now, node, &packet);
@@ -440,6 +502,11 @@ impl Network {
         })
     }
 
+    /// Packets of flows that this node had no route for since this was last asked: with data, and without.
+    pub(crate) fn take_unroutable(&mut self, node: NodeId) -> [u64; 2] {
+        self.unroutable.remove(&node).unwrap_or_default()
+    }
+
     /// Packets that no route led on.
     pub fn no_route_drops(&self) -> DropCount {
         self.no_route
@@ -449,6 +516,14 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::QueueLimit;
+    use crate::link::cell::CellConfig;
+    use crate::link::cell::coverage::{Coverage, ErrorUnit};
+    use crate::link::testing::{datagram, stream};
+    use crate::mobility::{Point, Trajectory};
+    use crate::packet::BROADCAST;
+    use crate::recorder::{PacketEvent, Wanted};
+    use crate::topology::Interface;
 
     #[test]
     fn a_deadline_that_moves_earlier_supersedes_and_one_that_moves_later_re_arms() {
@@ -487,5 +562,98 @@ mod tests {
             violation.to_string().contains("3 packets were sent, but 1 delivered + 1 dropped"),
             "{violation}"
         );
+    }
+
+    /// A cell of stations at these places, in metres, with a reach of 100 m; errors of a half everywhere.
+    fn cell_network(places_m: &[f64], wanted: Wanted) -> (Network, Address) {
+        let streams = |station, purpose: &str| stream(&format!("{station} {purpose}"));
+        let config = CellConfig {
+            rate_bps: 8_000_000,
+            delay: None,
+            queue: QueueLimit::Packets(2),
+            mtu_bytes: 1500,
+            coverage: Coverage::DistancePower {
+                radius_m: 100.0,
+                error_at_edge: 0.5,
+                exponent: 0.0,
+                unit: ErrorUnit::Packet,
+            },
+            beacon_bytes: 100,
+        };
+        let fixed = |x_m: &f64| Trajectory::fixed(Point::new(*x_m, 0.0));
+        let cell = Cell::new(config, fixed(&0.0), places_m.iter().map(fixed).collect(), streams);
+        let mut topology = Topology::default();
+        let base_station = topology.add_node("base station");
+        let stations: Vec<_> = places_m.iter().map(|_| topology.add_node("station")).collect();
+        let ends = std::iter::once((base_station, base_station))
+            .chain(stations.iter().map(|&station| (base_station, station)))
+            .chain(stations.iter().map(|&station| (station, base_station)));
+        let addresses: Vec<_> = ends
+            .enumerate()
+            .map(|(number, (node, neighbour))| {
+                topology.add_interface(Interface {
+                    node,
+                    link: LinkId(0),
+                    attachment: Attachment(number as u32),
+                    neighbour,
+                    mtu_bytes: 1500,
+                    name: "cell".to_owned(),
+                })
+            })
+            .collect();
+        topology.make_routes();
+        let mut network = Network::new(topology, IpVersion::V4);
+        network.recorder = Some(Box::new(Recorder::new(wanted, None)));
+        network.add_link(AnyLink::Cell(Box::new(cell)), "cell", &addresses, stream("cell"));
+        (network, addresses[0])
+    }
+
+    #[test]
+    fn every_copy_of_a_broadcast_has_a_number_and_an_end() {
+        let wanted = Wanted { packets: true, ..Wanted::default() };
+        let (mut network, from) = cell_network(&[10.0, 20.0, 30.0, 500.0], wanted);
+        let mut queue = EventQueue::new();
+        let mut arrived_at = Vec::new();
+        for round in 0..50 {
+            let now = Time::from_ns(round * 10_000_000);
+            let packet = Packet { id: network.next_packet_id(), destination: BROADCAST, ..datagram(100) };
+            let detail = Detail { description: "advertisement".to_owned(), ..Detail::default() };
+            network.broadcast(now, from, packet, Some(detail), &mut queue);
+            network.check_conservation().expect("on the way");
+            while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
+                let worked = network.handle_link(now, 0);
+                while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
+                    arrived_at.push(packet.socket);
+                }
+            }
+            network.check_conservation().expect("at the end");
+        }
+        // The stations' interfaces have the addresses 5 to 8; about half of 150 copies arrive, none at the last.
+        let at = |address: u32| arrived_at.iter().filter(|&&at| at == address).count();
+        assert!([5, 6, 7].iter().all(|&address| (10..40).contains(&at(address))), "{arrived_at:?}");
+        assert_eq!(at(8), 0);
+        assert_eq!(network.created, 150);
+        let recorder = network.recorder.as_ref().expect("a recorder");
+        let mut ends: Vec<u64> = recorder
+            .packet_rows()
+            .iter()
+            .filter(|row| matches!(row.event, PacketEvent::Delivered | PacketEvent::Dropped))
+            .map(|row| row.packet.0)
+            .collect();
+        ends.sort_unstable();
+        assert_eq!(ends, (0..150).collect::<Vec<_>>());
+        assert!(recorder.packet_rows().iter().all(|row| row.description == "advertisement"));
+    }
+
+    #[test]
+    fn a_broadcast_that_reaches_nobody_is_dropped_once() {
+        let (mut network, from) = cell_network(&[500.0], Wanted::default());
+        let mut queue = EventQueue::new();
+        let packet = Packet { destination: BROADCAST, ..datagram(100) };
+        network.broadcast(Time::ZERO, from, packet, None, &mut queue);
+        network.check_conservation().expect("dropped");
+        let drops: Vec<_> =
+            network.drops().map(|(_, from, reason, count)| (from, reason, count.packets)).collect();
+        assert_eq!(drops, [(0, DropReason::OutOfReach, 1)]);
     }
 }

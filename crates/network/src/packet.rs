@@ -1,12 +1,15 @@
 //! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is.
 //!
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
+//! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
 use crate::socket::SocketId;
 use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
-use roamsim_protocols::{Address, mih, sctp};
+use roamsim_protocols::{Address, mih, mobile_ip, sctp};
+use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// The version of IP that a whole network speaks.
@@ -46,6 +49,8 @@ pub enum Message {
     Application(AppMessage),
     /// An IEEE 802.21 message.
     Mih(Arc<mih::Message>),
+    /// A registration message of Mobile IP.
+    MobileIp(Arc<mobile_ip::Message>),
 }
 
 impl Message {
@@ -54,6 +59,26 @@ impl Message {
         match self {
             Message::Application(message) => message.bytes,
             Message::Mih(message) => message.encoded_bytes() as u32,
+            Message::MobileIp(message) => message.encoded_bytes() as u32,
+        }
+    }
+}
+
+/// Agent discovery of Mobile IP (RFC 5944 section 2).
+#[derive(Clone, Debug)]
+pub enum Icmp {
+    /// An agent advertisement.
+    AgentAdvertisement(Arc<mobile_ip::AgentAdvertisement>),
+    /// An agent solicitation.
+    AgentSolicitation,
+}
+
+impl Icmp {
+    /// Its length in octets, ICMP header included.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Icmp::AgentAdvertisement(advertisement) => advertisement.encoded_bytes() as u32,
+            Icmp::AgentSolicitation => mobile_ip::AgentSolicitation::BYTES as u32,
         }
     }
 }
@@ -67,6 +92,8 @@ pub enum Pdu {
     Udp(Datagram, Message),
     /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
     Sctp(sctp::Packet),
+    /// An ICMP message.
+    Icmp(Icmp),
 }
 
 /// A packet's number in its run, from zero, in order of creation.
@@ -76,6 +103,44 @@ pub struct PacketId(pub u64);
 /// The destination of a packet for everyone on a link: the limited broadcast of IPv4 (RFC 919 section 7), the
 /// all-nodes multicast of IPv6 (RFC 4291 section 2.7.1). It is never forwarded.
 pub const BROADCAST: Address = Address(u32::MAX);
+
+/// The IPv4 address that stands for an address: of 10.0.0.0/8 (RFC 1918), host zero being no host.
+pub fn ipv4(address: Address) -> Ipv4Addr {
+    match address {
+        BROADCAST => Ipv4Addr::BROADCAST,
+        address => Ipv4Addr::from(address.ipv4_octets()),
+    }
+}
+
+/// The address that an IPv4 address of [`ipv4`] stands for.
+pub fn address_of(address: Ipv4Addr) -> Address {
+    match address {
+        Ipv4Addr::BROADCAST => BROADCAST,
+        address => Address((address.to_bits() & 0x00FF_FFFF).wrapping_sub(1)),
+    }
+}
+
+/// The addresses of a packet inside a tunnel, in one word, so that a packet without a tunnel is no larger for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InnerHeader(NonZeroU64);
+
+impl InnerHeader {
+    /// The header of a packet from `source` to `destination`, neither of which is [`BROADCAST`].
+    pub fn new(source: Address, destination: Address) -> InnerHeader {
+        let word = (u64::from(source.0) + 1) << 32 | u64::from(destination.0);
+        InnerHeader(NonZeroU64::new(word).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// The source inside.
+    pub fn source(self) -> Address {
+        Address(((self.0.get() >> 32) as u32).wrapping_sub(1))
+    }
+
+    /// The destination inside.
+    pub fn destination(self) -> Address {
+        Address(self.0.get() as u32)
+    }
+}
 
 /// A network-layer packet.
 #[derive(Clone, Debug)]
@@ -90,13 +155,25 @@ pub struct Packet {
     /// fixed when the association is made. It indexes TCP, UDP or SCTP sockets, as the PDU says. A broadcast is for no
     /// socket: there the network writes the number (address) of the interface that it came in at.
     pub socket: u32,
-    /// Octets, network header included.
+    /// Octets, network headers included.
     pub size_bytes: u32,
+    /// The header inside, while the packet is in a tunnel (RFC 2003).
+    pub tunnel: Option<InnerHeader>,
     /// What it carries.
     pub pdu: Pdu,
 }
 
 impl Packet {
+    /// The socket it is for at its destination; `None` where agents and mobile nodes take it.
+    pub fn socket_id(&self) -> Option<SocketId> {
+        match self.pdu {
+            Pdu::Tcp(_) => Some(SocketId::Tcp(self.socket)),
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => None,
+            Pdu::Udp(..) => Some(SocketId::Udp(self.socket)),
+            Pdu::Sctp(_) => Some(SocketId::Sctp(self.socket)),
+        }
+    }
+
     /// Whether it is for everyone on the link.
     #[inline]
     pub fn is_broadcast(&self) -> bool {
@@ -110,15 +187,47 @@ impl Packet {
             Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
                 !self.is_broadcast()
             }
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
         }
     }
 
-    /// The socket it is for at its destination.
-    pub fn socket_id(&self) -> SocketId {
-        match self.pdu {
-            Pdu::Tcp(_) => SocketId::Tcp(self.socket),
-            Pdu::Udp(..) => SocketId::Udp(self.socket),
-            Pdu::Sctp(_) => SocketId::Sctp(self.socket),
+    /// Whether it is a datagram that a socket waits for.
+    #[inline]
+    pub fn is_datagram_of_a_flow(&self) -> bool {
+        matches!(self.pdu, Pdu::Udp(_, Message::Application(_) | Message::Mih(_)))
+    }
+
+    /// Whether it carries data of an application, and not only an acknowledgement or the like.
+    #[inline]
+    pub fn carries_data(&self) -> bool {
+        match &self.pdu {
+            Pdu::Tcp(segment) => segment.payload_bytes > 0,
+            Pdu::Sctp(packet) => packet.data().next().is_some(),
+            Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
+            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_no_larger_for_its_tunnel() {
+        assert_eq!(size_of::<Option<InnerHeader>>(), 8);
+        for (source, destination) in [(0, 0), (0, 7), (7, 0), (0xFFFF_FFFE, 0xFFFF_FFFE)] {
+            let inner = InnerHeader::new(Address(source), Address(destination));
+            assert_eq!((inner.source(), inner.destination()), (Address(source), Address(destination)));
+        }
+    }
+
+    #[test]
+    fn addresses_come_back_from_their_ipv4_form() {
+        assert_eq!(ipv4(Address(0)), Ipv4Addr::new(10, 0, 0, 1));
+        assert_eq!(ipv4(Address(256)), Ipv4Addr::new(10, 0, 1, 1));
+        for address in [Address(0), Address(255), Address(70_000), BROADCAST] {
+            assert_eq!(address_of(ipv4(address)), address);
         }
     }
 }

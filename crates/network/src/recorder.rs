@@ -1,7 +1,7 @@
 //! What a run records when asked to: time series, the story of every packet, a capture, fingerprints.
 
 use crate::capture::{Capture, Direction};
-use crate::link::Dropped;
+use crate::link::{DropReason, Dropped};
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::topology::{NodeId, Topology};
@@ -23,8 +23,18 @@ pub struct Wanted {
     pub throughput: bool,
     /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached it.
     pub segments: bool,
+    /// Every message that a flow delivered.
+    pub messages: bool,
     /// The story of every packet.
     pub packets: bool,
+    /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they change.
+    pub backlog: bool,
+    /// Bearers of the terminal of every DECT access, when they change.
+    pub bearers: bool,
+    /// Fragments in the DLC of every DECT access, when they change.
+    pub dlc_queue: bool,
+    /// Which channel of every DECT access is in use by whom.
+    pub occupancy: bool,
     /// Digests of packets between nodes.
     pub fingerprints: bool,
 }
@@ -67,12 +77,27 @@ pub struct PacketRow {
     pub node: NodeId,
     /// On which link, and for a drop, why.
     pub place: String,
-    /// "tcp", "udp" or "sctp".
+    /// "tcp", "udp", "sctp" or "icmp".
     pub protocol: &'static str,
     /// What it carries, in words.
     pub description: String,
     /// Octets, network header included.
     pub size_bytes: u32,
+}
+
+/// A message that a flow has delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRow {
+    /// The flow's number.
+    pub flow: u32,
+    /// The message's number in its flow, from zero.
+    pub sequence: u64,
+    /// When its application wrote it.
+    pub generated: Time,
+    /// When all of it had been delivered, in order over TCP.
+    pub delivered: Time,
+    /// Its length.
+    pub bytes: u32,
 }
 
 /// What the sockets know of a packet and the network does not.
@@ -105,6 +130,7 @@ pub struct Recorder {
     pub capture: Option<Capture>,
     rows: Vec<PacketRow>,
     segments: Vec<SegmentRow>,
+    messages: Vec<MessageRow>,
     traced: BTreeMap<PacketId, Traced>,
     packets_digest: Fingerprint,
 }
@@ -120,6 +146,7 @@ impl Recorder {
             capture,
             rows: Vec::new(),
             segments: Vec::new(),
+            messages: Vec::new(),
             traced: BTreeMap::new(),
             packets_digest: Fingerprint::default(),
         }
@@ -128,6 +155,16 @@ impl Recorder {
     /// What became of the streams of TCP and SCTP senders, in order of recording: a loss is known before it happens.
     pub fn segment_rows(&self) -> &[SegmentRow] {
         &self.segments
+    }
+
+    /// The messages that flows delivered, in order.
+    pub fn message_rows(&self) -> &[MessageRow] {
+        &self.messages
+    }
+
+    /// Records a message that has been delivered.
+    pub(crate) fn message(&mut self, row: MessageRow) {
+        self.messages.push(row);
     }
 
     /// Records what became of a part of a stream.
@@ -211,8 +248,12 @@ impl Recorder {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
                 Pdu::Sctp(_) => "sctp",
+                Pdu::Icmp(_) => "icmp",
             },
-            description: description.unwrap_or_default(),
+            description: match (packet.tunnel, description) {
+                (Some(_), description) => format!("in a tunnel: {}", description.unwrap_or_default()),
+                (None, description) => description.unwrap_or_default(),
+            },
             size_bytes: packet.size_bytes,
         });
     }
@@ -253,7 +294,7 @@ impl Recorder {
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
             let place = place();
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
-            capture.packet(now, at, Direction::Outbound, &traced.octets, dropped);
+            capture.packet(now, at, Direction::Outbound, &capture.tunnelled(packet, &traced.octets), dropped);
         }
         if self.wanted.packets {
             match dropped {
@@ -267,6 +308,27 @@ impl Recorder {
         if let Some(dropped) = dropped {
             self.lost(dropped.at, packet);
         }
+    }
+
+    /// A link has given up a packet that it had taken from the interface.
+    pub(crate) fn dropped_by_link(
+        &mut self,
+        at: Address,
+        packet: &Packet,
+        dropped: Dropped,
+        topology: &Topology,
+    ) {
+        let interface = topology.interface(at);
+        let node = |id| &topology.node(id).name;
+        let place = format!(
+            "{} ({} to {}): {}",
+            interface.name,
+            node(interface.node),
+            node(interface.neighbour),
+            dropped.reason
+        );
+        self.row(dropped.at, PacketEvent::Dropped, interface.node, place, packet);
+        self.lost(dropped.at, packet);
     }
 
     /// A base station has sent a packet to all its stations: each copy with its number and how it was lost.
@@ -316,7 +378,12 @@ impl Recorder {
 
     /// A node has no route for a packet.
     pub(crate) fn unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.row(now, PacketEvent::Dropped, node, "no route".to_owned(), packet);
+        self.dropped_at(now, node, DropReason::NoRoute, packet);
+    }
+
+    /// A node has dropped a packet.
+    pub(crate) fn dropped_at(&mut self, now: Time, node: NodeId, reason: DropReason, packet: &Packet) {
+        self.row(now, PacketEvent::Dropped, node, reason.to_string(), packet);
         self.lost(now, packet);
     }
 
@@ -334,7 +401,7 @@ impl Recorder {
             self.digest(now, u32::MAX - at.0, packet);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
-            capture.packet(now, at, Direction::Inbound, &traced.octets, None);
+            capture.packet(now, at, Direction::Inbound, &capture.tunnelled(packet, &traced.octets), None);
         }
     }
 

@@ -159,6 +159,7 @@ impl TcpSocket {
             destination: self.remote,
             socket: self.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Tcp(segment),
         }
     }
@@ -181,10 +182,6 @@ pub struct SctpSocket {
     pub association: sctp::Association,
     /// Where it lives.
     pub node: NodeId,
-    /// Its address.
-    pub local: Address,
-    /// The peer's address.
-    pub remote: Address,
     /// The peer's socket.
     pub peer: u32,
     /// Who uses it.
@@ -213,21 +210,22 @@ pub struct SctpSocket {
 impl SctpSocket {
     /// The next packet that the association has to send.
     #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<sctp::Packet> {
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<(sctp::Path, sctp::Packet)> {
         self.association.poll_transmit(&mut Context { now, random: &mut self.random })
     }
 
     /// The IP packet around it; counts it as sent.
     #[inline]
-    pub(crate) fn packet(&mut self, network: &Network, packet: sctp::Packet) -> Packet {
+    pub(crate) fn packet(&mut self, network: &Network, path: sctp::Path, packet: sctp::Packet) -> Packet {
         let size_bytes = network.ip.header_bytes() + packet.total_bytes();
         self.traffic.sent(size_bytes);
         Packet {
             id: network.next_packet_id(),
-            source: self.local,
-            destination: self.remote,
+            source: path.local,
+            destination: path.remote,
             socket: self.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Sctp(packet),
         }
     }

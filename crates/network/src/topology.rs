@@ -178,8 +178,16 @@ impl Topology {
     /// The address by which `other` knows `node`: its primary address, or that of the interface by which `node`
     /// reaches `other`.
     pub fn address_for(&self, node: NodeId, other: NodeId) -> Option<Address> {
-        let nearest = self.route(node, other);
-        self.node(node).primary.filter(|_| nearest.is_some()).or(nearest)
+        self.node(node).primary.or_else(|| self.route(node, other))
+    }
+
+    /// The addresses by which `other` may reach `node`, the one by which it knows it first: several where they stay with
+    /// their links ([`Topology::bind_source`]).
+    pub fn addresses_for(&self, node: NodeId, other: NodeId) -> Vec<Address> {
+        let Some(first) = self.address_for(node, other) else { return Vec::new() };
+        let own = |address: &Address| *address != first && self.hot[address.0 as usize].own_egress;
+        let others = self.node(node).interfaces.iter().copied().map(Address).filter(own);
+        std::iter::once(first).chain(others).collect()
     }
 
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
@@ -206,6 +214,16 @@ impl Topology {
     pub fn redirect(&mut self, address: Address, to: Address) {
         if let Some(place) = self.bound.iter().position(|&bound| bound == to.0) {
             self.hot[address.0 as usize].target = (self.nodes.len() + place) as u32;
+        }
+    }
+
+    /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
+    pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
+        let target = self.hot[destination.0 as usize].target as usize;
+        if let Routes::Table(table) = &mut self.routes[node.0 as usize]
+            && let Some(entry) = table.get_mut(target)
+        {
+            *entry = interface.map_or(UNREACHABLE, |address| address.0);
         }
     }
 
@@ -341,5 +359,121 @@ mod tests {
         assert_eq!(topology.route(NodeId(0), island), None);
         assert!(topology.path(NodeId(0), island).is_empty());
         assert!(topology.path(island, NodeId(0)).is_empty());
+    }
+
+    /// A host with a link to each of two routers, which are joined; behind router 1 a server. Nodes: host 0, routers 1
+    /// and 2, server 3. Returns the addresses of the host.
+    fn two_ways() -> (Topology, [Address; 2]) {
+        let mut topology = Topology::default();
+        for name in ["host", "r1", "r2", "server"] {
+            topology.add_node(name);
+        }
+        let mut host = Vec::new();
+        for (number, (a, b)) in [(0, 1), (0, 2), (1, 2), (1, 3)].into_iter().enumerate() {
+            for (node, neighbour, at) in [(a, b, 0), (b, a, 1)] {
+                let address = topology.add_interface(Interface {
+                    node: NodeId(node),
+                    link: LinkId(2 * number as u32 + at),
+                    attachment: Attachment(0),
+                    neighbour: NodeId(neighbour),
+                    mtu_bytes: 1500,
+                    name: format!("link {number}"),
+                });
+                if node == 0 {
+                    host.push(address);
+                }
+            }
+        }
+        (topology, [host[0], host[1]])
+    }
+
+    /// The nodes that a packet to an address passes.
+    fn hops(topology: &Topology, from: u32, to: Address) -> Vec<u32> {
+        let mut hops = vec![from];
+        while NodeId(hops[hops.len() - 1]) != topology.owner(to) && hops.len() < 9 {
+            let at = NodeId(hops[hops.len() - 1]);
+            let Some(interface) = topology.route_to(at, to) else { break };
+            hops.push(topology.interface(interface).neighbour.0);
+        }
+        hops
+    }
+
+    #[test]
+    fn packets_to_a_bound_address_arrive_over_its_own_link() {
+        let (mut topology, [first, second]) = two_ways();
+        topology.make_routes();
+        // Unbound, both addresses are the node's.
+        assert_eq!(hops(&topology, 3, second), [3, 1, 0]);
+        topology.bind(first);
+        topology.bind(second);
+        topology.make_routes();
+        assert_eq!(hops(&topology, 3, first), [3, 1, 0]);
+        assert_eq!(hops(&topology, 3, second), [3, 1, 2, 0]);
+        assert_eq!(hops(&topology, 2, first), [2, 1, 0]);
+        let server = Address(7);
+        assert_eq!(topology.owner(server), NodeId(3));
+        assert_eq!(hops(&topology, 2, server), [2, 1, 3]);
+        // By its own routes it takes the shortest way, from whichever address; when bound to its sources, the link
+        // of the source.
+        assert_eq!(topology.egress(NodeId(0), second, server), Some(first));
+        topology.bind_source(second, true);
+        assert_eq!(topology.egress(NodeId(0), second, server), Some(second));
+        assert_eq!(topology.egress(NodeId(0), first, server), Some(first));
+    }
+
+    #[test]
+    fn a_redirected_address_follows_the_other_at_once() {
+        let (mut topology, [first, second]) = two_ways();
+        topology.bind(first);
+        topology.bind(second);
+        topology.make_routes();
+        topology.redirect(first, second);
+        assert_eq!(hops(&topology, 3, first), [3, 1, 2, 0]);
+        topology.redirect(first, first);
+        assert_eq!(hops(&topology, 3, first), [3, 1, 0]);
+        topology.set_egress(NodeId(0), Some(second));
+        assert_eq!(topology.egress(NodeId(0), first, Address(7)), Some(second));
+        topology.set_egress(NodeId(0), None);
+        assert_eq!(topology.egress(NodeId(0), first, Address(7)), None);
+    }
+
+    #[test]
+    fn no_route_leads_through_a_host() {
+        let (mut topology, [first, _]) = two_ways();
+        topology.bind(first);
+        topology.make_routes();
+        // Without the host in between: from r2 to the server over r1 only.
+        assert_eq!(topology.path(NodeId(2), NodeId(3)).len(), 2);
+        let mut cut = Topology::default();
+        for name in ["a", "host", "b"] {
+            cut.add_node(name);
+        }
+        let mut bound = Vec::new();
+        for (number, (a, b)) in [(0, 1), (1, 2)].into_iter().enumerate() {
+            for (node, neighbour) in [(a, b), (b, a)] {
+                let address = cut.add_interface(Interface {
+                    node: NodeId(node),
+                    link: LinkId(number as u32),
+                    attachment: Attachment(0),
+                    neighbour: NodeId(neighbour),
+                    mtu_bytes: 1500,
+                    name: format!("link {number}"),
+                });
+                if node == 1 {
+                    bound.push(address);
+                }
+            }
+        }
+        // A third interface, so that "a" has a table.
+        cut.add_interface(Interface {
+            node: NodeId(0),
+            neighbour: NodeId(0),
+            ..cut.interface(bound[0]).clone()
+        });
+        cut.make_routes();
+        assert_eq!(cut.route(NodeId(0), NodeId(2)), Some(Address(0)));
+        bound.iter().for_each(|&address| cut.bind(address));
+        cut.make_routes();
+        assert_eq!(cut.route(NodeId(0), NodeId(2)), None);
     }
 }

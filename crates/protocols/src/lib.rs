@@ -4,6 +4,7 @@
 pub mod checksum;
 pub mod machine;
 pub mod mih;
+pub mod mobile_ip;
 pub mod sctp;
 pub mod tcp;
 pub mod udp;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use roamsim_protocols::sctp::wire::{DecodeError, decode, encode};
-use roamsim_protocols::sctp::{Chunk, Data, Init, Packet, Parameter, Sack};
+use roamsim_protocols::sctp::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
 
 fn packet(chunks: Vec<Chunk>) -> Packet {
     Packet { source_port: 0x1234, destination_port: 0x5678, verification_tag: 0x9ABC_DEF0, chunks }
@@ -129,6 +129,21 @@ fn control_chunks() {
     assert_eq!(chunk_octets(&Chunk::CookieAck, &[]), [11, 0, 0, 4]);
     assert_eq!(chunk_octets(&Chunk::ShutdownComplete { reflected_tag: false }, &[]), [14, 0, 0, 4]);
     assert_eq!(chunk_octets(&Chunk::ShutdownComplete { reflected_tag: true }, &[]), [14, 1, 0, 4]);
+    // RFC 5061 4.1: serial number, an address (type 5), then what is asked for; the answer.
+    let address = Parameter { kind: Parameter::IPV4_ADDRESS, value: vec![10, 0, 0, 1] };
+    let delete =
+        Parameter { kind: Parameter::DELETE_ADDRESS, value: vec![0, 0, 0, 9, 0, 5, 0, 8, 10, 0, 0, 2] };
+    let asconf = Chunk::Asconf(Asconf { serial: 7, address, parameters: vec![delete] });
+    assert_eq!(
+        chunk_octets(&asconf, &[]),
+        [
+            0xC1, 0, 0, 32, 0, 0, 0, 7, 0, 5, 0, 8, 10, 0, 0, 1, 0xC0, 2, 0, 16, 0, 0, 0, 9, 0, 5, 0, 8, 10,
+            0, 0, 2
+        ]
+    );
+    let success = Parameter { kind: Parameter::SUCCESS_INDICATION, value: vec![0, 0, 0, 9] };
+    let ack = Chunk::AsconfAck(AsconfAck { serial: 7, parameters: vec![success] });
+    assert_eq!(chunk_octets(&ack, &[]), [0x80, 0, 0, 16, 0, 0, 0, 7, 0xC0, 5, 0, 8, 0, 0, 0, 9]);
     // FORWARD TSN, which this model leaves as octets.
     let other = Chunk::Other { kind: 0xC0, flags: 2, value: vec![7] };
     assert_eq!(chunk_octets(&other, &[]), [0xC0, 2, 0, 5, 7, 0, 0, 0]);
@@ -153,6 +168,16 @@ fn what_is_no_packet_is_refused_with_its_place() {
         decode(&octets, false).unwrap_err().to_string()
     };
     assert_eq!(decode(&[0; 11], true), Err(DecodeError::Truncated { have: 11 }));
+    // An ASCONF without the address that it starts with.
+    assert_eq!(
+        refused(&[0xC1, 0, 0, 8, 0, 0, 0, 1]),
+        "SCTP chunk of type 193 at octet 12 has an impossible length"
+    );
+    let reason = |octets: &[u8], verify| decode(octets, verify).unwrap_err().reason();
+    assert_eq!(reason(&[0; 11], true), "truncated");
+    assert_eq!(reason(&[0; 12], true), "checksum");
+    assert_eq!(reason(&[0; 13], false), "chunk_length");
+    assert_eq!(reason(&[&[0; 12][..], &[4, 0, 0, 8, 0, 1, 0, 9]].concat(), false), "parameter_length");
     // A length below the chunk's own header, one past the end, and too few octets for the type.
     assert_eq!(refused(&[11, 0, 0, 3]), "SCTP chunk of type 11 at octet 12 has an impossible length");
     assert_eq!(refused(&[10, 0, 0, 8, 1]), "SCTP chunk of type 10 at octet 12 has an impossible length");
@@ -180,8 +205,12 @@ fn padding_may_be_missing_behind_the_last_chunk() {
 
 /// Octets that look like chunks often enough to get past the lengths.
 fn likely_octets() -> impl Strategy<Value = Vec<u8>> {
-    let chunk =
-        (0u8..16, any::<u8>(), prop::collection::vec(0u8..12, 0..40)).prop_map(|(kind, flags, value)| {
+    let chunk = (
+        prop_oneof![8 => 0u8..16, 1 => Just(0xC1u8), 1 => Just(0x80u8)],
+        any::<u8>(),
+        prop::collection::vec(0u8..12, 0..40),
+    )
+        .prop_map(|(kind, flags, value)| {
             let mut octets = vec![kind, flags, 0, 4 + value.len() as u8];
             octets.extend(value);
             octets.resize(octets.len().next_multiple_of(4), 0);

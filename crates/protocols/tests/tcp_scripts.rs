@@ -13,31 +13,16 @@
 //! Sequence numbers are relative, the SYN is 0. A segment sent that no line expects is an error, also after the
 //! last line until its time. `TCP_SCRIPT=name` in the environment runs one script and prints what is sent.
 
+mod script;
 mod tcp_script;
 
-use std::fs;
-use std::path::Path;
-
+use script::scripts;
 use tcp_script::run;
-
-/// Name and text of every script, by name.
-fn scripts() -> Vec<(String, String)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tcp_scripts");
-    let mut paths: Vec<_> = fs::read_dir(&directory)
-        .expect("the directory of scripts is there")
-        .map(|entry| entry.expect("the directory can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pkt"))
-        .collect();
-    paths.sort();
-    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let text = |path: &Path| fs::read_to_string(path).expect("a script can be read");
-    paths.iter().map(|path| (name(path), text(path))).collect()
-}
 
 #[test]
 fn every_script_holds() {
     let only = std::env::var("TCP_SCRIPT").ok();
-    let mut scripts = scripts();
+    let mut scripts = scripts("tcp_scripts");
     assert!(scripts.len() >= 25, "only {} scripts", scripts.len());
     scripts.retain(|(name, _)| only.as_deref().is_none_or(|only| name == only));
     assert!(!scripts.is_empty(), "no script of that name");
@@ -49,7 +34,7 @@ fn every_script_holds() {
 /// A variant is distinct: it has five scripts or more that its neighbours fail, though they negotiate the same options.
 #[test]
 fn each_variant_has_scripts_that_its_neighbours_fail() {
-    let scripts = scripts();
+    let scripts = scripts("tcp_scripts");
     let neighbours = [
         ("tahoe", &["reno"][..], "off"),
         ("reno", &["tahoe", "newreno"], "off"),

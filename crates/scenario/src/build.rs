@@ -3,9 +3,17 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
+mod cells;
+mod dect;
+mod mobile_ip;
 mod sctp;
 
+pub(crate) use self::cells::{radius_m, trajectory};
+pub(crate) use self::dect::first_frame;
+
 use crate::model::application::{Application, Pace};
+use crate::model::cell::Cell as CellModel;
+use crate::model::dect::Dect;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::flow::Flow as FlowModel;
 use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
@@ -18,6 +26,7 @@ use crate::model::wifi::{Preamble as PreambleModel, Wifi};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
 use roamsim_network::flow::Flow;
+use roamsim_network::handover::Scheme;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
@@ -28,7 +37,7 @@ use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling,
 use roamsim_network::socket::User;
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_network::world::SocketEnd;
-use roamsim_network::{Distribution, Network, World};
+use roamsim_network::{Distribution, Network, World, tunnel};
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress, tcp};
 use std::collections::BTreeMap;
@@ -56,7 +65,16 @@ pub(crate) fn world(
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
     let builder = Builder { scenario, seed, replication, nodes };
     let links = builder.links(&mut topology);
+    builder.bind_multihomed(&mut topology);
     topology.make_routes();
+    let cells: Vec<_> = (0..)
+        .map(LinkId)
+        .zip(&links)
+        .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
+        .map(|(number, link)| (number, link.addresses.clone()))
+        .collect();
+    let handovers = builder.handovers(&mut topology, &cells);
+    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
@@ -65,6 +83,8 @@ pub(crate) fn world(
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     let mut world = World::new(network);
+    world.handovers = handovers;
+    world.mobile_ip = mobile_ip;
     for flow in &scenario.flows {
         builder.flow(&mut world, flow);
     }
@@ -72,12 +92,24 @@ pub(crate) fn world(
     for link in links {
         let (machine, name) = match link.model {
             NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
-            NewMachine::Cell(model) => (builder.cell(model), &model.name),
+            NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
+            NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
+            NewMachine::Dect(model) => {
+                let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
+                let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
+                (dect::access(model, wanted.unwrap_or_default(), stream), &model.name)
+            }
         };
         world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
     }
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
+    }
+    // At last, because without a way out a station would have no address.
+    for station in &world.handovers.stations {
+        if station.scheme == Scheme::Bridged {
+            world.network.topology.set_egress(station.node, None);
+        }
     }
     Ok(world)
 }
@@ -85,7 +117,7 @@ pub(crate) fn world(
 /// A link that has its place in the topology, and waits for its machine.
 struct NewLink<'a> {
     model: NewMachine<'a>,
-    addresses: [Address; 2],
+    addresses: Vec<Address>,
 }
 
 /// What a link's machine is made from.
@@ -93,7 +125,9 @@ struct NewLink<'a> {
 enum NewMachine<'a> {
     /// The direction of a point-to-point link that starts from this end.
     Wire(&'a LinkModel, usize),
-    Cell(&'a Wifi),
+    Wifi(&'a Wifi),
+    Cell(&'a CellModel),
+    Dect(&'a Dect),
 }
 
 impl Builder<'_> {
@@ -137,24 +171,25 @@ impl Builder<'_> {
             for from in [0, 1] {
                 links.push(NewLink {
                     model: NewMachine::Wire(model, from),
-                    addresses: [addresses[from], addresses[1 - from]],
+                    addresses: vec![addresses[from], addresses[1 - from]],
                 });
             }
         }
         for model in &self.scenario.wifi {
             let ends = [self.node(&model.access_point), self.node(&model.stations[0])];
             let number = LinkId(links.len() as u32);
-            let addresses = [0, 1].map(|end: usize| {
-                topology.add_interface(Interface {
-                    node: ends[end],
-                    link: number,
-                    attachment: Attachment(end as u32),
-                    neighbour: ends[1 - end],
-                    mtu_bytes: model.mtu_bytes as u32,
-                    name: model.name.clone(),
-                })
-            });
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
+            links.push(NewLink { model: NewMachine::Wifi(model), addresses: addresses.to_vec() });
+        }
+        for model in &self.scenario.cells {
+            let addresses = self.cell_interfaces(topology, model, LinkId(links.len() as u32));
             links.push(NewLink { model: NewMachine::Cell(model), addresses });
+        }
+        for model in &self.scenario.dect {
+            let ends = [self.node(&model.terminal), self.node(&model.gateway)];
+            let number = LinkId(links.len() as u32);
+            let addresses = shared(topology, number, ends, model.mtu_bytes, &model.name);
+            links.push(NewLink { model: NewMachine::Dect(model), addresses: addresses.to_vec() });
         }
         links
     }
@@ -182,7 +217,7 @@ impl Builder<'_> {
         AnyLink::Wire(Wire::new(config, loss))
     }
 
-    fn cell(&self, model: &Wifi) -> AnyLink {
+    fn wifi(&self, model: &Wifi) -> AnyLink {
         let config = CellConfig {
             rate_bps: model.rate_bps,
             basic_rate_bps: model.acknowledgement_rate_bps(),
@@ -336,6 +371,26 @@ impl Builder<'_> {
     }
 }
 
+/// Gives a link that is one machine for both its ends a place in the topology.
+fn shared(
+    topology: &mut Topology,
+    link: LinkId,
+    ends: [NodeId; 2],
+    mtu_bytes: u64,
+    name: &str,
+) -> [Address; 2] {
+    [0, 1].map(|end: usize| {
+        topology.add_interface(Interface {
+            node: ends[end],
+            link,
+            attachment: Attachment(end as u32),
+            neighbour: ends[1 - end],
+            mtu_bytes: mtu_bytes as u32,
+            name: name.to_owned(),
+        })
+    })
+}
+
 /// A name without slashes.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
@@ -356,9 +411,21 @@ pub(crate) fn path_mss(world: &World, from: NodeId, to: NodeId) -> u32 {
 /// What IP carries in a packet that every link between two nodes takes, there and back.
 fn path_payload(world: &World, from: NodeId, to: NodeId) -> u32 {
     let topology = &world.network.topology;
-    let links = [topology.path(from, to), topology.path(to, from)].concat();
+    let mut links = [topology.path(from, to), topology.path(to, from)].concat();
+    // A node with bound interfaces may use any of them in the course of the run.
+    for node in [from, to] {
+        if topology.node(node).primary.is_some() {
+            links.extend(topology.node(node).interfaces.iter().copied().map(Address));
+        }
+    }
+    let mut headers = world.network.ip.header_bytes();
+    // What is for a mobile node may come through a tunnel, wherever its agents are.
+    if world.mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
+        links = (0..topology.interfaces().len() as u32).map(Address).collect();
+        headers += tunnel::HEADER_BYTES;
+    }
     let mtu = links.iter().map(|&address| topology.interface(address).mtu_bytes).min();
-    mtu.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
+    mtu.unwrap_or(0).saturating_sub(headers)
 }
 
 fn variant(settings: &Tcp) -> tcp::Variant {
@@ -402,6 +469,7 @@ pub(crate) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
             gamma: vegas.gamma_segments,
         }),
         fast_convergence: settings.fast_convergence,
+        restart_after_idle: settings.restart_after_idle,
         ..tcp::Config::default()
     }
 }
@@ -489,12 +557,12 @@ fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Opti
             )),
         },
         Application::Poisson(poisson) => {
-            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() };
-            Source::Messages(Messages::new(
-                activity,
-                interval,
-                Distribution::Constant(poisson.packet_size_bytes),
-            ))
+            // The load stays what `mean_interval` says: batches are rarer the larger they are.
+            let batch = poisson.mean_batch_packets;
+            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
+            let size = Distribution::Constant(poisson.packet_size_bytes);
+            let messages = Messages::new(activity, interval, size);
+            Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
         }
         Application::OnOff(on_off) => Source::OnOff(OnOff::new(
             activity,

@@ -1,7 +1,7 @@
-//! Reading a scenario: text, tree, overrides, profiles, model, validation.
+//! Reading a scenario: text, tree, overrides, profiles, files, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problems};
-use crate::{Scenario, decode, overrides, profile, tree, validate};
+use crate::{Scenario, decode, files, overrides, profile, tree, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,7 @@ fn read(
         overrides::apply(&mut root, path, value, problems);
     }
     profile::apply(&mut root);
+    files::apply(&mut root, source_name, problems);
     let mut scenario: Scenario = decode::decode(&root, problems)?;
     if problems.count() == 0 {
         validate::validate(&scenario, &root, problems);

@@ -27,6 +27,16 @@ pub struct Trace {
     pub throughput: bool,
     /// What TCP senders sent, sent again and lost, and the acknowledgements that reached them.
     pub segments: bool,
+    /// Octets written to TCP senders and not acknowledged.
+    pub backlog: bool,
+    /// Bearers of the terminals of DECT accesses.
+    pub bearers: bool,
+    /// Fragments in the DLC of DECT accesses.
+    pub dlc_queue: bool,
+    /// Which channels of DECT accesses were in use by whom.
+    pub occupancy: bool,
+    /// One row a message delivered.
+    pub messages: bool,
     /// The story of every packet.
     pub packets: bool,
     /// One row a signalling transaction.
@@ -35,8 +45,20 @@ pub struct Trace {
 
 impl Trace {
     /// The names that [`Trace::add`] knows.
-    pub const NAMES: [&'static str; 7] =
-        ["cwnd", "rtt", "queue", "throughput", "segments", "packets", "transactions"];
+    pub const NAMES: [&'static str; 12] = [
+        "cwnd",
+        "rtt",
+        "queue",
+        "throughput",
+        "backlog",
+        "bearers",
+        "dlc_queue",
+        "occupancy",
+        "messages",
+        "segments",
+        "packets",
+        "transactions",
+    ];
 
     /// Adds a kind by its name; false when there is none of this name.
     pub fn add(&mut self, name: &str) -> bool {
@@ -45,6 +67,11 @@ impl Trace {
             "rtt" => &mut self.rtt,
             "queue" => &mut self.queue,
             "throughput" => &mut self.throughput,
+            "backlog" => &mut self.backlog,
+            "bearers" => &mut self.bearers,
+            "dlc_queue" => &mut self.dlc_queue,
+            "occupancy" => &mut self.occupancy,
+            "messages" => &mut self.messages,
             "segments" => &mut self.segments,
             "packets" => &mut self.packets,
             "transactions" => &mut self.transactions,
@@ -56,7 +83,13 @@ impl Trace {
 
     /// Whether any time series is wanted.
     pub(crate) fn time_series(&self) -> bool {
-        self.cwnd || self.rtt || self.queue || self.throughput
+        self.cwnd
+            || self.rtt
+            || self.queue
+            || self.throughput
+            || self.backlog
+            || self.bearers
+            || self.dlc_queue
     }
 
     fn wanted(&self, fingerprints: bool) -> Wanted {
@@ -66,6 +99,11 @@ impl Trace {
             queue: self.queue,
             throughput: self.throughput,
             segments: self.segments,
+            messages: self.messages,
+            backlog: self.backlog,
+            bearers: self.bearers,
+            dlc_queue: self.dlc_queue,
+            occupancy: self.occupancy,
             packets: self.packets,
             fingerprints,
         }
@@ -157,6 +195,7 @@ impl Prepared {
     /// Runs to the end of the scenario. This is the part that is timed.
     pub fn run(&mut self) -> Result<(), RunError> {
         self.events = self.world.run(self.end).map_err(RunError::Livelock)?;
+        self.world.network.finish(self.end);
         Ok(())
     }
 

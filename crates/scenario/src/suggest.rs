@@ -23,6 +23,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("end", "stop"),
     ("endpoints", "between"),
     ("error_rate", "probability"),
+    ("hb_interval", "heartbeat_interval"),
     ("flavor", "variant"),
     ("frequency", "rate"),
     ("initial_cwnd", "initial_window"),

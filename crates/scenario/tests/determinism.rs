@@ -49,7 +49,10 @@ fn plain(outcome: &Outcome) -> String {
     let tables: Vec<&Table> = outcome
         .tables
         .iter()
-        .filter(|t| !["samples", "segments", "packets", "transactions"].contains(&t.name))
+        .filter(|t| {
+            !["samples", "segments", "messages", "packets", "transactions", "dect_occupancy"]
+                .contains(&t.name)
+        })
         .collect();
     format!("{} {tables:?}", outcome.events)
 }

@@ -47,10 +47,63 @@ interval = "500ms"
 acknowledgement = { timeout = "100ms" }
 "#;
 
-/// The report on the good scenario with one text replaced by another.
-fn report(good: &str, bad: &str) -> String {
-    assert_eq!(GOOD.matches(good).count(), 1, "{good}");
-    refuse(&GOOD.replace(good, bad))
+/// A walk between two cells.
+const WALK: &str = r#"[scenario]
+name = "walk"
+duration = "60s"
+area = { from = { x = "-100m", y = "-100m" }, to = { x = "500m", y = "100m" } }
+
+[[node]]
+name = "server"
+[[node]]
+name = "west"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "east"
+position = { x = "300m", y = "0m" }
+[[node]]
+name = "walker"
+position = { x = "10m", y = "0m" }
+motion = { kind = "back_and_forth", to = { x = "290m", y = "0m" }, speed = "5m/s" }
+hysteresis = "20m"
+
+[[link]]
+name = "wire"
+between = ["server", "west"]
+rate = "10Mb/s"
+delay = "20ms"
+[[link]]
+name = "backbone"
+between = ["west", "east"]
+rate = "10Mb/s"
+delay = "1ms"
+
+[[cell]]
+name = "west cell"
+base_station = "west"
+stations = ["walker"]
+rate = "2Mb/s"
+coverage = { model = "disc", radius = "200m" }
+
+[[cell]]
+name = "east cell"
+base_station = "east"
+stations = ["walker"]
+rate = "1Mb/s"
+coverage = { model = "distance_power", radius = "180m", error_at_edge = 0.1 }
+
+[[flow]]
+name = "ftp"
+from = "server"
+to = "walker"
+transport = { protocol = "tcp" }
+application = { kind = "bulk" }
+"#;
+
+/// The report on a good scenario with one text replaced by another.
+fn report_on(scenario: &str, good: &str, bad: &str) -> String {
+    assert_eq!(scenario.matches(good).count(), 1, "{good}");
+    refuse(&scenario.replace(good, bad))
 }
 
 fn refuse(text: &str) -> String {
@@ -62,10 +115,13 @@ fn refuse(text: &str) -> String {
 
 macro_rules! reports {
     ($($name:ident: $good:literal => $bad:literal;)*) => {
+        reports! { on GOOD; $($name: $good => $bad;)* }
+    };
+    (on $scenario:ident; $($name:ident: $good:literal => $bad:literal;)*) => {
         $(
             #[test]
             fn $name() {
-                insta::assert_snapshot!(stringify!($name), report($good, $bad));
+                insta::assert_snapshot!(stringify!($name), report_on($scenario, $good, $bad));
             }
         )*
     };
@@ -135,6 +191,37 @@ reports! {
     loss_list_twice: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [14, 18, 14]";
     loss_list_of_no_flow: "model = \"bernoulli\", probability = 0.01" => "model = \"list\", segments = [14], flow = \"fpt\"";
     piggyback_of_an_indication: "timeout = \"100ms\"" => "timeout = \"100ms\", mode = \"piggyback\"";
+}
+
+reports! {
+    on WALK;
+    cell_nobody_can_reach: "radius = \"200m\"" => "radius = \"5m\"";
+    cell_of_no_radius: "radius = \"200m\"" => "radius = \"0m\"";
+    cell_member_without_position: "name = \"east\"\nposition = { x = \"300m\", y = \"0m\" }" => "name = \"east\"";
+    cell_station_unknown: "stations = [\"walker\"]\nrate = \"2Mb/s\"" => "stations = [\"wlaker\"]\nrate = \"2Mb/s\"";
+    cell_station_with_a_wire: "between = [\"west\", \"east\"]" => "between = [\"west\", \"walker\"]";
+    cell_base_station_in_its_own_cell: "base_station = \"east\"\nstations = [\"walker\"]" => "base_station = \"east\"\nstations = [\"walker\", \"east\"]";
+    cell_without_stations: "stations = [\"walker\"]\nrate = \"2Mb/s\"" => "stations = []\nrate = \"2Mb/s\"";
+    cell_table_out_of_order: "model = \"disc\", radius = \"200m\"" => "model = \"table\", points = [{ distance = \"100m\", error = 0.1 }, { distance = \"50m\", error = 0.2 }]";
+    cell_table_without_points: "model = \"disc\", radius = \"200m\"" => "model = \"table\"";
+    cell_table_of_no_file: "model = \"disc\", radius = \"200m\"" => "model = \"table\", file = \"nowhere.csv\"";
+    cell_table_file_malformed: "model = \"disc\", radius = \"200m\"" => "model = \"table\", file = \"tests/files/malformed-errors.csv\"";
+    beacons_too_often: "radius = \"200m\" }" => "radius = \"200m\" }\nadvertisement = { period = \"0s\", lifetime = 0 }";
+    walk_leaves_the_area: "to = { x = \"290m\", y = \"0m\" }" => "to = { x = \"290m\", y = \"400m\" }";
+    node_outside_of_the_area: "position = { x = \"300m\", y = \"0m\" }" => "position = { x = \"600m\", y = \"0m\" }";
+    area_inside_out: "from = { x = \"-100m\", y = \"-100m\" }" => "from = { x = \"900m\", y = \"-100m\" }";
+    speed_zero: "speed = \"5m/s\"" => "speed = \"0m/s\"";
+    speed_negative: "speed = \"5m/s\"" => "speed = \"-5m/s\"";
+    speed_without_unit: "speed = \"5m/s\"" => "speed = 5";
+    speed_in_miles: "speed = \"5m/s\"" => "speed = \"5kph\"";
+    walk_to_the_same_place: "to = { x = \"290m\", y = \"0m\" }" => "to = { x = \"10m\", y = \"0m\" }";
+    motion_without_position: "position = { x = \"10m\", y = \"0m\" }\n" => "";
+    coordinate_without_unit: "position = { x = \"10m\", y = \"0m\" }" => "position = { x = 10, y = \"0s\" }";
+    hysteresis_of_no_station: "name = \"east\"\n" => "name = \"east\"\nhysteresis = \"5m\"\n";
+    motion_of_no_file: "position = { x = \"10m\", y = \"0m\" }\nmotion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"setdest\", file = \"nowhere.tcl\", node = 0 }";
+    motion_file_malformed: "position = { x = \"10m\", y = \"0m\" }\nmotion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"setdest\", file = \"tests/files/malformed.tcl\", node = 0 }";
+    motion_file_without_the_node: "position = { x = \"10m\", y = \"0m\" }\nmotion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"bonnmotion\", file = \"tests/files/one.movements\", node = 3 }";
+    motion_file_beside_a_position: "motion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"bonnmotion\", file = \"tests/files/one.movements\", node = 0 }";
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use proptest::prelude::*;
 use roamsim_scenario::{Format, Scenario, template};
 
+/// A walk between two cells.
+const CELLS: &str = include_str!("../../../examples/cell-walk.toml");
+
 /// Parses, and renders what is refused.
 fn survives(text: &str, format: Format, overrides: &[(String, String)]) {
     match Scenario::parse(text, "input", format, overrides) {
@@ -30,6 +33,11 @@ fn piece() -> impl Strategy<Value = String> {
         Just("1979-05-27".to_owned()),
         Just("\"18446744073709551615ns\"".to_owned()),
         Just("\"1e18kB\"".to_owned()),
+        Just("\"9e12km\"".to_owned()),
+        Just("\"-9e12km\"".to_owned()),
+        Just("\"1e-6km/h\"".to_owned()),
+        Just("{ kind = \"setdest\", file = \"/\", node = 0 }".to_owned()),
+        Just("{ kind = \"bonnmotion\", node = 0, content = \"0 1 2 3\" }".to_owned()),
         Just("{}".to_owned()),
         Just("[]".to_owned()),
         Just("\"µ\u{1b}[31m\"".to_owned()),
@@ -56,8 +64,9 @@ proptest! {
     #[test]
     fn a_damaged_scenario_is_read_or_refused(
         damages in prop::collection::vec((0.0..1.0f64, 0usize..30, piece()), 1..4),
+        cells: bool,
     ) {
-        let mut text = template().to_owned();
+        let mut text = if cells { CELLS.to_owned() } else { template().to_owned() };
         for (at, cut, piece) in damages {
             let mut start = (at * text.len() as f64) as usize;
             while !text.is_char_boundary(start) {
@@ -73,8 +82,9 @@ proptest! {
     }
 
     #[test]
-    fn any_value_of_a_template_key_can_be_replaced(line in 0usize..200, piece in piece()) {
-        let mut lines: Vec<String> = template().lines().map(str::to_owned).collect();
+    fn any_value_of_a_template_key_can_be_replaced(line in 0usize..200, piece in piece(), cells: bool) {
+        let text = if cells { CELLS } else { template() };
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let line = line % lines.len();
         if let Some((key, _)) = lines[line].split_once('=') {
             lines[line] = format!("{key}= {piece}");

@@ -12,6 +12,7 @@ pub struct Messages {
     activity: Activity,
     interval: Distribution,
     size: Distribution,
+    batch: Distribution,
     next: Option<Time>,
     actions: VecDeque<Action>,
 }
@@ -19,7 +20,13 @@ pub struct Messages {
 impl Messages {
     /// A source that is silent until its start; `interval` in nanoseconds, `size` in octets.
     pub fn new(activity: Activity, interval: Distribution, size: Distribution) -> Messages {
-        Messages { activity, interval, size, next: Some(activity.start), actions: VecDeque::new() }
+        let batch = Distribution::Constant(1);
+        Messages { activity, interval, size, batch, next: Some(activity.start), actions: VecDeque::new() }
+    }
+
+    /// The same with several messages at each instant.
+    pub fn in_batches(self, batch: Distribution) -> Messages {
+        Messages { batch, ..self }
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -41,7 +48,9 @@ impl Machine for Messages {
         if due == self.activity.start {
             self.actions.push_back(Action::Open);
         }
-        self.actions.push_back(Action::Send { bytes: self.size.sample(cx.random).max(1) as u32 });
+        for _ in 0..self.batch.sample(cx.random) {
+            self.actions.push_back(Action::Send { bytes: self.size.sample(cx.random).max(1) as u32 });
+        }
         // The next instant follows from the last, not from the wake-up.
         let next = due + self.interval.sample_span(cx.random);
         self.next = (next < self.activity.stop).then_some(next);
@@ -172,6 +181,18 @@ mod tests {
         let half_second = Distribution::Constant(500_000_000);
         let source = Messages::new(seconds(5, 7), half_second, Distribution::Constant(200));
         assert_eq!(drive(source, Messages::poll_action, Time::MAX), [5000, 5500, 6000, 6500]);
+    }
+
+    #[test]
+    fn a_batch_comes_at_one_instant() {
+        let second = Distribution::Constant(1_000_000_000);
+        let source = Messages::new(seconds(0, 1000), second, Distribution::Constant(512));
+        let times =
+            drive(source.in_batches(Distribution::Geometric { mean: 5 }), Messages::poll_action, Time::MAX);
+        assert!(times.iter().all(|ms| ms % 1000 == 0));
+        // 1000 batches of 5 in the mean, deviation sqrt(5 * 4) each: 5000 +- 3 * 141.
+        assert!((4576..=5424).contains(&times.len()), "{}", times.len());
+        assert_eq!(times.iter().collect::<std::collections::BTreeSet<_>>().len(), 1000);
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //!
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
-use crate::packet::{BROADCAST, IpVersion, Packet, Pdu};
+use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, Pdu, ipv4};
 use roamsim_protocols::checksum::Sum;
+use roamsim_protocols::mobile_ip::AgentSolicitation;
+use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
 use roamsim_protocols::{Address, sctp, tcp};
 
+const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 const PROTOCOL_SCTP: u8 = 132;
@@ -13,22 +16,22 @@ const PROTOCOL_SCTP: u8 = 132;
 const HOP_LIMIT: u8 = 64;
 
 fn address_octets(ip: IpVersion, address: Address) -> Vec<u8> {
-    if address == BROADCAST {
-        return match ip {
-            // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
-            IpVersion::V6 => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
-            // 255.255.255.255 (RFC 919 section 7).
-            IpVersion::V4 => vec![255; 4],
-        };
-    }
-    // Host zero is no host.
-    let host = address.0.wrapping_add(1);
     match ip {
-        IpVersion::V6 => {
-            let prefix: u128 = 0x2001_0db8 << 96;
-            (prefix | u128::from(host)).to_be_bytes().to_vec()
-        }
-        IpVersion::V4 => (10 << 24 | (host & 0x00FF_FFFF)).to_be_bytes().to_vec(),
+        // ff02::1, all nodes of the link (RFC 4291 section 2.7.1).
+        IpVersion::V6 if address == BROADCAST => (0xFF02_u128 << 112 | 1).to_be_bytes().to_vec(),
+        IpVersion::V6 => address.ipv6_octets().to_vec(),
+        IpVersion::V4 => ipv4(address).octets().to_vec(),
+    }
+}
+
+/// The outer header of a packet in a tunnel, which IPv4 alone has here.
+pub fn outer_header(packet: &Packet) -> OuterHeader {
+    OuterHeader {
+        source: ipv4(packet.source),
+        destination: ipv4(packet.destination),
+        identification: packet.id.0 as u16,
+        dont_fragment: true,
+        ttl: HOP_LIMIT,
     }
 }
 
@@ -41,6 +44,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         Pdu::Tcp(_) => PROTOCOL_TCP,
         Pdu::Udp(..) => PROTOCOL_UDP,
         Pdu::Sctp(_) => PROTOCOL_SCTP,
+        Pdu::Icmp(_) => PROTOCOL_ICMP,
     };
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
     let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
@@ -57,13 +61,17 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             sctp::wire::encode(packet, payload, &mut octets);
             octets
         }
+        Pdu::Icmp(Icmp::AgentAdvertisement(advertisement)) => advertisement.encode(),
+        Pdu::Icmp(Icmp::AgentSolicitation) => AgentSolicitation.encode(),
     };
+    // Agent discovery stays on its link (RFC 5944 section 2.1).
+    let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);
     match ip {
         IpVersion::V6 => {
             octets.extend([0x60, 0, 0, 0]);
             octets.extend((length as u16).to_be_bytes());
-            octets.extend([protocol, HOP_LIMIT]);
+            octets.extend([protocol, hop_limit]);
             octets.extend(source);
             octets.extend(destination);
         }
@@ -72,7 +80,7 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets.extend((packet.size_bytes as u16).to_be_bytes());
             octets.extend((packet.id.0 as u16).to_be_bytes());
             // Don't fragment.
-            octets.extend([0x40, 0, HOP_LIMIT, protocol, 0, 0]);
+            octets.extend([0x40, 0, hop_limit, protocol, 0, 0]);
             octets.extend(source);
             octets.extend(destination);
             let checksum = Sum::default().with(&octets).finish();

@@ -11,6 +11,7 @@ use crate::packet::{IpVersion, Packet};
 use crate::topology::Topology;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 pub use pcapng::Direction;
@@ -40,6 +41,14 @@ impl Capture {
     /// The octets of a packet whose transport payload is `payload`.
     pub fn octets(&self, packet: &Packet, payload: &[u8]) -> Vec<u8> {
         encode::packet(self.ip, packet, payload)
+    }
+
+    /// The octets of a packet as it is now: with an outer header in front of its own, if it is in a tunnel.
+    pub fn tunnelled<'a>(&self, packet: &Packet, octets: &'a [u8]) -> Cow<'a, [u8]> {
+        match packet.tunnel {
+            Some(_) => Cow::Owned(encode::outer_header(packet).encapsulate(octets)),
+            None => Cow::Borrowed(octets),
+        }
     }
 
     /// Captures a packet at an interface, with a comment when it was dropped there.

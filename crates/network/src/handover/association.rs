@@ -36,13 +36,14 @@ pub struct Association {
     cells: Vec<Option<Heard>>,
     current: Option<usize>,
     hysteresis_m: f64,
-    lifetime: u32,
+    lifetimes: Vec<u32>,
 }
 
 impl Association {
-    /// A station that may be in so many cells and has heard nothing of them. `lifetime` is in beacons, at least one.
-    pub fn new(cells: usize, hysteresis_m: f64, lifetime: u32) -> Association {
-        Association { cells: vec![None; cells], current: None, hysteresis_m, lifetime }
+    /// A station that has heard nothing yet. It has the lifetime of every cell that it may be in, in beacons, at least
+    /// one.
+    pub fn new(lifetimes: Vec<u32>, hysteresis_m: f64) -> Association {
+        Association { cells: vec![None; lifetimes.len()], current: None, hysteresis_m, lifetimes }
     }
 
     /// The cell that the station is associated with.
@@ -59,10 +60,10 @@ impl Association {
             (None, Some(known)) => {
                 known.missed += 1;
                 let missed = known.missed;
-                if self.current == Some(cell) && missed == 1 && self.lifetime > 1 {
+                if self.current == Some(cell) && missed == 1 && self.lifetimes[cell] > 1 {
                     indications.push(Indication::GoingDown(cell));
                 }
-                if missed >= self.lifetime {
+                if missed >= self.lifetimes[cell] {
                     self.cells[cell] = None;
                 }
             }
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_first_heard_is_taken_and_left_for_one_that_is_nearer_by_more_than_the_hysteresis() {
-        let mut station = Association::new(2, 10.0, 3);
+        let mut station = Association::new(vec![3, 3], 10.0);
         assert_eq!(station.beacon(1, None), []);
         assert_eq!(station.beacon(0, Some(80.0)), [Up(0)]);
         assert_eq!(station.beacon(1, Some(75.0)), []);
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_cell_that_is_missed_as_often_as_its_lifetime_is_lost() {
-        let mut station = Association::new(2, 0.0, 3);
+        let mut station = Association::new(vec![3, 3], 0.0);
         assert_eq!(station.beacon(0, Some(50.0)), [Up(0)]);
         assert_eq!(station.beacon(0, None), [GoingDown(0)]);
         assert_eq!(station.beacon(0, Some(55.0)), []);
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn another_cell_that_is_still_heard_takes_over() {
-        let mut station = Association::new(2, 0.0, 1);
+        let mut station = Association::new(vec![1, 1], 0.0);
         assert_eq!(station.beacon(0, Some(50.0)), [Up(0)]);
         assert_eq!(station.beacon(1, Some(60.0)), []);
         // With a lifetime of one beacon there is nothing between up and down.

@@ -6,6 +6,7 @@
 //! - [`record`]: the account of a handover, which becomes a row of the result table `handovers`.
 //! - this file: cells and stations as schemes see them, and the choice of the scheme.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
+//! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; the link layer's indications are ignored.
 //!
 //! To add a scheme: a variant of [`Scheme`] and a file here whose `indication` reacts to the link layer (or ignores it)
 //! and calls [`Handovers::left`], [`Handovers::begin`] and [`Handovers::complete`] when the station has lost its old
@@ -17,6 +18,7 @@
 
 pub mod association;
 pub mod bridged;
+pub mod mobile_ip;
 pub mod record;
 
 use self::association::{Association, Indication};
@@ -33,6 +35,8 @@ pub enum Scheme {
     Bridged,
     /// Each stays in its cell; a transport that knows several addresses may use them.
     Multihomed,
+    /// Mobile IPv4: the home address follows by registration and tunnel, the others stay in their cells.
+    MobileIp,
 }
 
 impl Scheme {
@@ -41,6 +45,7 @@ impl Scheme {
         match self {
             Scheme::Bridged => "bridged",
             Scheme::Multihomed => "multihomed",
+            Scheme::MobileIp => "mobile_ip",
         }
     }
 }
@@ -89,6 +94,8 @@ pub struct StationPlace {
     pub association: Association,
     /// The place among `cells` of the one that its packets went through last.
     current: Option<usize>,
+    /// Since when.
+    taken_at: Time,
     /// When it found out that it had lost it.
     left_at: Option<Time>,
     /// Its handover that is still watched: a number of [`Handovers::records`].
@@ -103,7 +110,16 @@ impl StationPlace {
         cells: Vec<Membership>,
         association: Association,
     ) -> StationPlace {
-        StationPlace { node, scheme, cells, association, current: None, left_at: None, open: None }
+        StationPlace {
+            node,
+            scheme,
+            cells,
+            association,
+            current: None,
+            taken_at: Time::ZERO,
+            left_at: None,
+            open: None,
+        }
     }
 }
 
@@ -137,7 +153,7 @@ impl Handovers {
     fn indicate(&mut self, network: &mut Network, now: Time, station: u32, indication: Indication) {
         match self.stations[station as usize].scheme {
             Scheme::Bridged => bridged::indication(self, network, now, station, indication),
-            Scheme::Multihomed => {}
+            Scheme::Multihomed | Scheme::MobileIp => {}
         }
     }
 }

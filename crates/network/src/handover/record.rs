@@ -2,13 +2,14 @@
 //!
 //! Packets are those of flows and signalling, in both directions; the scheme's own messages and broadcasts do not
 //! count. The losses of a handover are those between the last packet that arrived by the old path and the first that
-//! arrived by the new one, each with the place where it was lost.
+//! arrived by the new one, in each direction by itself, each with the place where it was lost.
 
 use super::Handovers;
 use crate::link::DropReason;
-use crate::link::cell::account::{Lost, Toward};
+use crate::link::cell::account::{Lost, OneWay, Toward};
 use crate::network::Network;
 use crate::topology::NodeId;
+use crate::tunnel::{LostInTunnel, Place};
 use roamsim_engine::Time;
 
 /// Packets that a handover lost, by place, and once more by direction.
@@ -18,14 +19,22 @@ pub struct Losses {
     pub out_of_reach: u64,
     /// On the radio link, by an error.
     pub radio_error: u64,
+    /// At the station, which had no cell to send them through.
+    pub no_cell: u64,
     /// In the queue before the radio link, which was full.
     pub queue: u64,
-    /// At an agent that no longer had the station, or not yet (see [`Handovers::lost_at_agent`]).
+    /// At an agent that no longer had the station, or not yet.
     pub agent: u64,
+    /// On a link between two agents, in a tunnel.
+    pub tunnel: u64,
     /// Of all these, those from the station.
     pub uplink: u64,
     /// Of all these, those to the station.
     pub downlink: u64,
+    /// Of all these, those that carried data of an application.
+    pub data: u64,
+    /// Of all these, those that carried none: acknowledgements.
+    pub acknowledgements: u64,
 }
 
 impl Losses {
@@ -35,16 +44,28 @@ impl Losses {
             DropReason::QueueFull => self.queue += 1,
             DropReason::Loss => self.radio_error += 1,
             // No handover makes a packet too large; the others do not happen in a cell.
-            DropReason::TooLarge | DropReason::Outage | DropReason::NoRoute => return,
+            DropReason::TooLarge
+            | DropReason::Outage
+            | DropReason::NoRoute
+            | DropReason::Incomplete
+            | DropReason::NotRegistered => {
+                return;
+            }
         }
-        self.add_direction(lost.toward);
+        self.add_kind(lost.toward == Toward::Station, lost.data);
     }
 
-    fn add_direction(&mut self, toward: Toward) {
-        match toward {
-            Toward::Station => self.downlink += 1,
-            Toward::BaseStation => self.uplink += 1,
+    fn add_in_tunnel(&mut self, lost: &LostInTunnel) {
+        match lost.place {
+            Place::Agent => self.agent += 1,
+            Place::Tunnel => self.tunnel += 1,
         }
+        self.add_kind(lost.to_mobile_node, lost.data);
+    }
+
+    fn add_kind(&mut self, to_station: bool, data: bool) {
+        *(if to_station { &mut self.downlink } else { &mut self.uplink }) += 1;
+        *(if data { &mut self.data } else { &mut self.acknowledgements }) += 1;
     }
 }
 
@@ -59,18 +80,36 @@ pub struct Handover {
     pub from: u32,
     /// The cell that it took.
     pub to: u32,
-    /// When the last packet arrived by the old path; `None`: none ever did.
-    pub last_packet_old: Option<Time>,
+    /// When the last packet from the station arrived by the old path; `None`: none ever did.
+    pub last_uplink_old: Option<Time>,
+    /// The same of the last packet to the station.
+    pub last_downlink_old: Option<Time>,
     /// When the station found out that it had to leave the old path.
     pub detected: Time,
     /// When it decided for the new one.
     pub begun: Time,
     /// When it might use the new one; `None`: the run or the next handover came first.
     pub completed: Option<Time>,
-    /// When the first packet arrived by the new path; `None`: the run or the next handover came first.
-    pub first_packet_new: Option<Time>,
+    /// When the first packet from the station arrived by the new path; `None`: the run or the next handover came first.
+    pub first_uplink_new: Option<Time>,
+    /// The same of the first packet to the station.
+    pub first_downlink_new: Option<Time>,
+    /// Requests that the scheme sent for it, repeated ones included; zero for one that asks nobody.
+    pub requests: u64,
     /// What was lost.
     pub losses: Losses,
+}
+
+impl Handover {
+    /// When the last packet arrived by the old path, in either direction.
+    pub fn last_packet_old(&self) -> Option<Time> {
+        self.last_uplink_old.max(self.last_downlink_old)
+    }
+
+    /// When the first packet arrived by the new path, in either direction.
+    pub fn first_packet_new(&self) -> Option<Time> {
+        self.first_uplink_new.into_iter().chain(self.first_downlink_new).min()
+    }
 }
 
 impl Handovers {
@@ -83,11 +122,15 @@ impl Handovers {
     }
 
     /// A station has decided for a new path: through the cell at this place of its list. From now on the first packet
-    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost.
+    /// there is awaited. The first cell of all is no handover, nor is a return to the one that was lost, nor a second
+    /// thought in the same instant, when the station has just heard the first of several cells.
     pub fn begin(&mut self, network: &mut Network, now: Time, station: u32, cell: usize) {
         let place = &self.stations[station as usize];
         let (old, detected) = (place.current, place.left_at.unwrap_or(now));
-        if let Some(old) = old.filter(|&old| old != cell) {
+        let [data, acknowledgements] = network.take_unroutable(place.node);
+        let no_cell = data + acknowledgements;
+        let counts = place.taken_at < now || place.open.is_some();
+        if let Some(old) = old.filter(|&old| old != cell && counts) {
             self.close(network, station);
             let place = &self.stations[station as usize];
             self.records.push(Handover {
@@ -95,12 +138,15 @@ impl Handovers {
                 scheme: place.scheme.name(),
                 from: place.cells[old].cell,
                 to: place.cells[cell].cell,
-                last_packet_old: None,
+                last_uplink_old: None,
+                last_downlink_old: None,
                 detected,
                 begun: now,
                 completed: None,
-                first_packet_new: None,
-                losses: Losses::default(),
+                first_uplink_new: None,
+                first_downlink_new: None,
+                requests: 0,
+                losses: Losses { no_cell, uplink: no_cell, data, acknowledgements, ..Losses::default() },
             });
             let membership = place.cells[cell];
             let link = self.cells[membership.cell as usize].link;
@@ -111,6 +157,7 @@ impl Handovers {
         }
         let place = &mut self.stations[station as usize];
         place.current = Some(cell);
+        place.taken_at = now;
         place.left_at = None;
     }
 
@@ -121,13 +168,12 @@ impl Handovers {
         }
     }
 
-    /// An agent has dropped a packet of a flow to or from a station, because it no longer had the station, or not
-    /// yet. Counts for the handover that is under way, if there is one.
-    pub fn lost_at_agent(&mut self, station: u32, toward: Toward) {
-        if let Some(open) = self.stations[station as usize].open {
-            let losses = &mut self.records[open].losses;
-            losses.agent += 1;
-            losses.add_direction(toward);
+    /// A station has asked for the path that it decided for: the scheme's request has left.
+    pub fn requested(&mut self, station: u32) {
+        if let Some(open) = self.stations[station as usize].open
+            && self.records[open].completed.is_none()
+        {
+            self.records[open].requests += 1;
         }
     }
 
@@ -140,13 +186,27 @@ impl Handovers {
             let membership = place.cells.iter().find(|membership| membership.cell == cell)?;
             Some(network.cell(self.cells[cell as usize].link)?.path(membership.number))
         };
-        if let Some(old) = path(record.from) {
-            record.last_packet_old = old.last_arrival;
-            old.lost_since_last().iter().for_each(|lost| record.losses.add(lost));
-        }
-        if let Some(new) = path(record.to) {
-            record.first_packet_new = new.first_arrival;
-            new.lost_before_first().iter().for_each(|lost| record.losses.add(lost));
+        let (old, new) = (path(record.from), path(record.to));
+        let of_station = |lost: &&LostInTunnel| {
+            place.cells.iter().any(|membership| membership.interface == lost.home_address)
+        };
+        for toward in [Toward::BaseStation, Toward::Station] {
+            let (old, new) = (old.map(|path| path.toward(toward)), new.map(|path| path.toward(toward)));
+            let last_old = old.and_then(|old| old.last_arrival);
+            let first_new = new.and_then(|new| new.first_arrival);
+            let (last, first) = match toward {
+                Toward::BaseStation => (&mut record.last_uplink_old, &mut record.first_uplink_new),
+                Toward::Station => (&mut record.last_downlink_old, &mut record.first_downlink_new),
+            };
+            (*last, *first) = (last_old, first_new);
+            old.into_iter().flat_map(OneWay::lost_since_last).for_each(|lost| record.losses.add(lost));
+            new.into_iter().flat_map(OneWay::lost_before_first).for_each(|lost| record.losses.add(lost));
+            let between = |lost: &&LostInTunnel| {
+                last_old.is_none_or(|last| lost.at > last) && first_new.is_none_or(|first| lost.at < first)
+            };
+            let to_station = toward == Toward::Station;
+            let in_tunnel = network.tunnels.lost.iter().filter(|lost| lost.to_mobile_node == to_station);
+            in_tunnel.filter(of_station).filter(between).for_each(|lost| record.losses.add_in_tunnel(lost));
         }
     }
 

@@ -12,7 +12,7 @@
 //! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
 
 use crate::flow::Association;
-use crate::packet::{Packet, Pdu};
+use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
 
 /// How the two-state chain moves.
@@ -124,7 +124,9 @@ impl Loss {
                 self.draws.bernoulli(if bad { *loss_bad } else { *loss_good })
             }
             LossModel::List { segments, association } => {
-                if !has_data(packet) || association.is_some_and(|association| !belongs(packet, association)) {
+                if !packet.carries_data()
+                    || association.is_some_and(|association| !belongs(packet, association))
+                {
                     return false;
                 }
                 self.counted += 1;
@@ -136,19 +138,9 @@ impl Loss {
     }
 }
 
-/// Whether a packet carries octets of a stream, or a message.
-fn has_data(packet: &Packet) -> bool {
-    match &packet.pdu {
-        Pdu::Tcp(segment) => segment.payload_bytes > 0,
-        Pdu::Udp(..) => true,
-        Pdu::Sctp(packet) => packet.data().next().is_some(),
-    }
-}
-
 /// Whether a packet is of the association, in either direction.
 fn belongs(packet: &Packet, association: Association) -> bool {
-    let socket = packet.socket_id();
-    socket == association.source || socket == association.sink
+    packet.socket_id().is_some_and(|socket| socket == association.source || socket == association.sink)
 }
 
 impl Chain {

@@ -4,9 +4,10 @@
 //! the context. A node knows its place on a link as an [`Attachment`].
 
 pub mod cell;
+pub mod dect;
 pub mod loss;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 
@@ -32,19 +33,25 @@ pub enum DropReason {
     TooLarge,
     /// No route leads to its destination.
     NoRoute,
+    /// The link cut it in pieces, and not all of them could be brought over.
+    Incomplete,
     /// The receiver was outside of the cell when its last bit was sent.
     OutOfReach,
+    /// It came out of a tunnel for, or from, a mobile node that is not registered there.
+    NotRegistered,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 6] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
         DropReason::TooLarge,
         DropReason::NoRoute,
+        DropReason::Incomplete,
         DropReason::OutOfReach,
+        DropReason::NotRegistered,
     ];
 }
 
@@ -56,7 +63,9 @@ impl fmt::Display for DropReason {
             DropReason::Outage => "outage",
             DropReason::TooLarge => "larger than the MTU",
             DropReason::NoRoute => "no route",
+            DropReason::Incomplete => "incomplete",
             DropReason::OutOfReach => "out of reach",
+            DropReason::NotRegistered => "not registered",
         })
     }
 }
@@ -116,6 +125,15 @@ pub trait Link: Machine {
     /// The next packet that has arrived by `now`, and where.
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)>;
 
+    /// The next packet that was dropped after it had been taken: where it came from, and why. Only links that do not
+    /// know at once have any.
+    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
+        None
+    }
+
+    /// The run has ended: what is summed up over time is summed up to the end.
+    fn finish(&mut self, _end: Time) {}
+
     /// Packets inside: waiting, in transmission, or propagating.
     fn packets_inside(&self) -> u64;
 
@@ -136,6 +154,8 @@ pub enum AnyLink {
     Wire(wired::Wire),
     /// An 802.11b cell of one station.
     Wifi(Box<wifi::Cell>),
+    /// A DECT access of one terminal.
+    Dect(Box<dect::access::Access>),
     /// An abstract radio cell.
     Cell(Box<cell::Cell>),
 }
@@ -145,6 +165,7 @@ macro_rules! each_link {
         match $self {
             AnyLink::Wire($link) => $call,
             AnyLink::Wifi($link) => $call,
+            AnyLink::Dect($link) => $call,
             AnyLink::Cell($link) => $call,
         }
     };
@@ -171,6 +192,15 @@ impl Link for AnyLink {
     #[inline]
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
         each_link!(self, link => link.poll_delivery(now))
+    }
+
+    #[inline]
+    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
+        each_link!(self, link => link.poll_drop())
+    }
+
+    fn finish(&mut self, end: Time) {
+        each_link!(self, link => link.finish(end));
     }
 
     fn packets_inside(&self) -> u64 {

@@ -16,6 +16,7 @@ pub(crate) fn datagram(bytes: u32) -> Packet {
         destination: Address(1),
         socket: 0,
         size_bytes: bytes,
+        tunnel: None,
         pdu: Pdu::Udp(datagram, Message::Application(message)),
     }
 }

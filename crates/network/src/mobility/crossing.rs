@@ -102,10 +102,20 @@ impl Stretch {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Leg;
     use super::*;
 
     fn s(s: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(s)
+    }
+
+    /// Straight on from a place on the x axis, or beside it.
+    fn straight(x: f64, y: f64, speed: f64) -> Trajectory {
+        Trajectory::of_legs(&[Leg {
+            start: Time::ZERO,
+            from: Point::new(x, y),
+            velocity_m_per_s: Point::new(speed, 0.0),
+        }])
     }
 
     fn found(walker: &Trajectory, centre: &Trajectory, radius_m: f64, until: f64) -> Vec<(f64, bool)> {
@@ -116,7 +126,7 @@ mod tests {
     fn a_straight_walk_crosses_a_circle_where_pythagoras_says() {
         // At height 3 a circle of radius 5 is 4 m wide on each side: from x = -4 to x = 4. From x = -10 at 2 m/s:
         // in after 6 m, 3 s, out after 14 m, 7 s.
-        let walker = Trajectory::linear(Point::new(-10.0, 3.0), Point::new(2.0, 0.0), Time::ZERO);
+        let walker = straight(-10.0, 3.0, 2.0);
         let centre = Trajectory::fixed(Point::default());
         assert_eq!(found(&walker, &centre, 5.0, 100.0), [(3.0, true), (7.0, false)]);
         // The run ends in between.
@@ -143,8 +153,8 @@ mod tests {
     #[test]
     fn two_that_move_are_seen_from_one_of_them() {
         // Towards each other at 3 + 2 = 5 m/s from 100 m: 10 m apart after 18 s, and again after 22 s.
-        let walker = Trajectory::linear(Point::default(), Point::new(3.0, 0.0), Time::ZERO);
-        let centre = Trajectory::linear(Point::new(100.0, 0.0), Point::new(-2.0, 0.0), Time::ZERO);
+        let walker = straight(0.0, 0.0, 3.0);
+        let centre = straight(100.0, 0.0, -2.0);
         assert_eq!(found(&walker, &centre, 10.0, 60.0), [(18.0, true), (22.0, false)]);
         // Side by side nothing is crossed.
         assert!(found(&walker, &walker, 10.0, 60.0).is_empty());

@@ -39,13 +39,6 @@ impl Trajectory {
         }
     }
 
-    /// Straight on from `start`, without end.
-    pub fn linear(from: Point, velocity_m_per_s: Point, start: Time) -> Trajectory {
-        let mut trajectory = Trajectory::fixed(from);
-        trajectory.push(Leg { start, from, velocity_m_per_s });
-        trajectory
-    }
-
     /// From place to place, each reached in a straight line at its speed, with a pause there; then it stays.
     ///
     /// `stops` are (place, speed in metres a second, pause). Speeds are above zero.
@@ -82,6 +75,12 @@ impl Trajectory {
         let mut trajectory = Trajectory::fixed(legs.first().map_or(Point::default(), |leg| leg.from));
         legs.iter().for_each(|&leg| trajectory.push(leg));
         trajectory
+    }
+
+    /// From the leg's start on the node does what the leg says, whatever it was to do.
+    pub fn interrupt(&mut self, leg: Leg) {
+        self.legs.retain(|before| before.start < leg.start);
+        self.legs.push(leg);
     }
 
     /// Adds the way from `at` to `to`, begun at `now`, and a rest there; returns when it arrives.
@@ -187,12 +186,17 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_walk_begins_at_its_start_and_does_not_end() {
+    fn a_leg_begins_at_its_start_and_does_not_end_by_itself() {
         let start = Time::ZERO + Span::from_secs(2);
-        let trajectory = Trajectory::linear(Point::new(10.0, 0.0), Point::new(-5.0, 2.0), start);
+        let leg =
+            |start, x, vx, vy| Leg { start, from: Point::new(x, 0.0), velocity_m_per_s: Point::new(vx, vy) };
+        let mut trajectory = Trajectory::of_legs(&[leg(start, 10.0, -5.0, 2.0)]);
         assert_eq!(at_s(&trajectory, 0.0), (10.0, 0.0));
         assert_eq!(at_s(&trajectory, 2.0), (10.0, 0.0));
         assert_eq!(at_s(&trajectory, 102.0), (-490.0, 200.0));
+        trajectory.interrupt(leg(start + Span::from_secs(1), 5.0, 0.0, 0.0));
+        assert_eq!(at_s(&trajectory, 2.5), (7.5, 1.0));
+        assert_eq!(at_s(&trajectory, 102.0), (5.0, 0.0));
     }
 
     #[test]

@@ -1,17 +1,41 @@
 //! What packets carry, in words and in octets, for packet stories and captures.
 
-use crate::packet::Message;
+use crate::packet::{Icmp, Message};
 use crate::recorder::Detail;
 use crate::socket::{ChunkLog, TcpSocket};
-use roamsim_protocols::mih;
 use roamsim_protocols::sctp::{self, Chunk, Data, Sack};
 use roamsim_protocols::tcp::Segment;
+use roamsim_protocols::{mih, mobile_ip};
 
 /// A message in words.
 pub(super) fn describe(message: &Message) -> String {
     match message {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
         Message::Mih(pdu) => describe_mih(pdu),
+        Message::MobileIp(message) => describe_registration(message),
+    }
+}
+
+/// A message of agent discovery in words: "agent advertisement 7 for 3 s".
+pub(super) fn describe_icmp(icmp: &Icmp) -> String {
+    match icmp {
+        Icmp::AgentAdvertisement(advertisement) => {
+            format!("agent advertisement {} for {} s", advertisement.sequence, advertisement.lifetime_s)
+        }
+        Icmp::AgentSolicitation => "agent solicitation".to_owned(),
+    }
+}
+
+/// A registration message in words: "registration request of 10.0.0.9 at 10.0.0.4 for 300 s".
+pub(super) fn describe_registration(message: &mobile_ip::Message) -> String {
+    match message {
+        mobile_ip::Message::Request(request) => format!(
+            "registration request of {} at {} for {} s",
+            request.home_address, request.care_of_address, request.lifetime_s
+        ),
+        mobile_ip::Message::Reply(reply) => {
+            format!("registration reply to {}: {} for {} s", reply.home_address, reply.code, reply.lifetime_s)
+        }
     }
 }
 
@@ -34,6 +58,7 @@ pub(super) fn octets(message: &Message) -> Vec<u8> {
     match message {
         Message::Application(message) => (0..message.bytes).map(|at| at as u8).collect(),
         Message::Mih(pdu) => pdu.encode(),
+        Message::MobileIp(message) => message.encode(),
     }
 }
 
@@ -106,6 +131,8 @@ fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
         Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
         Chunk::CookieAck => "COOKIE ACK".to_owned(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
+        Chunk::Asconf(_) => "ASCONF".to_owned(),
+        Chunk::AsconfAck(_) => "ASCONF ACK".to_owned(),
         Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
     }
 }

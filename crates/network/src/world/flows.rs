@@ -4,6 +4,7 @@ use super::{Event, Work, World};
 use crate::application::{Action, Source};
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
+use crate::recorder::MessageRow;
 use crate::socket::SocketId;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
@@ -138,6 +139,17 @@ impl World {
             let delivered = flow.measurement.delivered_bytes as f64;
             // Flows and sockets number their series apart.
             recorder.sample(now, u32::MAX - number, "delivered", "B", delivered, &name);
+        }
+    }
+
+    /// Records a message that a flow has delivered.
+    pub(super) fn record_message(&mut self, now: Time, number: u32, message: &AppMessage) {
+        if !self.wanted.messages {
+            return;
+        }
+        if let Some(recorder) = &mut self.network.recorder {
+            let &AppMessage { sequence, generated, bytes } = message;
+            recorder.message(MessageRow { flow: number, sequence, generated, delivered: now, bytes });
         }
     }
 }

@@ -7,11 +7,13 @@
 mod describe;
 mod flows;
 mod mih;
+mod mobile_ip;
 mod sctp;
 mod tcp;
 
 use crate::flow::{Association, Flow};
 use crate::handover::Handovers;
+use crate::handover::mobile_ip::MobileIp;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Wanted};
@@ -45,6 +47,10 @@ pub enum Event {
     Signalling(u32),
     /// A cell beacons.
     Beacon(u32),
+    /// A mobility agent of Mobile IP.
+    MobilityAgent(u32),
+    /// A mobile node of Mobile IP.
+    MobileNode(u32),
 }
 
 impl Event {
@@ -56,8 +62,10 @@ impl Event {
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
-            Event::Beacon(number) => (7, number),
-            Event::Sctp(number) => (6, number),
+            Event::Beacon(number) => (6, number),
+            Event::Sctp(number) => (7, number),
+            Event::MobilityAgent(number) => (8, number),
+            Event::MobileNode(number) => (9, number),
         };
         kind << 32 | u64::from(number)
     }
@@ -102,6 +110,8 @@ pub struct World {
     pub signalling: Vec<Signalling>,
     /// Cells, their stations, and the handovers between them.
     pub handovers: Handovers,
+    /// The agents and mobile nodes of Mobile IP.
+    pub mobile_ip: MobileIp,
     pub(crate) work: VecDeque<Work>,
     pub(crate) wanted: Wanted,
     details: bool,
@@ -123,6 +133,7 @@ impl World {
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
             handovers: Handovers::default(),
+            mobile_ip: MobileIp::default(),
             work: VecDeque::new(),
             wanted,
             details,
@@ -200,10 +211,12 @@ impl World {
     /// Runs to the end; returns the number of events that did something.
     pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
         let mut queue = EventQueue::new();
+        self.network.start(&mut queue);
         // Before all else, so that stations in reach are associated when flows start.
         for (number, cell) in self.handovers.cells.iter().enumerate() {
             queue.push(cell.first_beacon, Event::Beacon(number as u32));
         }
+        self.start_mobile_ip(&mut queue);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
         }
@@ -254,7 +267,7 @@ impl World {
     #[inline]
     fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
         if packet.is_broadcast() {
-            return self.receive_broadcast(now, &packet);
+            return self.receive_broadcast(now, &packet, queue);
         }
         match packet.pdu {
             Pdu::Tcp(segment) => {
@@ -266,6 +279,10 @@ impl World {
                 let mut cx = Context { now, random: &mut socket.random };
                 socket.connection.handle_segment(&mut cx, &segment);
                 self.serve_tcp(now, packet.socket, queue);
+            }
+            Pdu::Icmp(ref icmp) => self.receive_icmp(now, &packet, icmp, queue),
+            Pdu::Udp(datagram, Message::MobileIp(ref message)) => {
+                self.receive_registration(now, &packet, datagram, message, queue);
             }
             Pdu::Udp(_, message) => {
                 let socket = &mut self.udp[packet.socket as usize];
@@ -280,10 +297,11 @@ impl World {
 
     /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
     #[cold]
-    fn receive_broadcast(&mut self, _now: Time, packet: &Packet) {
-        match packet.pdu {
+    fn receive_broadcast(&mut self, now: Time, packet: &Packet, queue: &mut EventQueue<Event>) {
+        match &packet.pdu {
             // No transport listens for broadcasts.
             Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
+            Pdu::Icmp(icmp) => self.receive_icmp(now, packet, icmp, queue),
         }
     }
 
@@ -307,6 +325,7 @@ impl World {
                     None => {
                         flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
                         self.sample_delivered(now, number);
+                        self.record_message(now, number, &message);
                     }
                 }
             }
@@ -317,11 +336,12 @@ impl World {
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);
+                    self.record_message(now, number, &message);
                 }
             }
             (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),
             // A socket has one user and carries its kind of message only.
-            (_, Message::Application(_) | Message::Mih(_)) => {}
+            (_, Message::Application(_) | Message::Mih(_) | Message::MobileIp(_)) => {}
         }
     }
 
@@ -374,6 +394,7 @@ impl World {
             destination: socket.remote,
             socket: socket.peer,
             size_bytes,
+            tunnel: None,
             pdu: Pdu::Udp(datagram, message),
         };
         let node = socket.node;
@@ -400,6 +421,8 @@ impl Simulation for World {
             Event::Mihf(number) => self.handle_mihf(now, number, queue),
             Event::Signalling(number) => self.handle_signalling(now, number, queue),
             Event::Beacon(number) => self.handle_beacon(now, number, queue),
+            Event::MobilityAgent(number) => self.handle_agent(now, number, queue),
+            Event::MobileNode(number) => self.handle_host(now, number, queue),
         };
         if worked {
             self.serve_work(now, queue);

@@ -13,12 +13,13 @@ use roamsim_protocols::sctp::{self, Chunk, Config, Event, State};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
-/// Messages of a stream that wait in the association beyond those that it has sent: enough for what one event lets
-/// out, few enough to cost no memory (chosen).
-const MESSAGES_AHEAD: usize = 64;
+/// Messages of a stream that wait in the association beyond those that it has sent, where they go on several streams
+/// in turn: enough for what one event lets out, few enough to cost no memory (chosen).
+const WRITES_AHEAD: usize = 64;
 
 impl World {
-    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes.
+    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes. It has a
+    /// path for each pair of the addresses of a multihomed node and those of its peer.
     ///
     /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN.
     pub fn add_sctp(
@@ -30,17 +31,22 @@ impl World {
     ) -> Option<Association> {
         let (a, a_random) = a;
         let (b, b_random) = b;
-        let (local, remote) = self.addresses(a.node, b.node)?;
+        let topology = &self.network.topology;
+        let (local, remote) =
+            (topology.addresses_for(a.node, b.node), topology.addresses_for(b.node, a.node));
+        if local.is_empty() || remote.is_empty() {
+            return None;
+        }
         let first = self.sctp.len() as u32;
         let logged = self.details || self.wanted.segments;
-        let socket = |end: SocketEnd, mut random: Stream, local, remote, remote_port, peer| {
+        let socket = |end: SocketEnd, mut random: Stream, local: &[_], remote: &[_], remote_port, peer| {
             let tag = random.next_u64() as u32;
             let initial_tsn = random.next_u64() as u32;
+            let association =
+                sctp::Association::new(config, local, end.port, remote, remote_port, tag, initial_tsn);
             SctpSocket {
-                association: sctp::Association::new(config, end.port, remote_port, tag, initial_tsn),
+                association,
                 node: end.node,
-                local,
-                remote,
                 peer,
                 user: end.user,
                 traffic: Traffic::default(),
@@ -56,8 +62,8 @@ impl World {
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
             }
         };
-        self.sctp.push(socket(a, a_random, local, remote, b.port, first + 1));
-        let mut listener = socket(b, b_random, remote, local, a.port, first);
+        self.sctp.push(socket(a, a_random, &local, &remote, b.port, first + 1));
+        let mut listener = socket(b, b_random, &remote, &local, a.port, first);
         listener.association.listen();
         self.sctp.push(listener);
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
@@ -122,7 +128,8 @@ impl World {
         }
         let socket = &mut self.sctp[packet.socket as usize];
         socket.traffic.received(packet.size_bytes);
-        socket.association.handle_packet(&mut Context { now, random: &mut socket.random }, pdu);
+        let path = sctp::Path { local: packet.destination, remote: packet.source };
+        socket.association.handle_packet(&mut Context { now, random: &mut socket.random }, path, pdu);
         self.serve_sctp(now, packet.socket, queue);
     }
 
@@ -131,11 +138,11 @@ impl World {
     pub(super) fn serve_sctp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         self.sctp[number as usize].write_ahead();
         let watched = self.details || self.wanted.segments;
-        while let Some(packet) = self.sctp[number as usize].poll_transmit(now) {
+        while let Some((path, packet)) = self.sctp[number as usize].poll_transmit(now) {
             self.number_messages(number, &packet);
             let detail = if watched { self.watch_packet(now, number, &packet) } else { None };
             let (network, socket) = (&mut self.network, &mut self.sctp[number as usize]);
-            let packet = socket.packet(network, packet);
+            let packet = socket.packet(network, path, packet);
             network.send(now, socket.node, packet, detail, queue);
             socket.write_ahead();
         }
@@ -181,7 +188,8 @@ impl World {
                 }
             }
             Event::Established => self.work.push_back(Work::Sctp(number)),
-            Event::Closed | Event::Aborted | Event::TimedOut => {}
+            // An end leaves nothing to do here, and of its paths the association takes care by itself.
+            _ => {}
         }
     }
 
@@ -269,20 +277,27 @@ impl World {
 impl SctpSocket {
     /// Hands a message to the association, on the next stream; false when that is gone.
     fn write(&mut self, bytes: u64) -> bool {
+        self.write_repeated(bytes, 1)
+    }
+
+    /// The same for messages alike, all on one stream.
+    fn write_repeated(&mut self, bytes: u64, count: u64) -> bool {
         let stream = self.next_stream;
         self.next_stream = if stream + 1 < self.how.streams { stream + 1 } else { 0 };
-        self.association.send(stream, bytes, 0, !self.how.ordered)
+        self.association.send_repeated(stream, bytes, count, 0, !self.how.ordered)
     }
 
     /// Keeps the association in messages of a stream, and closes it behind the last one.
     fn write_ahead(&mut self) {
-        while self.unwritten_bytes > 0 && self.association.queued_messages() < MESSAGES_AHEAD {
+        while self.unwritten_bytes > 0 && self.association.queued() < WRITES_AHEAD {
             let bytes = self.unwritten_bytes.min(self.how.message_bytes);
-            if !self.write(bytes) {
+            // With streams to take in turn, one message at a time.
+            let count = if self.how.streams == 1 { self.unwritten_bytes / bytes } else { 1 };
+            if !self.write_repeated(bytes, count) {
                 self.unwritten_bytes = 0;
                 return;
             }
-            self.unwritten_bytes -= bytes;
+            self.unwritten_bytes -= bytes * count;
         }
         if self.closing && self.unwritten_bytes == 0 && self.association.state() == State::Established {
             self.closing = false;

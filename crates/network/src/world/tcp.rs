@@ -130,7 +130,7 @@ impl World {
         while let Some(event) = self.tcp[number as usize].connection.poll_event() {
             self.on_tcp_event(now, number, event);
         }
-        if self.wanted.cwnd || self.wanted.rtt {
+        if self.wanted.cwnd || self.wanted.rtt || self.wanted.backlog {
             self.sample_tcp(now, number);
         }
         let socket = &mut self.tcp[number as usize];
@@ -218,7 +218,9 @@ impl World {
         let name = self.socket_name(SocketId::Tcp(number));
         let thing = SocketId::Tcp(number).unique();
         let wanted = self.wanted;
-        let connection = &mut self.tcp[number as usize].connection;
+        let socket = &mut self.tcp[number as usize];
+        let written_bytes = socket.written_bytes;
+        let connection = &mut socket.connection;
         let Some(recorder) = &mut self.network.recorder else { return };
         // Before the handshake is complete there is no window, and at first no threshold either.
         let open = !matches!(
@@ -237,6 +239,10 @@ impl World {
                     &name,
                 );
             }
+        }
+        if wanted.backlog && written_bytes > 0 {
+            let backlog_bytes = written_bytes - connection.snd_una_offset();
+            recorder.sample_change(now, number, "backlog", "B", backlog_bytes as f64, &name);
         }
         if wanted.rtt {
             if let Some(measured) = connection.take_rtt_sample() {

@@ -84,6 +84,10 @@ pub enum Chunk {
         /// As of [`Chunk::Abort`].
         reflected_tag: bool,
     },
+    /// Asks for a change of the sender's addresses (RFC 5061 4.1.1).
+    Asconf(Asconf),
+    /// Answers an ASCONF (RFC 5061 4.1.2).
+    AsconfAck(AsconfAck),
     /// A chunk of another type.
     Other {
         /// The type.
@@ -108,6 +112,10 @@ impl Chunk {
             | Chunk::Abort { causes: parameters, .. } => parameters_bytes(parameters),
             Chunk::Shutdown { .. } => 4,
             Chunk::ShutdownAck | Chunk::CookieAck | Chunk::ShutdownComplete { .. } => 0,
+            Chunk::Asconf(asconf) => {
+                4 + padded(asconf.address.bytes()) + parameters_bytes(&asconf.parameters)
+            }
+            Chunk::AsconfAck(ack) => 4 + parameters_bytes(&ack.parameters),
             Chunk::CookieEcho(value) | Chunk::Other { value, .. } => value.len() as u32,
         }
     }
@@ -172,6 +180,26 @@ pub struct Sack {
     pub duplicates: Vec<u32>,
 }
 
+/// An ASCONF chunk (RFC 5061 4.1.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Asconf {
+    /// Serial number: one more than the last one's.
+    pub serial: u32,
+    /// An address of the sender that the receiver knows: by it, it finds the association.
+    pub address: Parameter,
+    /// The changes asked for.
+    pub parameters: Vec<Parameter>,
+}
+
+/// An ASCONF ACK chunk (RFC 5061 4.1.2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AsconfAck {
+    /// The serial number of the ASCONF answered.
+    pub serial: u32,
+    /// What became of the changes; those of which nothing is said were made.
+    pub parameters: Vec<Parameter>,
+}
+
 /// A parameter of variable length, or an error cause (RFC 9260 3.2.1, 3.3.10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
@@ -190,6 +218,18 @@ impl Parameter {
     pub const IPV6_ADDRESS: u16 = 6;
     /// The state cookie (RFC 9260 3.3.3.1).
     pub const STATE_COOKIE: u16 = 7;
+    /// The types of chunks beyond RFC 9260 that the sender takes (RFC 5061 4.2.7).
+    pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
+    /// Asks to add an address (RFC 5061 4.2.1).
+    pub const ADD_ADDRESS: u16 = 0xC001;
+    /// Asks to delete an address (RFC 5061 4.2.2).
+    pub const DELETE_ADDRESS: u16 = 0xC002;
+    /// Tells why a change was not made (RFC 5061 4.2.3).
+    pub const ERROR_CAUSE_INDICATION: u16 = 0xC003;
+    /// Asks to make an address the primary one (RFC 5061 4.2.4).
+    pub const SET_PRIMARY: u16 = 0xC004;
+    /// Tells that a change was made (RFC 5061 4.2.5).
+    pub const SUCCESS_INDICATION: u16 = 0xC005;
 
     /// Octets without the padding behind it: the parameter's length field.
     pub fn bytes(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! The settings of an association, each default with its source.
 
+use std::fmt;
+
 use roamsim_engine::Span;
 
 use super::chunk::{COMMON_HEADER_BYTES, DATA_HEADER_BYTES};
@@ -7,10 +9,29 @@ use super::chunk::{COMMON_HEADER_BYTES, DATA_HEADER_BYTES};
 /// Which RFC's rules for loss and congestion hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rules {
-    /// Third missing report, fast recovery, RTO.Initial 1 s, initial window of 7.2.1.
+    /// Third missing report, fast recovery, RTO.Initial 1 s, a window in units of PMDCS with the start of 7.2.1.
     Rfc9260,
-    /// Fourth missing report, no fast recovery, RTO.Initial 3 s, initial window of two units.
+    /// Fourth missing report, no fast recovery, RTO.Initial 3 s, a window in units of the path MTU that starts at two.
     Rfc2960,
+}
+
+/// How addresses are written in parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressForm {
+    /// Type 5, by [`ipv4_octets`](crate::Address::ipv4_octets).
+    Ipv4,
+    /// Type 6, by [`ipv6_octets`](crate::Address::ipv6_octets).
+    Ipv6,
+}
+
+impl AddressForm {
+    /// Octets of the IP header in front of a packet (RFC 791 3.1, RFC 8200 section 3).
+    pub fn ip_header_bytes(self) -> u32 {
+        match self {
+            AddressForm::Ipv4 => 20,
+            AddressForm::Ipv6 => 40,
+        }
+    }
 }
 
 /// The settings of one end.
@@ -20,6 +41,9 @@ pub struct Config {
     pub rules: Rules,
     /// The largest packet, common header included. Default 1460: Ethernet's 1500 less 40 of IPv6.
     pub packet_bytes: u32,
+    /// The IP version: how addresses are written, and what RFC 2960's path MTU holds beside the packet. Default IPv6
+    /// (as `packet_bytes`).
+    pub address_form: AddressForm,
     /// Streams to send on. Default 10 (chosen, as Linux).
     pub outbound_streams: u16,
     /// The most streams taken from the peer. Default 65535 (chosen: no limit of its own).
@@ -34,23 +58,28 @@ pub struct Config {
     pub rto_max: Span,
     /// Tick of the clock that measures round-trip times. Default 1 ms (chosen, as for TCP here).
     pub clock_granularity: Span,
-    /// The window of a new path in units of PMDCS. Default `None`: by RFC 9260 7.2.1 or RFC 2960 7.2.1.
+    /// The window of a new path, in the units in which it moves. Default `None`: by 7.2.1 of the RFC followed.
     pub initial_window: Option<u32>,
     /// Missing reports that tell of a loss. Default `None`: 3 by RFC 9260 7.2.4, 4 by RFC 2960 7.2.4.
     pub missing_reports: Option<u32>,
-    /// Packets with DATA that one SACK acknowledges, if it is not delayed longer than allowed. Default 2 (RFC 9260
-    /// 6.2).
+    /// Packets with DATA that one SACK acknowledges, where nothing is missing. Default 2 (RFC 9260 6.2).
     pub sack_frequency: u32,
     /// How long a SACK may be delayed; `None` sends one for every packet. Default 200 ms (RFC 9260 6.2).
     pub delayed_ack: Option<Span>,
     /// Packets with DATA in answer to one event. Default 4 (Max.Burst, RFC 9260 section 16).
     pub max_burst: u32,
-    /// Association.Max.Retrans: consecutive timeouts survived. Default 10 (RFC 9260 section 16).
+    /// Association.Max.Retrans: consecutive timeouts on all paths together survived. Default 10 (RFC 9260 section 16).
     pub max_retransmissions: u32,
+    /// Path.Max.Retrans: consecutive timeouts on a path before it counts as inactive. Default 5 (RFC 9260 section 16).
+    pub max_path_retransmissions: u32,
     /// Max.Init.Retransmits. Default 8 (RFC 9260 section 16).
     pub max_init_retransmissions: u32,
+    /// HB.interval; `None` sends HEARTBEATs only to confirm paths. Default 30 s (RFC 9260 section 16).
+    pub heartbeat_interval: Option<Span>,
     /// Valid.Cookie.Life. Default 60 s (RFC 9260 section 16).
     pub cookie_life: Span,
+    /// Whether ASCONF is offered and taken (RFC 5061). Default true (chosen: it costs 8 octets of an INIT).
+    pub dynamic_addresses: bool,
 }
 
 impl Default for Config {
@@ -58,6 +87,7 @@ impl Default for Config {
         Config {
             rules: Rules::Rfc9260,
             packet_bytes: 1460,
+            address_form: AddressForm::Ipv6,
             outbound_streams: 10,
             inbound_streams: 65_535,
             receive_window_bytes: 6 * 1024 * 1024,
@@ -71,13 +101,101 @@ impl Default for Config {
             delayed_ack: Some(Span::from_ms(200)),
             max_burst: 4,
             max_retransmissions: 10,
+            max_path_retransmissions: 5,
             max_init_retransmissions: 8,
+            heartbeat_interval: Some(Span::from_secs(30)),
             cookie_life: Span::from_secs(60),
+            dynamic_addresses: true,
         }
     }
 }
 
+/// A setting that no association can keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// `packet_bytes` does not hold an INIT ACK of one address with its cookie, or is beyond what IP carries.
+    PacketOutOfRange,
+    /// No stream to send on, or none to receive from.
+    ZeroStreams,
+    /// The receive window is below 1500 octets.
+    ReceiveWindowTooSmall,
+    /// `rto_max` is below `rto_min`.
+    MaxRtoBelowMinRto,
+    /// `rto_max` or `rto_initial` is zero.
+    ZeroRto,
+    /// `delayed_ack` is above 500 ms.
+    DelayedAckTooLong,
+    /// `max_burst` is zero.
+    ZeroMaxBurst,
+    /// `initial_window`, `missing_reports` or `sack_frequency` is zero.
+    ZeroCount,
+    /// `cookie_life` is zero.
+    ZeroCookieLife,
+    /// `heartbeat_interval` is zero.
+    ZeroHeartbeatInterval,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ConfigError::PacketOutOfRange => "SCTP packets must hold at least 128 and at most 65515 bytes",
+            ConfigError::ZeroStreams => "SCTP needs at least one stream in each direction",
+            ConfigError::ReceiveWindowTooSmall => {
+                "the SCTP receive window must be at least 1500 bytes (RFC 9260 3.3.2)"
+            }
+            ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
+            ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
+            ConfigError::DelayedAckTooLong => "a SACK must not be delayed by more than 500 ms (RFC 9260 6.2)",
+            ConfigError::ZeroMaxBurst => "the burst limit must be at least one packet",
+            ConfigError::ZeroCount => {
+                "the initial window, the missing reports and the packets of a SACK must be at least one"
+            }
+            ConfigError::ZeroCookieLife => "a cookie must live longer than zero seconds",
+            ConfigError::ZeroHeartbeatInterval => {
+                "the heartbeat interval must be above zero; leave it out for no heartbeats"
+            }
+        })
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
 impl Config {
+    /// Refuses settings that contradict each other or that the RFC forbids.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !(128..=65_515).contains(&self.packet_bytes) {
+            return Err(ConfigError::PacketOutOfRange);
+        }
+        if self.outbound_streams == 0 || self.inbound_streams == 0 {
+            return Err(ConfigError::ZeroStreams);
+        }
+        if self.receive_window_bytes < 1500 {
+            return Err(ConfigError::ReceiveWindowTooSmall);
+        }
+        if self.rto_max < self.rto_min {
+            return Err(ConfigError::MaxRtoBelowMinRto);
+        }
+        if self.rto_max == Span::ZERO || self.rto_initial == Some(Span::ZERO) {
+            return Err(ConfigError::ZeroRto);
+        }
+        if self.delayed_ack.is_some_and(|delay| delay > Span::from_ms(500)) {
+            return Err(ConfigError::DelayedAckTooLong);
+        }
+        if self.max_burst == 0 {
+            return Err(ConfigError::ZeroMaxBurst);
+        }
+        if self.initial_window == Some(0) || self.missing_reports == Some(0) || self.sack_frequency == 0 {
+            return Err(ConfigError::ZeroCount);
+        }
+        if self.cookie_life == Span::ZERO {
+            return Err(ConfigError::ZeroCookieLife);
+        }
+        if self.heartbeat_interval == Some(Span::ZERO) {
+            return Err(ConfigError::ZeroHeartbeatInterval);
+        }
+        Ok(())
+    }
+
     /// RTO.Initial in force.
     pub fn initial_rto(&self) -> Span {
         let by_rules = match self.rules {
@@ -87,16 +205,64 @@ impl Config {
         self.rto_initial.unwrap_or(by_rules).min(self.rto_max)
     }
 
-    /// The most user data in one DATA chunk: whole words, so that no chunk but a message's last one is padded.
-    pub fn fragment_bytes(&self) -> u32 {
-        self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + DATA_HEADER_BYTES) / 4 * 4
-    }
-
     /// Missing reports that tell of a loss (RFC 9260 7.2.4; RFC 2960 7.2.4).
     pub fn missing_reports(&self) -> u32 {
         self.missing_reports.unwrap_or(match self.rules {
             Rules::Rfc9260 => 3,
             Rules::Rfc2960 => 4,
         })
+    }
+
+    /// The most user data in one DATA chunk: whole words, so that no chunk but a message's last one is padded.
+    pub fn fragment_bytes(&self) -> u32 {
+        self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + DATA_HEADER_BYTES).max(4) / 4 * 4
+    }
+
+    /// In what the window moves: PMDCS, the largest DATA chunk with its header (RFC 9260 7.2), or the path MTU with
+    /// the IP header (RFC 2960 7.2).
+    pub fn window_unit_bytes(&self) -> u64 {
+        u64::from(match self.rules {
+            Rules::Rfc9260 => self.packet_bytes.saturating_sub(COMMON_HEADER_BYTES),
+            Rules::Rfc2960 => self.packet_bytes.saturating_add(self.address_form.ip_header_bytes()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_settings_are_refused() {
+        assert_eq!(Config::default().check(), Ok(()));
+        let refused = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().unwrap_err()
+        };
+        assert_eq!(refused(|c| c.packet_bytes = 127), ConfigError::PacketOutOfRange);
+        assert_eq!(refused(|c| c.packet_bytes = 65_516), ConfigError::PacketOutOfRange);
+        assert_eq!(refused(|c| c.outbound_streams = 0), ConfigError::ZeroStreams);
+        assert_eq!(refused(|c| c.inbound_streams = 0), ConfigError::ZeroStreams);
+        assert_eq!(refused(|c| c.receive_window_bytes = 1499), ConfigError::ReceiveWindowTooSmall);
+        assert_eq!(refused(|c| c.rto_max = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
+        assert_eq!(refused(|c| c.rto_initial = Some(Span::ZERO)), ConfigError::ZeroRto);
+        assert_eq!(refused(|c| c.delayed_ack = Some(Span::from_ms(501))), ConfigError::DelayedAckTooLong);
+        assert_eq!(refused(|c| c.max_burst = 0), ConfigError::ZeroMaxBurst);
+        assert_eq!(refused(|c| c.initial_window = Some(0)), ConfigError::ZeroCount);
+        assert_eq!(refused(|c| c.missing_reports = Some(0)), ConfigError::ZeroCount);
+        assert_eq!(refused(|c| c.sack_frequency = 0), ConfigError::ZeroCount);
+        assert_eq!(refused(|c| c.cookie_life = Span::ZERO), ConfigError::ZeroCookieLife);
+        assert_eq!(refused(|c| c.heartbeat_interval = Some(Span::ZERO)), ConfigError::ZeroHeartbeatInterval);
+    }
+
+    #[test]
+    fn the_unit_of_the_window() {
+        // RFC 9260: 1460 - 12. RFC 2960: 1460 + 40 of IPv6, 1480 + 20 of IPv4.
+        assert_eq!(Config::default().window_unit_bytes(), 1448);
+        let older = Config { rules: Rules::Rfc2960, ..Config::default() };
+        assert_eq!(older.window_unit_bytes(), 1500);
+        let ipv4 = Config { packet_bytes: 1480, address_form: AddressForm::Ipv4, ..older };
+        assert_eq!(ipv4.window_unit_bytes(), 1500);
     }
 }

@@ -2,29 +2,42 @@
 //!
 //! Modelled: the four-way handshake with state cookie and verification tags, T1, T2 and T3-rtx; messages on several
 //! streams, ordered and unordered, bundled, fragmented and reassembled; SACK with gap ack blocks and duplicates,
-//! delayed SACK, the receive window; slow start, congestion avoidance with partial_bytes_acked, fast retransmit by
-//! highest TSN newly acknowledged and fast recovery; shutdown and abort; the answer to a HEARTBEAT. By
-//! [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, that RFC's initial window and RTO.Initial.
+//! delayed SACK, the receive window and its probes; slow start, congestion avoidance with partial_bytes_acked, the
+//! decay of an idle window, fast retransmit by highest TSN newly acknowledged and fast recovery; shutdown and abort.
+//! Multihoming: every pair of a local and a remote address is a [`Path`] with its own window, RTO and errors; address
+//! parameters in INIT and INIT ACK; HEARTBEATs that confirm paths and watch idle ones; a primary path, failover by
+//! Path.Max.Retrans, retransmission on an alternate path.
 //!
-//! Not modelled: more than one path (no address parameters, no failover), HEARTBEATs of its own, restart of an
-//! association and tie-tags (RFC 9260 5.2), data beside a COOKIE ECHO, the cookie's authentication, ABORTs in answer
-//! to packets of no association but INIT (8.4), ERROR chunks but for a stale cookie, Nagle-like waiting to bundle,
-//! the window's decay when idle (7.2.1), path MTU discovery, partial delivery. RTO.Alpha and RTO.Beta are 1/8 and
-//! 1/4. The application takes messages at once. Chunks of extensions (RFC 3758, RFC 4895, RFC 5061, RFC 8260) are
-//! carried as octets on the wire and skipped by the association, without reporting them (3.2).
+//! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's primary one.
+//!
+//! By [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, what was lost goes to an alternate path after
+//! missing reports too, RTO.Initial 3 s. The window of both RFCs counts DATA chunks with their headers; it moves in
+//! units of PMDCS by RFC 9260 7.2, of the path MTU with the IP header by RFC 2960 7.2, and starts with two of these.
+//! That RFC lets a chunk be found lost by missing reports again and again, which its errata (RFC 4460) mended: here it
+//! is found so once by both rules.
+//!
+//! Not modelled: authentication of chunks (RFC 4895, which RFC 5061 asks for), restart of an association and tie-tags
+//! (RFC 9260 5.2), data beside a COOKIE ECHO, the cookie's authentication, ABORTs in answer to packets of no
+//! association but INIT (8.4), ERROR chunks but for a stale cookie, Nagle-like waiting to bundle, path MTU discovery,
+//! partial delivery. RTO.Alpha and RTO.Beta are 1/8 and 1/4. The application takes messages at once. Chunks of other
+//! extensions (RFC 3758, RFC 8260) are carried as octets on the wire and skipped by the association, without
+//! reporting them (3.2).
 
+mod address;
 mod association;
 pub mod chunk;
 pub mod config;
 mod cookie;
 mod path;
+mod paths;
 mod receiver;
 mod sender;
 pub mod stats;
 pub mod wire;
 
-pub use association::{Association, Event, State};
-pub use chunk::{Chunk, Data, Init, Packet, Parameter, Sack};
-pub use config::{Config, Rules};
+pub use association::{Association, Change, Event, State};
+pub use chunk::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
+pub use config::{AddressForm, Config, ConfigError, Rules};
+pub use path::{Path, PathReport};
 pub use receiver::Message;
 pub use stats::Stats;

@@ -15,6 +15,8 @@ pub struct Message {
     pub tsn: u32,
     /// The stream.
     pub stream: u16,
+    /// Stream sequence number; without meaning for an unordered message.
+    pub ssn: u16,
     /// Its octets.
     pub bytes: u64,
     /// Payload protocol identifier.
@@ -103,8 +105,12 @@ impl Receiver {
         self.sack_due |= had_gaps || !self.ranges.is_empty() || data.immediate;
         if granted {
             self.held_bytes += bytes;
-            self.fragments.insert(tsn, *data);
-            self.reassemble(tsn);
+            if data.beginning && data.ending {
+                self.tell(data.tsn, data, bytes);
+            } else {
+                self.fragments.insert(tsn, *data);
+                self.reassemble(tsn);
+            }
         }
     }
 
@@ -113,6 +119,10 @@ impl Receiver {
     }
 
     fn mark(&mut self, tsn: u64) {
+        if tsn == self.cumulative + 1 && self.ranges.is_empty() {
+            self.cumulative = tsn;
+            return;
+        }
         let mut first = tsn;
         let mut last = tsn;
         if let Some((&start, &end)) = self.ranges.range(..tsn).next_back()
@@ -155,20 +165,33 @@ impl Receiver {
         for tsn in first..=last {
             bytes += self.fragments.remove(&tsn).map_or(0, |data| u64::from(data.payload_bytes));
         }
+        self.tell(to_wire(self.base, first), &newest, bytes);
+    }
+
+    /// A whole message of so many octets from `first_tsn` on, of which this is a chunk: told now, or when it is its
+    /// stream's turn.
+    fn tell(&mut self, first_tsn: u32, chunk: &Data, bytes: u64) {
         let message = Message {
-            tsn: to_wire(self.base, first),
-            stream: newest.stream,
+            tsn: first_tsn,
+            stream: chunk.stream,
+            ssn: chunk.ssn,
             bytes,
-            protocol: newest.protocol,
-            unordered: newest.unordered,
+            protocol: chunk.protocol,
+            unordered: chunk.unordered,
         };
-        if newest.unordered {
+        if chunk.unordered {
             self.held_bytes -= bytes;
             self.messages.push_back(message);
             return;
         }
-        let stream = self.streams.entry(newest.stream).or_default();
-        if let Some(other) = stream.waiting.insert(newest.ssn, message) {
+        let stream = self.streams.entry(chunk.stream).or_default();
+        if chunk.ssn == stream.next && stream.waiting.is_empty() {
+            stream.next = stream.next.wrapping_add(1);
+            self.held_bytes -= bytes;
+            self.messages.push_back(message);
+            return;
+        }
+        if let Some(other) = stream.waiting.insert(chunk.ssn, message) {
             self.held_bytes -= other.bytes;
         }
         while let Some(message) = stream.waiting.remove(&stream.next) {
@@ -178,7 +201,8 @@ impl Receiver {
         }
     }
 
-    /// The packet with DATA has been read to its end: every second one, or what the settings say, is acknowledged at once (RFC 9260 6.2).
+    /// The packet with DATA has been read to its end: every second one, or as the settings say, is acknowledged at once
+    /// (RFC 9260 6.2).
     pub(super) fn packet_ends(&mut self, now: Time) {
         self.packets += 1;
         match self.delay {
@@ -187,6 +211,11 @@ impl Receiver {
             }
             _ => self.sack_due = true,
         }
+    }
+
+    /// Octets of the SACK, if no packet is too small for it.
+    pub(super) fn sack_bytes(&self) -> u32 {
+        16 + 4 * (self.ranges.len() + self.duplicates.len()) as u32
     }
 
     /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet of `packet_bytes` holds.

@@ -15,9 +15,11 @@ pub struct Stats {
     pub timeouts: u64,
     /// Losses found by missing reports that reduced the window.
     pub fast_retransmits: u64,
+    /// HEARTBEATs sent.
+    pub heartbeats_sent: u64,
     /// Packets that arrived.
     pub packets_received: u64,
-    /// Packets refused: a wrong verification tag, or an INIT beside other chunks.
+    /// Packets refused: a wrong verification tag, an address that is none of the peer's, or an INIT beside other chunks.
     pub packets_refused: u64,
     /// Messages dropped since the peer takes fewer streams than asked for.
     pub messages_dropped: u64,

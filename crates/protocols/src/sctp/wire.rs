@@ -7,7 +7,7 @@ use std::fmt;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-use super::chunk::{Chunk, Data, Init, Packet, Parameter, Sack};
+use super::chunk::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
 
 /// Slices by 16 octets.
 const CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
@@ -25,6 +25,9 @@ const ERROR: u8 = 9;
 const COOKIE_ECHO: u8 = 10;
 const COOKIE_ACK: u8 = 11;
 const SHUTDOWN_COMPLETE: u8 = 14;
+/// RFC 5061 4.1.
+pub(super) const ASCONF: u8 = 0xC1;
+pub(super) const ASCONF_ACK: u8 = 0x80;
 
 const ENDING: u8 = 0x01;
 const BEGINNING: u8 = 0x02;
@@ -86,6 +89,18 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+impl DecodeError {
+    /// The name under which packets refused for it are counted.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            DecodeError::Truncated { .. } => "truncated",
+            DecodeError::Checksum { .. } => "checksum",
+            DecodeError::ChunkLength { .. } => "chunk_length",
+            DecodeError::ParameterLength { .. } => "parameter_length",
+        }
+    }
+}
 
 /// Appends the packet to `out`. `payload` holds the user data of its DATA chunks, one behind the other; where it
 /// is too short, zeros are sent.
@@ -189,6 +204,19 @@ fn encode_chunk(chunk: &Chunk, payload: &mut &[u8], out: &mut Vec<u8>) {
         }
         Chunk::CookieAck => header(COOKIE_ACK, 0),
         Chunk::ShutdownComplete { reflected_tag } => header(SHUTDOWN_COMPLETE, u8::from(*reflected_tag)),
+        Chunk::Asconf(asconf) => {
+            header(ASCONF, 0);
+            out.extend(asconf.serial.to_be_bytes());
+            let start = out.len();
+            encode_parameters(std::slice::from_ref(&asconf.address), out);
+            pad(start, out);
+            encode_parameters(&asconf.parameters, out);
+        }
+        Chunk::AsconfAck(ack) => {
+            header(ASCONF_ACK, 0);
+            out.extend(ack.serial.to_be_bytes());
+            encode_parameters(&ack.parameters, out);
+        }
         Chunk::Other { kind, flags, value } => {
             header(*kind, *flags);
             out.extend(value);
@@ -318,6 +346,20 @@ fn decode_chunk(
         COOKIE_ECHO => Ok(Chunk::CookieEcho(value.to_vec())),
         COOKIE_ACK => empty(Chunk::CookieAck),
         SHUTDOWN_COMPLETE => empty(Chunk::ShutdownComplete { reflected_tag: flags & REFLECTED_TAG != 0 }),
+        ASCONF => {
+            let (serial, rest) = value.split_first_chunk::<4>().ok_or(wrong)?;
+            let mut parameters = parameters(rest)?;
+            if parameters.is_empty() {
+                return Err(wrong);
+            }
+            let address = parameters.remove(0);
+            Ok(Chunk::Asconf(Asconf { serial: u32::from_be_bytes(*serial), address, parameters }))
+        }
+        ASCONF_ACK => {
+            let (serial, rest) = value.split_first_chunk::<4>().ok_or(wrong)?;
+            let serial = u32::from_be_bytes(*serial);
+            Ok(Chunk::AsconfAck(AsconfAck { serial, parameters: parameters(rest)? }))
+        }
         _ => Ok(Chunk::Other { kind, flags, value: value.to_vec() }),
     }
 }

@@ -1,12 +1,11 @@
 //! The notation of scripts: reading and printing.
 
-use std::fmt;
-use std::str::FromStr;
-
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::{
     Config, Event, Flags, InitialWindow, Options, Segment, Timestamps, VegasThresholds,
 };
+
+use crate::script::{Assertion, ScriptLine, assertions, lines, on_off, span, value};
 
 pub struct Script {
     pub config: Config,
@@ -55,94 +54,25 @@ impl Expected {
     }
 }
 
-pub struct Assertion {
-    pub name: String,
-    operator: String,
-    value: String,
-}
-
-impl fmt::Display for Assertion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.name, self.operator, self.value)
-    }
-}
-
-impl Assertion {
-    pub fn holds(&self, got: &str) -> bool {
-        let order = match (number(got), number(&self.value)) {
-            (Some(got), Some(want)) => got.partial_cmp(&want),
-            _ => (got == self.value).then_some(std::cmp::Ordering::Equal),
-        };
-        match self.operator.as_str() {
-            "==" => order.is_some_and(|o| o.is_eq()),
-            "!=" => order.is_none_or(|o| o.is_ne()),
-            "<" => order.is_some_and(|o| o.is_lt()),
-            "<=" => order.is_some_and(|o| o.is_le()),
-            ">" => order.is_some_and(|o| o.is_gt()),
-            _ => order.is_some_and(|o| o.is_ge()),
-        }
-    }
-}
-
-/// A plain number, or one with `s` or `ms`, in seconds then.
-fn number(text: &str) -> Option<f64> {
-    if let Some(ms) = text.strip_suffix("ms") {
-        return ms.parse::<f64>().ok().map(|ms| ms / 1000.0);
-    }
-    text.strip_suffix('s').unwrap_or(text).parse().ok()
-}
-
 /// Reads a script; the error comes with its line.
 pub fn parse(text: &str) -> Result<Script, (usize, String)> {
-    let head = text.lines().take_while(|line| line.starts_with("//")).count();
-    if head < 3 {
-        return Err((1, "a script starts with three lines of comment that say what is tested".to_owned()));
-    }
     let mut script = Script { config: Config::default(), iss: 100_000, irs: 200_000, lines: Vec::new() };
-    for (index, source) in text.lines().enumerate() {
-        let number = index + 1;
-        let line = source.split("//").next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        if line.starts_with("--") {
-            for setting in line.split_whitespace() {
-                set(&mut script, setting).map_err(|error| (number, error))?;
+    for line in lines(text)? {
+        match line {
+            ScriptLine::Setting { number, key, value } => {
+                set(&mut script, &key, &value).map_err(|error| (number, error))?;
             }
-            continue;
+            ScriptLine::Action { number, source, relative, offset, margin, text } => {
+                let action = match margin {
+                    Span::ZERO => parse_action(&text),
+                    _ => Err("times are exact here".to_owned()),
+                };
+                let action = action.map_err(|error| (number, error))?;
+                script.lines.push(Line { number, source, relative, offset, action });
+            }
         }
-        let (time, action) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let relative = time.starts_with('+');
-        let offset = seconds(time.trim_start_matches('+')).ok_or((number, format!("`{time}` is no time")))?;
-        let action = parse_action(action.trim()).map_err(|error| (number, error))?;
-        script.lines.push(Line { number, source: source.trim().to_owned(), relative, offset, action });
     }
     Ok(script)
-}
-
-fn seconds(text: &str) -> Option<Span> {
-    let seconds: f64 = text.parse().ok()?;
-    (seconds >= 0.0).then(|| Span::from_secs_f64(seconds))
-}
-
-fn value<T: FromStr>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is no number"))
-}
-
-fn span(text: &str) -> Result<Span, String> {
-    let has_unit = text.ends_with('s');
-    number(text)
-        .filter(|&s| has_unit && s >= 0.0)
-        .map(Span::from_secs_f64)
-        .ok_or(format!("`{text}` is no time with a unit"))
-}
-
-fn on_off(text: &str) -> Result<bool, String> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(format!("`{text}` is neither on nor off")),
-    }
 }
 
 /// `ALPHA,BETA,GAMMA`.
@@ -154,9 +84,7 @@ fn vegas(text: &str) -> Result<VegasThresholds, String> {
     Ok(VegasThresholds { alpha, beta, gamma })
 }
 
-fn set(script: &mut Script, setting: &str) -> Result<(), String> {
-    let (key, text) =
-        setting.trim_start_matches('-').split_once('=').ok_or(format!("`{setting}` has no value"))?;
+fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
     let config = &mut script.config;
     match key {
         "variant" => config.variant = text.parse().map_err(|error| format!("{error}"))?,
@@ -199,9 +127,7 @@ fn parse_action(text: &str) -> Result<Action, String> {
         return Ok(Action::Sent(parse_segment(segment.trim())?));
     }
     if let Some(rest) = text.strip_prefix("%{") {
-        let body = rest.trim().strip_suffix("}%").ok_or("`%{` without `}%`".to_owned())?;
-        let assertions = body.split(';').map(str::trim).filter(|part| !part.is_empty());
-        return Ok(Action::Assert(assertions.map(parse_assertion).collect::<Result<_, _>>()?));
+        return assertions(rest).map(Action::Assert);
     }
     if let Some(event) = text.strip_prefix("event ") {
         return parse_event(event).map(Action::Event);
@@ -235,16 +161,6 @@ fn parse_event(text: &str) -> Result<Event, String> {
         "timed_out" => Event::TimedOut,
         _ => return Err(format!("unknown event `{name}`")),
     })
-}
-
-fn parse_assertion(text: &str) -> Result<Assertion, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words[..] {
-        ["assert", name, operator @ ("==" | "!=" | "<" | "<=" | ">" | ">="), value] => {
-            Ok(Assertion { name: name.into(), operator: operator.into(), value: value.into() })
-        }
-        _ => Err(format!("`{text}` is not `assert NAME OPERATOR VALUE`")),
-    }
 }
 
 fn parse_segment(text: &str) -> Result<Expected, String> {

@@ -5,9 +5,11 @@ use crate::model::sctp::{Sctp, SctpRules};
 use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
+use roamsim_network::packet::IpVersion;
 use roamsim_network::socket::SctpUse;
+use roamsim_network::topology::NodeId;
 use roamsim_network::world::SocketEnd;
-use roamsim_protocols::sctp::{Config, Rules};
+use roamsim_protocols::sctp::{AddressForm, Config, Rules};
 
 /// Adds an association, each end with its random stream.
 pub(super) fn add(
@@ -19,9 +21,13 @@ pub(super) fn add(
     let ip_header_bytes = world.network.ip.header_bytes();
     let packet_bytes = match settings.mtu_bytes {
         Some(mtu_bytes) => (mtu_bytes as u32).saturating_sub(ip_header_bytes),
-        None => path_payload(world, a.0.node, b.0.node),
+        None => path_payload(world, a.0.node, b.0.node).min(all_paths_payload(world, a.0.node, b.0.node)),
     };
-    let config = config(settings, packet_bytes);
+    let address_form = match world.network.ip {
+        IpVersion::V4 => AddressForm::Ipv4,
+        IpVersion::V6 => AddressForm::Ipv6,
+    };
+    let config = config(settings, packet_bytes, address_form);
     let how = SctpUse {
         streams: settings.streams,
         ordered: settings.ordered,
@@ -30,14 +36,26 @@ pub(super) fn add(
     world.add_sctp(&config, how, a, b)
 }
 
-/// The machine's configuration, with packets of `packet_bytes` without the IP header.
-fn config(settings: &Sctp, packet_bytes: u32) -> Config {
+/// What IP carries in a packet that fits everywhere, where an end has several addresses: its paths may use any link.
+fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
+    let topology = &world.network.topology;
+    if topology.addresses_for(a, b).len() == 1 && topology.addresses_for(b, a).len() == 1 {
+        return u32::MAX;
+    }
+    let mtu_bytes = topology.interfaces().iter().map(|interface| interface.mtu_bytes).min();
+    mtu_bytes.unwrap_or(0).saturating_sub(world.network.ip.header_bytes())
+}
+
+/// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made sure that it
+/// passes `Config::check`.
+fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Config {
     Config {
         rules: match settings.rules {
             SctpRules::Rfc9260 => Rules::Rfc9260,
             SctpRules::Rfc2960 => Rules::Rfc2960,
         },
         packet_bytes,
+        address_form,
         outbound_streams: settings.streams,
         receive_window_bytes: settings.receive_window_bytes as u32,
         rto_initial: settings.rto_initial,
@@ -50,8 +68,12 @@ fn config(settings: &Sctp, packet_bytes: u32) -> Config {
         delayed_ack: Some(settings.sack_delay),
         max_burst: settings.max_burst_packets,
         max_retransmissions: settings.association_max_retrans,
+        max_path_retransmissions: settings.path_max_retrans,
         max_init_retransmissions: settings.max_init_retransmits,
+        heartbeat_interval: settings.heartbeats.then_some(settings.heartbeat_interval),
         cookie_life: settings.valid_cookie_life,
+        // Addresses do not change here.
+        dynamic_addresses: false,
         ..Config::default()
     }
 }

@@ -102,7 +102,7 @@ impl Cbr {
     }
 }
 
-/// Packets of one size at exponential intervals.
+/// Packets of one size at exponential intervals, alone or in batches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
@@ -110,10 +110,15 @@ pub struct Poisson {
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub packet_size_bytes: u64,
-    /// Mean time between two packets.
+    /// Mean time between two packets, over batches and the pauses between them.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub mean_interval: Span,
+    /// Mean number of packets that are generated at one instant: geometric, at least 1. Batches come as a Poisson
+    /// process, so many times rarer than packets. Default: packets come alone.
+    #[serde(rename = "mean_batch", default = "default_mean_batch_packets")]
+    #[schemars(range(min = 1))]
+    pub mean_batch_packets: u64,
     /// When the first interval begins. Default: with the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
@@ -122,6 +127,10 @@ pub struct Poisson {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+}
+
+fn default_mean_batch_packets() -> u64 {
+    1
 }
 
 /// Constant rate during on-periods, silence during off-periods; it begins with an on-period.

@@ -6,9 +6,13 @@
 //! (see `decode`).
 
 pub mod application;
+pub mod cell;
+pub mod dect;
 pub mod distribution;
 pub mod flow;
 pub mod link;
+pub mod mobile_ip;
+pub mod motion;
 pub mod node;
 pub mod scenario;
 pub mod sctp;

@@ -4,8 +4,12 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
+use super::dect::Dect;
 use super::flow::Flow;
 use super::link::Link;
+use super::mobile_ip::MobileIp;
+use super::motion::Area;
 use super::node::Node;
 use super::signalling::Signalling;
 use super::wifi::Wifi;
@@ -29,6 +33,15 @@ pub struct Scenario {
     /// The Wi-Fi cells, one `[[wifi]]` each.
     #[serde(default)]
     pub wifi: Vec<Wifi>,
+    /// The DECT accesses, one `[[dect]]` each.
+    #[serde(default)]
+    pub dect: Vec<Dect>,
+    /// The abstract radio cells, one `[[cell]]` each.
+    #[serde(rename = "cell", default)]
+    pub cells: Vec<Cell>,
+    /// Nodes that keep their home address by Mobile IPv4, one `[[mobile_ip]]` an arrangement of agents.
+    #[serde(default)]
+    pub mobile_ip: Vec<MobileIp>,
     /// The data flows, one `[[flow]]` each: an application over a transport connection.
     #[serde(rename = "flow", default)]
     pub flows: Vec<Flow>,
@@ -41,7 +54,7 @@ pub struct Scenario {
 }
 
 /// The `[scenario]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct General {
     /// What the scenario is called in results and reports.
@@ -57,6 +70,9 @@ pub struct General {
     /// studies run over IPv6.
     #[serde(default)]
     pub ip: IpVersion,
+    /// Where nodes may be: a node whose place or walk leaves the area is refused. Left out: everywhere.
+    #[serde(default)]
+    pub area: Option<Area>,
 }
 
 /// A version of the Internet Protocol.

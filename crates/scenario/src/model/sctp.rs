@@ -28,8 +28,9 @@ pub struct Sctp {
     /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes, as messages are
     /// unless the user asks otherwise (RFC 9260 section 11.1.5).
     pub ordered: bool,
-    /// The window that a path starts with, in units of PMDCS, the largest DATA chunk. Left out: min(4 PMDCS, max(2
-    /// PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 (RFC 2960 section 7.2.1).
+    /// The window that a path starts with, in the units in which it grows: the largest DATA chunk, PMDCS, or by RFC
+    /// 2960's rules the MTU. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC
+    /// 2960 section 7.2.1).
     #[serde(rename = "initial_window")]
     pub initial_window_packets: Option<u32>,
     /// The receiver's buffer, and so the largest window that it offers. Default chosen: 6 MiB, as for TCP here.
@@ -68,11 +69,20 @@ pub struct Sctp {
     /// How many packets with data may leave in answer to one event. Default: RFC 9260 section 16.
     #[serde(rename = "max_burst")]
     pub max_burst_packets: u32,
-    /// How many timeouts in a row end the association. Default: RFC 9260 section 16.
+    /// How many timeouts in a row on all paths the association survives. Default: RFC 9260 section 16.
     pub association_max_retrans: u32,
+    /// How many timeouts in a row a path survives before it counts as inactive. Default: RFC 9260 section 16.
+    pub path_max_retrans: u32,
     /// How often an INIT or a COOKIE ECHO is repeated before the association is given up. Default: RFC 9260 section
     /// 16.
     pub max_init_retransmits: u32,
+    /// Whether idle paths are watched by HEARTBEATs. Default: yes (RFC 9260 section 8.3). Paths other than that of the
+    /// handshake are confirmed by a HEARTBEAT in any case (section 5.4).
+    pub heartbeats: bool,
+    /// Time between two HEARTBEATs of an idle path, beyond its retransmission timeout. Default: RFC 9260 section 16.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub heartbeat_interval: Span,
     /// How long a state cookie is good. Default: RFC 9260 section 16.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -99,7 +109,10 @@ impl Default for Sctp {
             clock_granularity: Span::from_ms(1),
             max_burst_packets: 4,
             association_max_retrans: 10,
+            path_max_retrans: 5,
             max_init_retransmits: 8,
+            heartbeats: true,
+            heartbeat_interval: Span::from_secs(30),
             valid_cookie_life: Span::from_secs(60),
         }
     }
@@ -120,7 +133,7 @@ pub enum SctpRules {
     /// Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a first
     /// timeout of 1 s. RFC 4960 has the same but for the timeout, 3 s.
     Rfc9260,
-    /// Fast retransmit on the fourth missing report, no fast recovery, an initial window of 2 units, a first timeout
-    /// of 3 s.
+    /// Fast retransmit on the fourth missing report, no fast recovery, a window that starts at 2 MTU and grows by MTUs, a
+    /// first timeout of 3 s.
     Rfc2960,
 }

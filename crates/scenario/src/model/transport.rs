@@ -94,6 +94,9 @@ pub struct Tcp {
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
+    /// Whether sending restarts from the initial window after the connection was idle for longer than the
+    /// retransmission timeout. Default: yes (RFC 5681 section 4.1).
+    pub restart_after_idle: bool,
     /// How often a segment is retransmitted before the connection is given up. Left out: without limit, as in the
     /// published studies.
     pub max_retransmissions: Option<u32>,
@@ -154,6 +157,7 @@ impl Default for Tcp {
             sack: None,
             max_sack_blocks: None,
             timestamps: false,
+            restart_after_idle: true,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
             vegas: None,

@@ -18,6 +18,10 @@ pub(super) fn table(world: &World) -> Table {
     if no_route.packets > 0 {
         rows.push(("routing".to_owned(), "no route".to_owned(), no_route));
     }
+    for (node, count) in world.network.tunnels.not_registered_drops() {
+        let place = format!("agent {}", world.network.topology.node(node).name);
+        rows.push((place, "not registered".to_owned(), count));
+    }
     Table {
         name: "drops",
         columns: vec![

@@ -4,12 +4,30 @@ use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::{AnyLink, Attachment, Link, LinkStats};
+use roamsim_network::network::LinkView;
 
 struct Row {
     name: String,
     from: String,
     to: String,
     stats: LinkStats,
+}
+
+/// The attachments that send, and where to; `None`: to all.
+fn senders(link: &LinkView<'_>) -> Vec<(usize, Option<usize>)> {
+    match link.link {
+        // A wire is one direction.
+        AnyLink::Wire(_) => vec![(0, Some(1))],
+        AnyLink::Wifi(_) | AnyLink::Dect(_) => vec![(0, Some(1)), (1, Some(0))],
+        AnyLink::Cell(cell) => {
+            let stations = cell.stations() as usize;
+            let pairs = (1..=stations).map(|down| (down, down + stations));
+            let both = pairs.flat_map(|(down, up)| [(down, Some(up)), (up, Some(down))]);
+            // Only where something is broadcast.
+            let broadcast = cell.broadcasts() > 0;
+            both.chain(broadcast.then_some((0, None))).collect()
+        }
+    }
 }
 
 pub(super) fn table(world: &World, end: Time) -> Table {
@@ -19,16 +37,11 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     };
     let mut rows = Vec::new();
     for link in world.network.links() {
-        // A wire is one direction; a cell is a direction for each of its attachments.
-        let senders = match link.link {
-            AnyLink::Wire(_) => 1,
-            AnyLink::Wifi(_) | AnyLink::Cell(_) => link.addresses.len(),
-        };
-        for sender in 0..senders {
+        for (sender, to) in senders(&link) {
             rows.push(Row {
                 name: link.name.to_owned(),
                 from: node(link.addresses[sender]),
-                to: node(link.addresses[1 - sender]),
+                to: to.map_or_else(|| "(all)".to_owned(), |to| node(link.addresses[to])),
                 stats: link.link.stats(Attachment(sender as u32), end),
             });
         }

@@ -1,8 +1,12 @@
 //! The result tables of a run, one file a table.
 
+mod dect;
 mod drops;
 mod flows;
+mod handovers;
 mod links;
+mod messages;
+mod mobile_ip;
 mod packets;
 mod samples;
 mod segments;
@@ -22,12 +26,25 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(dect::tables(world));
+    if !world.handovers.cells.is_empty() {
+        tables.push(handovers::table(world));
+    }
+    if !world.mobile_ip.hosts.is_empty() {
+        tables.push(mobile_ip::table(world));
+    }
     if trace.transactions {
         tables.push(transactions::table(world));
     }
+    if trace.occupancy {
+        tables.push(dect::occupancy(world));
+    }
     if let Some(recorder) = &world.network.recorder {
         if trace.time_series() {
-            tables.push(samples::table(recorder));
+            tables.push(samples::table(world, recorder));
+        }
+        if trace.messages {
+            tables.push(messages::table(world, recorder));
         }
         if trace.segments {
             tables.push(segments::table(world, recorder));

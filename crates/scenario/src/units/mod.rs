@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use self::quantity::{Kind, RATE, Refusal, SIZE, TIME, no_unit, parse, print, shorten, split};
+use self::quantity::{Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, no_unit, parse, print, shorten, split};
 
 /// Reads a quantity of one kind, from whatever the scenario holds in its place.
 struct QuantityVisitor(&'static Kind);
@@ -52,6 +52,17 @@ impl Visitor<'_> for QuantityVisitor {
     }
 }
 
+/// The JSON schema of a quantity.
+fn quantity_schema(kind: &Kind, description: &str) -> Schema {
+    let units = kind.units.iter().map(|u| u.symbol).collect::<Vec<_>>().join("|");
+    json_schema!({
+        "type": "string",
+        "description": description,
+        "pattern": format!("^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *({units})$"),
+        "examples": [kind.example],
+    })
+}
+
 /// A quantity type: its field module for `#[serde(with = ...)]` and its place in the JSON schema.
 macro_rules! quantity {
     ($module:ident, $schema:ident, $kind:expr, $base:ty, $from:path, $into:path, $doc:literal) => {
@@ -64,13 +75,7 @@ macro_rules! quantity {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let units = $kind.units.iter().map(|u| u.symbol).collect::<Vec<_>>().join("|");
-                json_schema!({
-                    "type": "string",
-                    "description": $doc,
-                    "pattern": format!("^[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *({units})$"),
-                    "examples": [$kind.example],
-                })
+                quantity_schema(&$kind, $doc)
             }
         }
 
@@ -135,6 +140,94 @@ quantity!(
     u64::from,
     "A size with its unit: B, kB (1000 B), MB, GB, KiB (1024 B), MiB or GiB."
 );
+
+quantity!(
+    length,
+    Length,
+    LENGTH,
+    f64,
+    metres,
+    millimetres,
+    "A length with its unit: mm, cm, m or km; at least 1 mm fine."
+);
+fn metres(millimetres: u64) -> f64 {
+    millimetres as f64 / 1e3
+}
+
+fn millimetres(metres: f64) -> u64 {
+    (metres * 1e3 + 0.5) as u64
+}
+
+fn metres_per_second(millimetres_per_hour: u64) -> f64 {
+    millimetres_per_hour as f64 / 3.6e6
+}
+
+/// A speed in the JSON schema.
+pub struct Speed;
+
+impl JsonSchema for Speed {
+    fn schema_name() -> Cow<'static, str> {
+        "Speed".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        quantity_schema(&SPEED, "A speed with its unit: m/s or km/h.")
+    }
+}
+
+/// Reads a speed in metres a second.
+pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    deserializer.deserialize_str(QuantityVisitor(&SPEED)).map(metres_per_second)
+}
+
+/// A coordinate, `"-20m"`: a length that may be negative.
+pub struct Coordinate;
+
+impl JsonSchema for Coordinate {
+    fn schema_name() -> Cow<'static, str> {
+        "Coordinate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "A coordinate with its unit: mm, cm, m or km; it may be negative.",
+            "pattern": "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *(mm|cm|m|km)$",
+            "examples": ["-20m"],
+        })
+    }
+}
+
+/// Reads a coordinate in metres.
+pub(crate) fn coordinate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    struct CoordinateVisitor(QuantityVisitor);
+
+    impl Visitor<'_> for CoordinateVisitor {
+        type Value = f64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.expecting(f)
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<f64, E> {
+            let text = text.trim();
+            match text.strip_prefix('-') {
+                Some(text) if !text.starts_with('-') => self.0.visit_str(text).map(|v| -metres(v)),
+                _ => self.0.visit_str(text).map(metres),
+            }
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<f64, E> {
+            self.0.visit_i64(number).map(metres)
+        }
+
+        fn visit_f64<E: de::Error>(self, number: f64) -> Result<f64, E> {
+            self.0.visit_f64(number).map(metres)
+        }
+    }
+
+    deserializer.deserialize_str(CoordinateVisitor(QuantityVisitor(&LENGTH)))
+}
 
 /// A rate of events, `"200/s"`.
 pub struct EventRate;
@@ -256,4 +349,16 @@ pub(crate) fn time_text(span: Span) -> String {
 /// A rate with its unit, for messages.
 pub(crate) fn rate_text(bps: u64) -> String {
     print(&RATE, bps)
+}
+
+/// A length in metres, to the millimetre, for messages.
+pub(crate) fn length_text(metres: f64) -> String {
+    let rounded = (metres * 1e3).round() / 1e3;
+    // Zero has no sign here.
+    format!("{}m", if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+/// The beginning of a text that may be long, for messages.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    shorten(text)
 }

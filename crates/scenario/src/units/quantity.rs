@@ -113,7 +113,30 @@ pub(super) const SIZE: Kind = Kind {
     ],
 };
 
-const KINDS: [&Kind; 3] = [&TIME, &RATE, &SIZE];
+pub(super) const LENGTH: Kind = Kind {
+    noun: "a length",
+    base: "millimetres",
+    example: "100m",
+    units: &[unit("mm", 1), unit("cm", 10), unit("m", 1_000), unit("km", 1_000_000)],
+    aliases: &[
+        ("metre", "m"),
+        ("metres", "m"),
+        ("meter", "m"),
+        ("meters", "m"),
+        ("kilometres", "km"),
+        ("kilometers", "km"),
+    ],
+};
+
+pub(super) const SPEED: Kind = Kind {
+    noun: "a speed",
+    base: "millimetres per hour",
+    example: "5m/s",
+    units: &[unit("km/h", 1_000_000), unit("m/s", 3_600_000)],
+    aliases: &[("kmh", "km/h"), ("km/hour", "km/h"), ("kph", "km/h"), ("mps", "m/s"), ("m/sec", "m/s")],
+};
+
+const KINDS: [&Kind; 5] = [&TIME, &RATE, &SIZE, &LENGTH, &SPEED];
 
 /// The largest value of any quantity in base units: half the range, so that sums of two do not overflow.
 const LARGEST: u64 = i64::MAX as u64;

@@ -9,6 +9,9 @@ use crate::Scenario;
 use crate::model::application::{Application, Cbr};
 use crate::model::transport::Transport;
 
+/// What comes at one instant is in memory at one instant.
+const MAX_MEAN_BATCH: u64 = 10_000;
+
 pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
     for (i, flow) in scenario.flows.iter().enumerate() {
         let at = [Key("flow"), At(i)];
@@ -73,6 +76,18 @@ fn check_application(at: &[Step], application: &Application, over_udp: bool, rep
             if a.mean_interval == Span::ZERO {
                 let steps = join(at, ["mean_interval"]);
                 report.add(&steps, "packets without time between them never end", "write a time above zero");
+            }
+            if !(1..=MAX_MEAN_BATCH).contains(&a.mean_batch_packets) {
+                let message =
+                    format!("a batch has 1 packet or more, and {MAX_MEAN_BATCH} at most in the mean");
+                report.add(&join(at, ["mean_batch"]), message, "write 1 for packets that come alone");
+            } else if a.mean_interval.as_ns().checked_mul(a.mean_batch_packets).is_none() {
+                let steps = join(at, ["mean_interval"]);
+                report.add(
+                    &steps,
+                    "batches would be too far apart",
+                    "write a shorter time, or smaller batches",
+                );
             }
         }
         Application::OnOff(a) => {

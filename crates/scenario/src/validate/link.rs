@@ -11,7 +11,7 @@ use crate::model::link::{Link, LossModel, Outage, Queue, Transitions};
 use crate::model::scenario::IpVersion;
 
 /// The largest packet that the length fields of IPv4 and IPv6 are used for here (RFC 791 section 3.1).
-const MAX_MTU_BYTES: u64 = 65_535;
+pub(super) const MAX_MTU_BYTES: u64 = 65_535;
 
 /// Shorter stays than the time between packets say nothing that a loss probability does not say.
 const SHORTEST_STAY: Span = Span::from_us(1);

@@ -2,7 +2,11 @@
 //! contradict each other, destinations without a route. All problems are reported.
 
 mod application;
+mod cell;
+mod dect;
 mod link;
+mod mobile_ip;
+mod motion;
 mod names;
 mod sctp;
 mod signalling;
@@ -27,7 +31,11 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     check_general(scenario, &mut report);
     link::check(scenario, &names, &mut report);
     wifi::check(scenario, &names, &mut report);
+    dect::check(scenario, &names, &mut report);
+    let trajectories = motion::check(scenario, &mut report);
+    cell::check(scenario, &names, &trajectories, &mut report);
     let topology = Topology::new(scenario, &names);
+    mobile_ip::check(scenario, &names, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);
 }

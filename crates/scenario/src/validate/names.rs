@@ -21,10 +21,18 @@ impl<'a> Names<'a> {
         check_unique("nodes", nodes, report);
         let links = scenario.links.iter().enumerate().map(|(i, link)| (i, "link", link.name.as_str()));
         let wifi = scenario.wifi.iter().enumerate().map(|(i, cell)| (i, "wifi", cell.name.as_str()));
-        // One table of results holds both.
-        check_unique("links", links.chain(wifi), report);
+        let dect = scenario.dect.iter().enumerate().map(|(i, access)| (i, "dect", access.name.as_str()));
+        let cells = scenario.cells.iter().enumerate().map(|(i, cell)| (i, "cell", cell.name.as_str()));
+        // One table of results holds them all.
+        check_unique("links", links.chain(wifi).chain(cells).chain(dect), report);
         let flows = scenario.flows.iter().enumerate().map(|(i, flow)| (i, "flow", flow.name.as_str()));
         check_unique("flows", flows, report);
+        let mobile_ip = scenario.mobile_ip.iter().enumerate();
+        check_unique(
+            "arrangements of Mobile IP",
+            mobile_ip.map(|(i, entry)| (i, "mobile_ip", entry.name.as_str())),
+            report,
+        );
         let signalling = scenario.signalling.iter().enumerate();
         check_unique(
             "signalling sources",

@@ -17,6 +17,9 @@ const MAX_PACKET_BYTES: u64 = 65_535;
 /// The smallest window that may be offered (RFC 9260 section 3.3.2).
 const MIN_WINDOW_BYTES: u64 = 1500;
 
+/// What the machine counts to.
+const MAX_MISSING_REPORTS: u32 = 255;
+
 /// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
 pub(super) fn check(
     at: &[Step],
@@ -49,18 +52,35 @@ pub(super) fn check(
             let help =
                 format!("write \"{least_bytes}B\" or more, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
-        } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, mtu_bytes)) {
+        } else if let Some(path_bytes) =
+            ends.and_then(|ends| too_small_mtu(ends, mtu_bytes, scenario, topology))
+        {
             let message =
                 format!("packets of {mtu_bytes} B do not pass: the path carries {path_bytes} B at most");
             let help =
                 format!("write \"{path_bytes}B\" or less, or leave `mtu` out to have it follow the path");
             report.add(&steps, message, help);
         }
-    } else if let Some(path_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, least_bytes)) {
+    } else if let Some(path_bytes) =
+        ends.and_then(|ends| too_small_mtu(ends, least_bytes, scenario, topology))
+    {
         let message =
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
         report.add(&at, message, "raise the `mtu` of the links");
     }
+}
+
+/// As [`Topology::too_small_mtu`]; the paths of a multihomed end may use any link.
+fn too_small_mtu(
+    ends: (usize, usize),
+    needed_bytes: u64,
+    scenario: &Scenario,
+    topology: &Topology,
+) -> Option<u64> {
+    if [ends.0, ends.1].iter().any(|&node| scenario.nodes[node].multihomed) {
+        return Some(topology.smallest_mtu()).filter(|&mtu_bytes| mtu_bytes < needed_bytes);
+    }
+    topology.too_small_mtu(ends, needed_bytes)
 }
 
 fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
@@ -91,6 +111,13 @@ fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
         }
         _ => {}
     }
+    if sctp.heartbeat_interval == Span::ZERO {
+        let help = "write heartbeats = false for none, or a time above zero";
+        report.add(&join(at, ["heartbeat_interval"]), "HEARTBEATs without time between them", help);
+    } else if !sctp.heartbeats && report.is_set(&join(at, ["heartbeat_interval"])) {
+        let help = "leave one of the two out";
+        report.add(&join(at, ["heartbeat_interval"]), "without HEARTBEATs there is no interval", help);
+    }
     if sctp.valid_cookie_life == Span::ZERO {
         let help = "write for example \"60s\", RFC 9260's";
         report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
@@ -112,11 +139,11 @@ fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
             "write 1 for a SACK a packet, 2 for RFC 9260's, or more",
         );
     }
-    if sctp.missing_reports == Some(0) {
+    if sctp.missing_reports.is_some_and(|reports| !(1..=MAX_MISSING_REPORTS).contains(&reports)) {
         report.add(
             &join(at, ["missing_reports"]),
-            "fast retransmit needs at least one missing report",
-            "write 1 or more; RFC 9260 has 3",
+            "fast retransmit needs at least one missing report, and counts up to 255",
+            "write 1 to 255; RFC 9260 has 3",
         );
     }
 }

@@ -22,12 +22,14 @@ pub struct Lost {
     pub reason: DropReason,
     /// Which way it went.
     pub toward: Toward,
+    /// Whether it carried data of an application; otherwise an acknowledgement or the like.
+    pub data: bool,
 }
 
-/// The path between a base station and one of its stations. Only packets of flows count.
+/// One direction of the path between a base station and one of its stations. Only packets of flows count.
 #[derive(Clone, Debug, Default)]
-pub struct Path {
-    /// The last packet that arrived, in either direction.
+pub struct OneWay {
+    /// The last packet that arrived.
     pub last_arrival: Option<Time>,
     /// The first packet that arrived since the path was taken.
     pub first_arrival: Option<Time>,
@@ -37,14 +39,13 @@ pub struct Path {
     before_first: Vec<Lost>,
 }
 
-impl Path {
-    /// A handover is complete: the next arrival is the first on this path.
-    pub fn take(&mut self) {
+impl OneWay {
+    fn take(&mut self) {
         self.first_arrival = None;
         self.before_first.clear();
     }
 
-    pub(super) fn arrived(&mut self, now: Time) {
+    fn arrived(&mut self, now: Time) {
         self.last_arrival = Some(now);
         self.since_last.retain(|lost| lost.at > now);
         if self.first_arrival.is_none() {
@@ -53,7 +54,7 @@ impl Path {
         }
     }
 
-    pub(super) fn lost(&mut self, lost: Lost) {
+    fn lost(&mut self, lost: Lost) {
         self.since_last.push(lost);
         if self.first_arrival.is_none() {
             self.before_first.push(lost);
@@ -71,17 +72,58 @@ impl Path {
     }
 }
 
+/// The path between a base station and one of its stations: each direction by itself, because a scheme may move one
+/// before the other.
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    /// From the station.
+    pub uplink: OneWay,
+    /// To the station.
+    pub downlink: OneWay,
+}
+
+impl Path {
+    /// A handover has begun: the next arrival is the first on this path.
+    pub fn take(&mut self) {
+        self.uplink.take();
+        self.downlink.take();
+    }
+
+    /// One direction.
+    pub fn toward(&self, toward: Toward) -> &OneWay {
+        match toward {
+            Toward::Station => &self.downlink,
+            Toward::BaseStation => &self.uplink,
+        }
+    }
+
+    fn toward_mut(&mut self, toward: Toward) -> &mut OneWay {
+        match toward {
+            Toward::Station => &mut self.downlink,
+            Toward::BaseStation => &mut self.uplink,
+        }
+    }
+
+    pub(super) fn arrived(&mut self, now: Time, toward: Toward) {
+        self.toward_mut(toward).arrived(now);
+    }
+
+    pub(super) fn lost(&mut self, lost: Lost) {
+        self.toward_mut(lost.toward).lost(lost);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn lost(ns: u64) -> Lost {
-        Lost { at: Time::from_ns(ns), reason: DropReason::OutOfReach, toward: Toward::Station }
+        Lost { at: Time::from_ns(ns), reason: DropReason::OutOfReach, toward: Toward::Station, data: true }
     }
 
     #[test]
     fn losses_count_after_the_last_arrival_and_before_the_first() {
-        let mut path = Path::default();
+        let mut path = OneWay::default();
         path.arrived(Time::from_ns(5));
         path.lost(lost(6));
         path.arrived(Time::from_ns(10));

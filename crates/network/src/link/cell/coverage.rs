@@ -118,7 +118,7 @@ mod tests {
         close(law(ErrorUnit::Packet).loss_probability(0.0, 1500), 0.0);
         assert_eq!(law(ErrorUnit::Packet).loss_probability(200.1, 1500), None);
         // Eight bits of 0.025 each: 1 - 0.975^8 = 1 - 0.816651... = 0.183348...
-        close(law(ErrorUnit::Bit).loss_probability(100.0, 1), 1.0 - 0.975_f64.powi(8));
+        close(law(ErrorUnit::Bit).loss_probability(100.0, 1), 1.0 - libm::pow(0.975, 8.0));
         // A certain bit error leaves no packet.
         let certain = Coverage::DistancePower {
             radius_m: 1.0,

@@ -166,6 +166,11 @@ impl Cell {
         self.stations.len() as u32
     }
 
+    /// How many broadcasts were sent.
+    pub fn broadcasts(&self) -> u64 {
+        self.stats[BROADCAST.0 as usize].sent_packets
+    }
+
     /// The base station's sub-interface to a station.
     pub fn sub_interface(&self, station: u32) -> Attachment {
         Attachment(1 + station)
@@ -315,7 +320,7 @@ impl Link for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let bytes = packet.size_bytes;
         let (station, toward) = self.direction(from);
-        let of_a_flow = packet.is_of_a_flow();
+        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
         let outcome = self.book(cx.now, from, bytes).and_then(|departure| {
             let distance_m = self.distance_m(station, departure);
             let to = match toward {
@@ -341,7 +346,7 @@ impl Link for Cell {
         if let Err(Dropped { reason, at }) = outcome
             && of_a_flow
         {
-            self.stations[station as usize].path.lost(Lost { at, reason, toward });
+            self.stations[station as usize].path.lost(Lost { at, reason, toward, data });
         }
         outcome
     }
@@ -361,7 +366,7 @@ impl Link for Cell {
         };
         self.stats[from.0 as usize].delivered_packets += 1;
         if packet.is_of_a_flow() {
-            self.stations[station as usize].path.arrived(now);
+            self.stations[station as usize].path.arrived(now, toward);
         }
         Some((to, packet))
     }
@@ -385,3 +390,6 @@ impl Link for Cell {
         self.transmitter(from).waiting(from, now).count()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Mobile IPv4 in the network: which node runs which machine of `roamsim_protocols::mobile_ip`, and on which cell.
+//!
+//! Every agent is the base station of a cell, and has an [`Agent`] on each of its cells: it advertises there, and is
+//! home agent, foreign agent or both. Its address, which is also the care-of address, is that of the base station's
+//! broadcast interface. A mobile node's home address is that of its interface in its home agent's cell.
+//!
+//! Interfaces of the machines are numbers of cells. A mobile node listens to all cells that it is in at once; from the
+//! moment that it decides for an agent it sends by that agent's cell, and until it has heard of one, by its home cell.
+//! What drives the machines is in `world/mobile_ip.rs`, what happens to packets in `tunnel.rs`.
+//!
+//! Not modelled: home networks without a cell, agents that are not base stations.
+
+use crate::network::Alarm;
+use crate::packet;
+use crate::topology::NodeId;
+use roamsim_engine::Stream;
+use roamsim_protocols::Address;
+use roamsim_protocols::mobile_ip::{
+    Advertiser, ForeignAgent, HomeAgent, Interface, MobileNode, MobileNodeConfig,
+};
+use std::collections::BTreeMap;
+
+/// A mobility agent on one of its cells.
+pub struct Agent {
+    /// The base station.
+    pub node: NodeId,
+    /// The cell.
+    pub cell: u32,
+    /// Its address: of the base station's broadcast interface.
+    pub address: Address,
+    /// Advertises on the cell.
+    pub advertiser: Advertiser,
+    /// If it is a home agent.
+    pub home: Option<HomeAgent>,
+    /// If it is a foreign agent.
+    pub foreign: Option<ForeignAgent>,
+    /// Its random stream.
+    pub random: Stream,
+    pub(crate) alarm: Alarm,
+}
+
+impl Agent {
+    /// One that has not started.
+    pub fn new(
+        (node, cell, address): (NodeId, u32, Address),
+        advertiser: Advertiser,
+        home: Option<HomeAgent>,
+        foreign: Option<ForeignAgent>,
+        random: Stream,
+    ) -> Agent {
+        Agent { node, cell, address, advertiser, home, foreign, random, alarm: Alarm::default() }
+    }
+}
+
+/// A mobile node.
+pub struct MobileHost {
+    /// The node.
+    pub node: NodeId,
+    /// Its number among [`super::Handovers::stations`].
+    pub station: u32,
+    /// Its home address.
+    pub home_address: Address,
+    /// Its machine.
+    pub machine: MobileNode,
+    /// Its random stream.
+    pub random: Stream,
+    pub(crate) alarm: Alarm,
+}
+
+impl MobileHost {
+    /// One that has not started.
+    pub fn new(node: NodeId, station: u32, config: MobileNodeConfig, random: Stream) -> MobileHost {
+        let home_address = packet::address_of(config.home_address);
+        let machine = MobileNode::new(config);
+        MobileHost { node, station, home_address, machine, random, alarm: Alarm::default() }
+    }
+}
+
+/// All agents and mobile nodes.
+#[derive(Default)]
+pub struct MobileIp {
+    /// In the order of the cells.
+    pub agents: Vec<Agent>,
+    /// In the order of the scenario.
+    pub hosts: Vec<MobileHost>,
+    agent_at: BTreeMap<Address, u32>,
+    host_at: BTreeMap<Address, u32>,
+}
+
+impl MobileIp {
+    /// Adds an agent.
+    pub fn add_agent(&mut self, agent: Agent) {
+        self.agent_at.insert(agent.address, self.agents.len() as u32);
+        self.agents.push(agent);
+    }
+
+    /// Adds a mobile node.
+    pub fn add_host(&mut self, host: MobileHost) {
+        self.host_at.insert(host.home_address, self.hosts.len() as u32);
+        self.hosts.push(host);
+    }
+
+    /// The agent with this address.
+    pub(crate) fn agent(&self, address: Address) -> Option<u32> {
+        self.agent_at.get(&address).copied()
+    }
+
+    /// The agent on this cell.
+    pub(crate) fn agent_on(&self, cell: Interface) -> Option<u32> {
+        self.agents.iter().position(|agent| agent.cell == cell.0).map(|at| at as u32)
+    }
+
+    /// The mobile node with this home address.
+    pub(crate) fn host(&self, home_address: Address) -> Option<u32> {
+        self.host_at.get(&home_address).copied()
+    }
+}

@@ -1,0 +1,335 @@
+//! The DECT access: the link between the mobile terminal (attachment 0) and the gateway behind the fixed part
+//! (attachment 1).
+//!
+//! Frame F begins at F * 10 ms. In it, in this order: packets that have come by then enter the DLC, the senders
+//! learn what has become known, the MAC does its work, bearers take fragments and carry them, the DLC reassembles and
+//! moves its timers. What is complete in frame F reaches the node at its end, (F + 1) * 10 ms, so that an answer
+//! can leave in frame F + 1. A frame is therefore worked out at its end, in one wake-up; frames in which
+//! nothing can happen are left out.
+//!
+//! Not modelled: the delay of slots within a frame (a packet leaves and arrives at the bounds of frames), traffic of
+//! the background terminals (they hold channels, that is all), the C plane.
+
+use super::FRAME;
+use super::direction::{Direction, DirectionStats, IpConfig, Service};
+use super::errors::{ErrorConfig, ErrorProcess};
+use super::ip_channel::{AFields, IpPacket};
+use super::lu2::Ended;
+use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
+use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats};
+use crate::packet::Packet;
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::{Context, Machine};
+use std::collections::VecDeque;
+
+/// What describes an access.
+#[derive(Clone, Debug)]
+pub struct AccessConfig {
+    /// The MAC.
+    pub mac: MacConfig,
+    /// Bit errors.
+    pub errors: ErrorConfig,
+    /// The Ip channels.
+    pub ip: IpConfig,
+    /// The DLC.
+    pub service: Service,
+    /// The largest IP packet.
+    pub mtu_bytes: u32,
+    /// Statistics of the access begin with this frame.
+    pub warm_up_frames: u64,
+}
+
+/// A bearer of the terminal, and its packet in each direction.
+#[derive(Clone, Copy, Debug)]
+struct Bearer {
+    id: BearerId,
+    quality: Quality,
+    packets: [Option<IpPacket>; 2],
+}
+
+/// What an access records when asked to: values from a frame on.
+#[derive(Clone, Debug, Default)]
+pub struct AccessLog {
+    /// Bearers that can carry data.
+    pub bearers: Option<Vec<(u64, u64)>>,
+    /// Fragments in the DLC of each direction, at the end of the frame.
+    pub dlc_queue: Option<[Vec<(u64, u64)>; 2]>,
+}
+
+/// What was counted from the warm-up to the end of the run.
+#[derive(Clone, Debug)]
+pub struct AccessStats {
+    /// Of the MAC.
+    pub mac: MacStats,
+    /// Of the directions from the terminal and from the gateway.
+    pub directions: [DirectionStats; 2],
+    /// Which channel was in use by whom, when that was asked for.
+    pub occupancy: Vec<Occupancy>,
+}
+
+/// The access.
+pub struct Access {
+    mac: Mac,
+    errors: ErrorProcess,
+    a_field_errors: bool,
+    mtu_bytes: u32,
+    warm_up_frames: u64,
+    bearers: Vec<Bearer>,
+    directions: [Direction; 2],
+    a_fields: Stream,
+    /// The first frame that has not been worked out or left out.
+    frame: u64,
+    /// The frame `frame` has something to do, whatever comes.
+    busy: bool,
+    delivered: VecDeque<(Attachment, Packet)>,
+    dropped: VecDeque<(Attachment, Packet, Dropped)>,
+    log: AccessLog,
+    stats: Option<AccessStats>,
+}
+
+/// When a frame begins.
+fn start_of(frame: u64) -> Time {
+    Time::ZERO + FRAME * frame
+}
+
+impl Access {
+    /// An access before its first frame; `stream(purpose)` gives the random streams.
+    pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
+        let direction = |name: &str| Direction::new(&config.service, config.ip, stream(name));
+        let mut access = Access {
+            directions: [direction("errors from terminal"), direction("errors from gateway")],
+            mac: Mac::new(config.mac, |purpose| stream(&format!("mac/{purpose}"))),
+            errors: ErrorProcess::new(&config.errors),
+            a_field_errors: config.errors.a_field_errors,
+            mtu_bytes: config.mtu_bytes,
+            warm_up_frames: config.warm_up_frames,
+            bearers: Vec::new(),
+            a_fields: stream("errors of A fields"),
+            frame: 0,
+            busy: false,
+            delivered: VecDeque::new(),
+            dropped: VecDeque::new(),
+            log: AccessLog::default(),
+            stats: None,
+        };
+        access.take_user_events(0);
+        access
+    }
+
+    /// Records the number of bearers, the DLC's queues, which channel is in use by whom.
+    pub fn record(&mut self, bearers: bool, dlc_queue: bool, occupancy: bool) {
+        self.log.bearers = bearers.then(|| vec![(0, self.bearers.len() as u64)]);
+        self.log.dlc_queue = dlc_queue.then(Default::default);
+        if occupancy {
+            self.mac.keep_occupancy();
+        }
+    }
+
+    /// What was recorded.
+    pub fn log(&self) -> &AccessLog {
+        &self.log
+    }
+
+    /// What was counted, after the end of the run.
+    pub fn access_stats(&self) -> Option<&AccessStats> {
+        self.stats.as_ref()
+    }
+
+    /// The first frame at or after `self.frame` with something to do.
+    #[inline]
+    fn next_frame(&self) -> u64 {
+        if self.busy {
+            return self.frame;
+        }
+        let arrival = self.directions[0].next_arrival_frame().min(self.directions[1].next_arrival_frame());
+        self.mac.next_frame().min(arrival).max(self.frame)
+    }
+
+    /// Works out a frame.
+    fn run_frame(&mut self, frame: u64) {
+        let start = start_of(frame);
+        if self.warm_up_frames > 0 && frame >= self.warm_up_frames {
+            self.restart_measurement();
+        }
+        for direction in &mut self.directions {
+            direction.begin_frame(frame, start);
+        }
+        if self.mac.next_frame() <= frame {
+            self.mac.run_frame(frame);
+            self.take_user_events(frame);
+        }
+        self.errors.advance(frame);
+        self.carry(start);
+        let bearers = !self.bearers.is_empty();
+        for (from, direction) in self.directions.iter_mut().enumerate() {
+            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
+            direction.end_frame(frame, bearers, |ended| sort(from, start, ended, delivered, dropped));
+        }
+        self.frame = frame + 1;
+        self.busy = self.directions.iter().any(|direction| direction.has_work(bearers))
+            || self.bearers.iter().any(|bearer| bearer.packets != [None; 2]);
+        if let Some(log) = &mut self.log.dlc_queue {
+            for (log, direction) in log.iter_mut().zip(&self.directions) {
+                let fragments = direction.backlog_fragments();
+                if log.last().is_none_or(|&(_, last)| last != fragments) {
+                    log.push((frame + 1, fragments));
+                }
+            }
+        }
+    }
+
+    /// One frame of every bearer, both directions.
+    #[inline]
+    fn carry(&mut self, start: Time) {
+        let mut used = [0u64; 2];
+        for bearer in &mut self.bearers {
+            let errors = self.errors.of(bearer.quality);
+            let arrived = match self.a_field_errors {
+                true => [(); 2].map(|()| !errors.a_field_fails(&mut self.a_fields)),
+                false => [true; 2],
+            };
+            for (from, direction) in self.directions.iter_mut().enumerate() {
+                let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
+                let a_fields = AFields { forward: arrived[from], reverse: arrived[1 - from] };
+                let ended = |ended| sort(from, start, ended, delivered, dropped);
+                let packet = &mut bearer.packets[from];
+                used[from] += u64::from(direction.use_bearer(packet, start, errors, a_fields, ended));
+            }
+        }
+        let bearers = self.bearers.len().max(1) as u64;
+        for (direction, used) in self.directions.iter_mut().zip(used) {
+            direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
+        }
+    }
+
+    /// Learns which bearers came, went and changed.
+    #[cold]
+    fn take_user_events(&mut self, frame: u64) {
+        let before = self.bearers.len();
+        while let Some(event) = self.mac.poll_user_event() {
+            match event {
+                UserEvent::Established(id) => {
+                    let quality = self.mac.user_bearers().iter().find(|bearer| bearer.id == id);
+                    let quality = quality.map_or(Quality::Good, |bearer| bearer.quality);
+                    self.bearers.push(Bearer { id, quality, packets: [None; 2] });
+                }
+                UserEvent::Released(id) => {
+                    if let Some(place) = self.bearers.iter().position(|bearer| bearer.id == id) {
+                        let bearer = self.bearers.remove(place);
+                        for (direction, packet) in self.directions.iter_mut().zip(bearer.packets) {
+                            direction.bearer_lost(packet);
+                        }
+                    }
+                }
+                UserEvent::QualityChanged(id, quality) => {
+                    if let Some(bearer) = self.bearers.iter_mut().find(|bearer| bearer.id == id) {
+                        bearer.quality = quality;
+                    }
+                }
+            }
+        }
+        if let Some(log) = &mut self.log.bearers
+            && self.bearers.len() != before
+        {
+            log.push((frame, self.bearers.len() as u64));
+        }
+    }
+
+    /// The warm-up is over.
+    #[cold]
+    fn restart_measurement(&mut self) {
+        self.mac.restart_measurement(self.warm_up_frames);
+        self.directions.iter_mut().for_each(Direction::restart_measurement);
+        self.warm_up_frames = 0;
+    }
+}
+
+/// Puts a packet that has come to its end in the frame from `start` where it is taken from.
+#[inline]
+fn sort(
+    from: usize,
+    start: Time,
+    ended: Ended,
+    delivered: &mut VecDeque<(Attachment, Packet)>,
+    dropped: &mut VecDeque<(Attachment, Packet, Dropped)>,
+) {
+    match ended {
+        Ok(packet) => delivered.push_back((Attachment(1 - from as u32), packet)),
+        Err(packet) => {
+            let dropped_at_end = Dropped { reason: DropReason::Incomplete, at: start + FRAME };
+            dropped.push_back((Attachment(from as u32), packet, dropped_at_end));
+        }
+    }
+}
+
+impl Machine for Access {
+    #[inline]
+    fn poll_timeout(&self) -> Option<Time> {
+        let frame = self.next_frame();
+        (frame < u64::MAX).then(|| start_of(frame + 1))
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        loop {
+            let frame = self.next_frame();
+            if frame == u64::MAX || start_of(frame + 1) > cx.now {
+                return;
+            }
+            self.run_frame(frame);
+        }
+    }
+}
+
+impl Link for Access {
+    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        let direction = &mut self.directions[from.0 as usize];
+        if packet.size_bytes > self.mtu_bytes {
+            direction.link.dropped_packets += 1;
+            return Err(Dropped { reason: DropReason::TooLarge, at: cx.now });
+        }
+        direction.arrive(cx.now, packet);
+        Ok(())
+    }
+
+    #[inline]
+    fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
+        let (to, packet) = self.delivered.pop_front()?;
+        self.directions[1 - to.0 as usize].link.delivered_packets += 1;
+        Some((to, packet))
+    }
+
+    #[inline]
+    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
+        let dropped = self.dropped.pop_front()?;
+        self.directions[dropped.0.0 as usize].link.dropped_packets += 1;
+        Some(dropped)
+    }
+
+    fn packets_inside(&self) -> u64 {
+        self.directions.iter().map(Direction::packets_inside).sum()
+    }
+
+    fn stats(&self, from: Attachment, now: Time) -> LinkStats {
+        let direction = &self.directions[from.0 as usize];
+        let stats = direction.link;
+        LinkStats { waiting: stats.waiting + direction.waited(now), ..stats }
+    }
+
+    fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
+        self.directions[from.0 as usize].waiting_packets()
+    }
+
+    /// Works out the MAC to the end and closes the accounts.
+    fn finish(&mut self, end: Time) {
+        let end_frame = end.as_ns() / FRAME.as_ns();
+        if self.warm_up_frames > 0 && self.warm_up_frames <= end_frame {
+            self.restart_measurement();
+        }
+        self.stats = Some(AccessStats {
+            mac: self.mac.stats(end_frame.max(self.frame)),
+            directions: self.directions.each_ref().map(Direction::stats),
+            occupancy: self.mac.occupancy(end_frame.max(self.frame)),
+        });
+    }
+}

@@ -1,0 +1,435 @@
+//! LU2, the frame relay service of the DLC's user plane (ETS 300 175-4 clause 11.3), one direction: fragments
+//! numbered consecutively, a window, reassembly in order, go-back-N on request of the receiver, and a timer after
+//! which an incomplete DLC frame is dropped.
+//!
+//! Both ends are in one place: what the receiver knows at the end of a frame, the sender knows so many frames later.
+//! Acknowledgements ride in the header of three octets of the other direction's fragments, cost nothing and are
+//! never lost.
+//!
+//! Not modelled: sequence numbers modulo 512, checksums that do not find an error, acknowledgements that wait for a
+//! fragment to ride in.
+
+use super::frames::FrameQueue;
+use crate::packet::Packet;
+use roamsim_engine::Time;
+use std::collections::VecDeque;
+
+/// Octets of a DLC frame in a fragment: 4 subfields of 8, less 3 of header.
+pub const FRAGMENT_BYTES: u32 = 29;
+/// The widest window that the receiver's memory holds.
+pub const MAX_WINDOW_FRAGMENTS: u32 = 127;
+
+/// What the receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledgement {
+    /// All fragments before the next expected one.
+    Fragments,
+    /// All fragments before the oldest incomplete DLC frame.
+    Frames,
+}
+
+/// Whether the receiver's timers run while there is no bearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimersWithoutBearers {
+    /// They stand still.
+    Stopped,
+    /// They run.
+    Running,
+}
+
+/// The settings of LU2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lu2Config {
+    /// Fragments that may be unacknowledged. 63: the paper.
+    pub window_fragments: u32,
+    /// T1: frames from the last progress of an incomplete reassembly to the request for retransmission. 10: the
+    /// paper.
+    pub retransmission_timer_frames: u32,
+    /// T2: frames from the request to the drop of the oldest DLC frame. 20: the paper.
+    pub discard_timer_frames: u32,
+    /// Chosen: the fragments, because the paper does not say it.
+    pub acknowledgement: Acknowledgement,
+    /// Frames from what the receiver knows to what the sender knows. 1: chosen, the shortest there is.
+    pub acknowledgement_delay_frames: u32,
+    /// Stopped: chosen, because nothing can arrive.
+    pub timers_without_bearers: TimersWithoutBearers,
+}
+
+impl Default for Lu2Config {
+    fn default() -> Lu2Config {
+        Lu2Config {
+            window_fragments: 63,
+            retransmission_timer_frames: 10,
+            discard_timer_frames: 20,
+            acknowledgement: Acknowledgement::Fragments,
+            acknowledgement_delay_frames: 1,
+            timers_without_bearers: TimersWithoutBearers::Stopped,
+        }
+    }
+}
+
+/// Counts of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lu2Stats {
+    /// Fragments sent for the first time.
+    pub fragments: u64,
+    /// Fragments sent again.
+    pub fragments_repeated: u64,
+    /// Fragments received that the receiver had already.
+    pub duplicates: u64,
+    /// Requests for retransmission: expiries of T1.
+    pub retransmission_requests: u64,
+    /// DLC frames dropped: expiries of T2.
+    pub frames_dropped: u64,
+    /// DLC frames delivered.
+    pub frames_delivered: u64,
+}
+
+/// The receiver's timer of an incomplete reassembly, with the frames left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Off,
+    Retransmission(u32),
+    Discard(u32),
+}
+
+/// What the receiver tells the sender.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    known_in_frame: u64,
+    acknowledged: u64,
+    go_back_to: Option<u64>,
+}
+
+/// A DLC frame's end: delivered, or dropped.
+pub type Ended = Result<Packet, Packet>;
+
+/// One direction of LU2.
+#[derive(Clone, Debug)]
+pub struct Lu2 {
+    config: Lu2Config,
+    pub(super) queue: FrameQueue,
+    /// The sender's: acknowledged, next to send, and one above the highest ever sent.
+    acknowledged: u64,
+    next: u64,
+    highest: u64,
+    /// The receiver's: next expected; bit i tells that fragment `expected + i` is held.
+    expected: u64,
+    held: u128,
+    advanced: bool,
+    timer: Timer,
+    reports: VecDeque<Report>,
+    /// The last acknowledgement reported.
+    reported: u64,
+    pub(super) stats: Lu2Stats,
+}
+
+impl Lu2 {
+    /// Nothing sent yet.
+    pub fn new(config: Lu2Config) -> Lu2 {
+        Lu2 {
+            config,
+            queue: FrameQueue::new(FRAGMENT_BYTES),
+            acknowledged: 0,
+            next: 0,
+            highest: 0,
+            expected: 0,
+            held: 0,
+            advanced: false,
+            timer: Timer::Off,
+            reports: VecDeque::new(),
+            reported: 0,
+            stats: Lu2Stats::default(),
+        }
+    }
+
+    /// Takes an IP packet.
+    #[inline]
+    pub fn push(&mut self, queued_at: Time, packet: Packet) {
+        self.queue.push(queued_at, packet);
+    }
+
+    /// A frame begins: the sender learns what has become known.
+    #[inline]
+    pub fn begin_frame(&mut self, frame: u64) {
+        while let Some(report) = self.reports.pop_front_if(|report| report.known_in_frame <= frame) {
+            self.acknowledged = report.acknowledged;
+            if let Some(request) = report.go_back_to {
+                self.next = request;
+            }
+            // What is acknowledged is not sent again.
+            self.next = self.next.max(self.acknowledged);
+        }
+    }
+
+    /// The window's end, or that of what there is to send.
+    #[inline]
+    fn sendable_end(&self) -> u64 {
+        (self.acknowledged + u64::from(self.config.window_fragments)).min(self.queue.written())
+    }
+
+    /// Whether the window lets a fragment go.
+    #[inline]
+    pub fn has_fragment(&self) -> bool {
+        self.next < self.sendable_end()
+    }
+
+    /// The next fragment for an idle bearer.
+    #[inline]
+    pub fn next_fragment(&mut self) -> Option<u64> {
+        if !self.has_fragment() {
+            return None;
+        }
+        let fragment = self.next;
+        self.next += 1;
+        if fragment < self.highest {
+            self.stats.fragments_repeated += 1;
+        } else {
+            self.highest = self.next;
+            self.stats.fragments += 1;
+        }
+        Some(fragment)
+    }
+
+    /// A fragment has arrived.
+    #[inline]
+    pub fn receive(&mut self, fragment: u64) {
+        let Some(ahead) = fragment.checked_sub(self.expected) else {
+            self.stats.duplicates += 1;
+            return;
+        };
+        let bit = 1u128 << ahead;
+        self.stats.duplicates += u64::from(self.held & bit != 0);
+        self.held |= bit;
+        if ahead == 0 {
+            self.advanced = true;
+            self.take_held();
+        }
+    }
+
+    /// Moves the expected fragment past all that are held.
+    #[inline]
+    fn take_held(&mut self) {
+        let run = self.held.trailing_ones();
+        self.expected += u64::from(run);
+        self.held = self.held.checked_shr(run).unwrap_or(0);
+    }
+
+    /// Something was received beyond the expected fragment, or the current DLC frame is partly received.
+    #[inline]
+    fn incomplete(&self) -> bool {
+        self.held != 0 || self.queue.front().is_some_and(|frame| frame.first < self.expected)
+    }
+
+    /// A frame ends: DLC frames that are complete are delivered, timers move, the receiver reports. `bearers` tells
+    /// whether there is any.
+    #[inline]
+    pub fn end_frame(&mut self, frame: u64, bearers: bool, mut ended: impl FnMut(Ended)) {
+        let advanced = std::mem::take(&mut self.advanced);
+        if advanced {
+            self.deliver(&mut ended);
+        }
+        let request = self.run_timer(advanced, bearers, &mut ended);
+        let acknowledged = match self.config.acknowledgement {
+            Acknowledgement::Fragments => self.expected,
+            Acknowledgement::Frames => self.queue.front().map_or(self.expected, |oldest| oldest.first),
+        };
+        if acknowledged != self.reported || request.is_some() {
+            self.reported = acknowledged;
+            let known_in_frame = frame + u64::from(self.config.acknowledgement_delay_frames);
+            self.reports.push_back(Report { known_in_frame, acknowledged, go_back_to: request });
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, ended: &mut impl FnMut(Ended)) {
+        while self.queue.front().is_some_and(|oldest| oldest.end <= self.expected) {
+            if let Some(frame) = self.queue.pop() {
+                self.stats.frames_delivered += 1;
+                ended(Ok(frame.packet));
+            }
+        }
+    }
+
+    /// Moves the timer by a frame; returns the fragment from which retransmission is requested.
+    #[inline]
+    fn run_timer(&mut self, advanced: bool, bearers: bool, ended: &mut impl FnMut(Ended)) -> Option<u64> {
+        if !self.incomplete() {
+            self.timer = Timer::Off;
+            return None;
+        }
+        let started = Timer::Retransmission(self.config.retransmission_timer_frames);
+        if advanced || self.timer == Timer::Off {
+            self.timer = started;
+            return None;
+        }
+        if !bearers && self.config.timers_without_bearers == TimersWithoutBearers::Stopped {
+            return None;
+        }
+        match self.timer {
+            Timer::Retransmission(left) if left > 1 => self.timer = Timer::Retransmission(left - 1),
+            Timer::Discard(left) if left > 1 => self.timer = Timer::Discard(left - 1),
+            Timer::Retransmission(_) => {
+                self.timer = Timer::Discard(self.config.discard_timer_frames);
+                self.stats.retransmission_requests += 1;
+                return Some(self.expected);
+            }
+            Timer::Discard(_) => {
+                self.drop_oldest(ended);
+                self.timer = if self.incomplete() { started } else { Timer::Off };
+            }
+            Timer::Off => {}
+        }
+        None
+    }
+
+    #[cold]
+    fn drop_oldest(&mut self, ended: &mut impl FnMut(Ended)) {
+        let Some(frame) = self.queue.pop() else { return };
+        let passed = (frame.end - self.expected) as u32;
+        self.expected = frame.end;
+        self.held = self.held.checked_shr(passed).unwrap_or(0);
+        self.stats.frames_dropped += 1;
+        ended(Err(frame.packet));
+        self.take_held();
+        self.deliver(ended);
+    }
+
+    /// Whether something happens with time alone: news on its way to the sender, or a timer that runs.
+    #[inline]
+    pub fn has_pending(&self, bearers: bool) -> bool {
+        let runs = bearers || self.config.timers_without_bearers == TimersWithoutBearers::Running;
+        !self.reports.is_empty() || (self.timer != Timer::Off && runs)
+    }
+
+    /// Fragments queued and not received in order.
+    pub fn backlog_fragments(&self) -> u64 {
+        self.queue.written() - self.expected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::testing::datagram;
+
+    /// One direction over `bearers` bearers without errors, except that `lost(frame, fragment)` takes some.
+    struct Rig {
+        lu2: Lu2,
+        frame: u64,
+        delivered: Vec<(u64, u32)>,
+        dropped: Vec<(u64, u32)>,
+        sent: Vec<(u64, u64)>,
+    }
+
+    impl Rig {
+        fn new(config: Lu2Config, packets: &[u32]) -> Rig {
+            let mut lu2 = Lu2::new(config);
+            packets.iter().for_each(|&bytes| lu2.push(Time::ZERO, datagram(bytes)));
+            Rig { lu2, frame: 0, delivered: Vec::new(), dropped: Vec::new(), sent: Vec::new() }
+        }
+
+        fn run(&mut self, frames: u64, bearers: u32, lost: impl Fn(u64, u64) -> bool) {
+            for _ in 0..frames {
+                let frame = self.frame;
+                self.lu2.begin_frame(frame);
+                for _ in 0..bearers {
+                    let Some(fragment) = self.lu2.next_fragment() else { break };
+                    self.sent.push((frame, fragment));
+                    if !lost(frame, fragment) {
+                        self.lu2.receive(fragment);
+                    }
+                }
+                let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
+                self.lu2.end_frame(frame, bearers > 0, |ended| match ended {
+                    Ok(packet) => delivered.push((frame, packet.size_bytes)),
+                    Err(packet) => dropped.push((frame, packet.size_bytes)),
+                });
+                self.frame += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn a_lost_fragment_is_requested_after_t1() {
+        let mut rig = Rig::new(Lu2Config::default(), &[552, 40]);
+        // 20 fragments in frames 0 and 1, the acknowledgement's 2 in frame 2; fragment 3 is lost in frame 0.
+        rig.run(40, 10, |frame, fragment| frame == 0 && fragment == 3);
+        // Frame 0 advances to 3: T1 starts, ends in frame 10; known in frame 11, when 3 and what follows are sent
+        // again, up to 12; 13 to 21 in frame 12, so both are complete in frame 11.
+        assert_eq!(rig.lu2.stats.retransmission_requests, 1);
+        assert_eq!(rig.delivered, [(11, 552), (11, 40)]);
+        let again: Vec<u64> = rig.sent.iter().filter(|(frame, _)| *frame == 11).map(|&(_, k)| k).collect();
+        assert_eq!(again, (3..13).collect::<Vec<_>>());
+        // In frame 12 all 22 are known to be received: nothing more is sent.
+        assert_eq!(rig.sent.last(), Some(&(11, 12)));
+        assert_eq!(rig.lu2.stats.fragments_repeated, 10);
+        assert!(!rig.lu2.has_pending(true) && !rig.lu2.has_fragment());
+    }
+
+    #[test]
+    fn a_frame_that_stays_incomplete_is_dropped_after_t1_and_t2() {
+        let mut rig = Rig::new(Lu2Config::default(), &[552, 40]);
+        rig.run(60, 10, |_, fragment| fragment == 3);
+        // T1 from frame 0 to 10, T2 to frame 30; the second frame was held.
+        assert_eq!((rig.dropped, rig.delivered), (vec![(30, 552)], vec![(30, 40)]));
+        assert_eq!(rig.lu2.stats.retransmission_requests, 1);
+        assert_eq!(rig.lu2.stats.frames_dropped, 1);
+        assert_eq!(rig.lu2.backlog_fragments(), 0);
+    }
+
+    #[test]
+    fn timers_stand_still_without_bearers() {
+        for (timers, dropped_in) in [
+            (TimersWithoutBearers::Stopped, 130),
+            // T1 and T2 end in frames 10 and 30, bearers or not.
+            (TimersWithoutBearers::Running, 30),
+        ] {
+            let config = Lu2Config { timers_without_bearers: timers, ..Lu2Config::default() };
+            let mut rig = Rig::new(config, &[552, 40]);
+            rig.run(5, 10, |_, fragment| fragment == 3);
+            rig.run(100, 0, |_, _| true);
+            rig.run(100, 10, |_, fragment| fragment == 3);
+            assert_eq!(rig.dropped, [(dropped_in, 552)]);
+        }
+    }
+
+    #[test]
+    fn acknowledging_whole_frames_holds_the_window_back() {
+        // 30 bearers, a window of 63, 1450 / 29 = 50 fragments a DLC frame. 60 are sent in frames 0 and 1; that the
+        // first 50 have arrived is known in frame 2, so the window ends at 113: 30 in frame 2 and 23 in frame 3. The
+        // next whole frame is known in frame 4. By fragments there is always room.
+        let sent_in_frame = |acknowledgement, frame| {
+            let config = Lu2Config { acknowledgement, ..Lu2Config::default() };
+            let mut rig = Rig::new(config, &[1448; 10]);
+            rig.run(10, 30, |_, _| false);
+            rig.sent.iter().filter(|sent| sent.0 == frame).count()
+        };
+        assert_eq!([2, 3, 4].map(|f| sent_in_frame(Acknowledgement::Frames, f)), [30, 23, 30]);
+        assert_eq!([2, 3, 4].map(|f| sent_in_frame(Acknowledgement::Fragments, f)), [30, 30, 30]);
+    }
+
+    #[test]
+    fn the_window_limits_to_window_over_loop() {
+        // Without errors, n bearers and a loop of d frames: min(n d, 63) fragments in every d frames, as long as the
+        // sender is silent for fewer than the 10 frames of T1: d - ceil(63 / n) < 10.
+        for (bearers, delay) in
+            [(10, 1), (10, 6), (10, 7), (10, 16), (40, 5), (12, 5), (1, 63), (1, 64), (2, 40)]
+        {
+            let config = Lu2Config { acknowledgement_delay_frames: delay, ..Lu2Config::default() };
+            let mut rig = Rig::new(config, &[552; 1000]);
+            rig.run(u64::from(delay) * 20, bearers, |_, _| false);
+            for turn in 0..20 {
+                let (from, until) = (turn * u64::from(delay), (turn + 1) * u64::from(delay));
+                let sent = rig.sent.iter().filter(|sent| (from..until).contains(&sent.0)).count();
+                assert_eq!(sent as u32, (bearers * delay).min(63), "{bearers} bearers, loop {delay}");
+            }
+            assert_eq!(rig.lu2.stats.retransmission_requests, 0);
+        }
+        // One more frame of loop, and T1 takes the silence for a loss.
+        let config = Lu2Config { acknowledgement_delay_frames: 17, ..Lu2Config::default() };
+        let mut rig = Rig::new(config, &[552; 1000]);
+        rig.run(340, 10, |_, _| false);
+        assert!(rig.lu2.stats.retransmission_requests > 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! A mobile terminal and the states of its MAC.
+
+use super::channel_list::ChannelList;
+use super::config::TerminalType;
+use super::resource::Channel;
+use super::user::{BearerId, BearerQuality};
+
+/// The states of the paper's diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MacState {
+    /// Listens to its RFP and has no connection.
+    IdleLocked,
+    /// Sets up the first bearers of a call.
+    CallSetup,
+    /// The set-up failed: for one frame.
+    Blocked,
+    /// Has a connection, and nothing is to be done about it.
+    ActiveLocked,
+    /// Replaces one bearer by another at the same RFP.
+    BearerHandover,
+    /// Replaces all bearers by others at the RFP of a new cell.
+    ConnectionHandover,
+    /// Sets up further bearers of a connection.
+    ConnectionModification,
+    /// The connection was lost: for one frame.
+    Dropped,
+}
+
+impl MacState {
+    /// Every state, in the order of their declaration.
+    pub const ALL: [MacState; 8] = [
+        MacState::IdleLocked,
+        MacState::CallSetup,
+        MacState::Blocked,
+        MacState::ActiveLocked,
+        MacState::BearerHandover,
+        MacState::ConnectionHandover,
+        MacState::ConnectionModification,
+        MacState::Dropped,
+    ];
+
+    /// Its name in the paper.
+    pub fn name(self) -> &'static str {
+        match self {
+            MacState::IdleLocked => "Idle_Locked",
+            MacState::CallSetup => "Call_Setup",
+            MacState::Blocked => "Blocked",
+            MacState::ActiveLocked => "Active_Locked",
+            MacState::BearerHandover => "Bearer_HO",
+            MacState::ConnectionHandover => "Connection_HO",
+            MacState::ConnectionModification => "Connection_Mod",
+            MacState::Dropped => "Dropped",
+        }
+    }
+
+    /// Whether channels are tried in it.
+    pub fn is_procedure(self) -> bool {
+        matches!(
+            self,
+            MacState::CallSetup
+                | MacState::BearerHandover
+                | MacState::ConnectionHandover
+                | MacState::ConnectionModification
+        )
+    }
+}
+
+/// What a terminal in a procedure tries channels for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// One more bearer.
+    Add,
+    /// Another channel for the bearer at this place.
+    Replace(usize),
+    /// Nothing more: its attempts are used up, and the timer runs.
+    GivenUp,
+    /// Nothing more: the procedure is complete.
+    Done,
+}
+
+/// A duplex channel in use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bearer {
+    pub id: BearerId,
+    /// The bearer whose place it took in a handover.
+    pub replaces: Option<BearerId>,
+    pub channel: Channel,
+    /// The frame in which it was set up.
+    pub since: u64,
+    /// From this frame on it needs a handover.
+    pub needs_handover_at: u64,
+    /// Its error state; followed for the user's bearers alone.
+    pub quality: BearerQuality,
+}
+
+/// A mobile terminal in a call. Those that are idle are not kept: their pool is unlimited.
+#[derive(Clone, Debug)]
+pub(super) struct Terminal {
+    pub kind: TerminalType,
+    /// The call's number within its type, from 1.
+    pub call: u64,
+    pub state: MacState,
+    /// The frame in which the state was entered.
+    pub entered: u64,
+    /// The RFP to which it is locked.
+    pub rfp: u8,
+    /// The cell in which it is, and the time in frames at which it leaves it.
+    pub cell: u8,
+    pub leaves_cell_at: f64,
+    /// The frame from which the call is over.
+    pub ends_at: u64,
+    pub bearers: Vec<Bearer>,
+    /// Of the procedure in which it is: when it is given up, what for channels are tried, how often one was
+    /// tried for the present bearer, and the next frame with permission.
+    pub expires_at: u64,
+    pub goal: Goal,
+    pub attempts: u32,
+    pub attempt_at: u64,
+    pub list: ChannelList,
+    /// The list is to be made in this frame, or the next.
+    pub list_is_old: bool,
+}
+
+impl Terminal {
+    /// An idle one.
+    pub fn idle(kind: TerminalType) -> Terminal {
+        Terminal {
+            kind,
+            call: 0,
+            state: MacState::IdleLocked,
+            entered: 0,
+            rfp: 0,
+            cell: 0,
+            leaves_cell_at: f64::INFINITY,
+            ends_at: u64::MAX,
+            bearers: Vec::new(),
+            expires_at: u64::MAX,
+            goal: Goal::Done,
+            attempts: 0,
+            attempt_at: u64::MAX,
+            list: ChannelList::empty(),
+            list_is_old: false,
+        }
+    }
+
+    /// The first frame at which the change of cell is due.
+    #[inline]
+    pub fn cell_change_at(&self) -> u64 {
+        first_frame_at(self.leaves_cell_at)
+    }
+
+    /// The bearer that needs a handover for the longest time, by `frame`, and since when; if none does, the one
+    /// that will be the first.
+    #[inline]
+    pub fn next_handover_need(&self) -> Option<(u64, usize)> {
+        self.bearers.iter().enumerate().map(|(place, bearer)| (bearer.needs_handover_at, place)).min()
+    }
+
+    /// Whether it tries channels.
+    #[inline]
+    pub fn searches(&self) -> bool {
+        self.state.is_procedure() && matches!(self.goal, Goal::Add | Goal::Replace(_))
+    }
+}
+
+/// The first frame that begins at or after a time in frames.
+#[inline]
+pub(super) fn first_frame_at(time: f64) -> u64 {
+    libm::ceil(time) as u64
+}

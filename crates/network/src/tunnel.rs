@@ -1,0 +1,243 @@
+//! Tunnels of Mobile IP: what a home agent and a foreign agent do with packets (RFC 5944 section 4.2, RFC 2003; the
+//! reverse tunnel: RFC 3024, direct delivery style).
+//!
+//! - A home agent intercepts what is for a home address that has a binding: its route to that address is taken away,
+//!   and what finds no route is looked for here. So networks without Mobile IP never come here.
+//! - A foreign agent hands what comes out of the tunnel to its visitor, over the visitor's cell, and drops what is for
+//!   nobody on its list. With a reverse tunnel it puts what comes from the visitor into the tunnel to the home agent.
+//! - A home agent takes what comes out of the reverse tunnel only from the care-of address that is bound.
+//!
+//! In a tunnel a packet has [`HEADER_BYTES`] octets more. It is not fragmented: what is too large for a link then is
+//! dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU discovery (RFC 2003
+//! sections 4 and 5).
+
+use crate::link::DropReason;
+use crate::network::{DropCount, Network};
+use crate::packet::{InnerHeader, Packet};
+use crate::topology::NodeId;
+use crate::world::Event;
+use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+pub use roamsim_protocols::mobile_ip::wire::tunnel::HEADER_BYTES;
+
+/// The two ends of a tunnel, seen from the one where packets enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The source of the outer header.
+    pub entry: Address,
+    /// Its destination.
+    pub exit: Address,
+}
+
+/// Where a packet of a mobile node was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At an agent that did not have the mobile node on its list.
+    Agent,
+    /// On a link between the agents, in the tunnel.
+    Tunnel,
+}
+
+/// A packet of a flow that a tunnel has lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostInTunnel {
+    /// When.
+    pub at: Time,
+    /// The mobile node.
+    pub home_address: Address,
+    /// Where.
+    pub place: Place,
+    /// Whether it was on its way to the mobile node.
+    pub to_mobile_node: bool,
+    /// Whether it carried data of an application.
+    pub data: bool,
+}
+
+/// The tunnels of a network.
+#[derive(Clone, Debug, Default)]
+pub struct Tunnels {
+    /// By home agent and home address.
+    bindings: BTreeMap<(NodeId, Address), Ends>,
+    /// By care-of address and home address: the foreign agent's interface to the visitor.
+    visitors: BTreeMap<(Address, Address), Address>,
+    /// By foreign agent and home address.
+    reverse: BTreeMap<(NodeId, Address), Ends>,
+    not_registered: BTreeMap<NodeId, DropCount>,
+    /// What was lost, in the order of losing.
+    pub(crate) lost: Vec<LostInTunnel>,
+    /// Packets that entered a tunnel.
+    pub encapsulated: u64,
+    /// Packets that left one.
+    pub decapsulated: u64,
+}
+
+impl Tunnels {
+    #[inline]
+    pub(crate) fn has_reverse(&self) -> bool {
+        !self.reverse.is_empty()
+    }
+
+    pub(crate) fn reverse(&self, node: NodeId, source: Address) -> Option<Ends> {
+        self.reverse.get(&(node, source)).copied()
+    }
+
+    /// Packets dropped by agents that did not have the mobile node on their list, by agent.
+    pub fn not_registered_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> + '_ {
+        self.not_registered.iter().map(|(&node, &count)| (node, count))
+    }
+
+    /// A packet in a tunnel was lost on a link.
+    #[cold]
+    pub(crate) fn lost_on_the_way(&mut self, at: Time, packet: &Packet) {
+        self.lost(at, Place::Tunnel, packet);
+    }
+
+    fn lost(&mut self, at: Time, place: Place, packet: &Packet) {
+        let Some(inner) = packet.tunnel.filter(|_| packet.is_of_a_flow()) else { return };
+        let to_mobile_node = self.visitors.contains_key(&(packet.destination, inner.destination()))
+            || self.bindings.keys().any(|&(_, home)| home == inner.destination());
+        let home_address = if to_mobile_node { inner.destination() } else { inner.source() };
+        let data = packet.carries_data();
+        self.lost.push(LostInTunnel { at, home_address, place, to_mobile_node, data });
+    }
+}
+
+impl Network {
+    /// Sets or takes away a binding of the home agent at `agent`: what is for `home_address` goes into the tunnel, or
+    /// over `home_interface`, the agent's interface to the mobile node.
+    pub fn set_binding(
+        &mut self,
+        agent: NodeId,
+        home_address: Address,
+        home_interface: Address,
+        tunnel: Option<Ends>,
+    ) {
+        match tunnel {
+            Some(ends) => self.tunnels.bindings.insert((agent, home_address), ends),
+            None => self.tunnels.bindings.remove(&(agent, home_address)),
+        };
+        let route = if tunnel.is_some() { None } else { Some(home_interface) };
+        self.topology.set_route(agent, home_address, route);
+    }
+
+    /// Sets or removes a visitor of the foreign agent with this care-of address.
+    pub fn set_visitor(
+        &mut self,
+        agent: NodeId,
+        care_of_address: Address,
+        home_address: Address,
+        interface: Option<Address>,
+        reverse_tunnel: Option<Ends>,
+    ) {
+        match interface {
+            Some(interface) => self.tunnels.visitors.insert((care_of_address, home_address), interface),
+            None => self.tunnels.visitors.remove(&(care_of_address, home_address)),
+        };
+        match reverse_tunnel {
+            Some(ends) => self.tunnels.reverse.insert((agent, home_address), ends),
+            None => self.tunnels.reverse.remove(&(agent, home_address)),
+        };
+    }
+
+    /// A node has no route for a packet: it is for a mobile node that is away, or for nobody.
+    #[cold]
+    pub(crate) fn put_into_tunnel(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match self.tunnels.bindings.get(&(node, packet.destination)).copied() {
+            Some(ends) if packet.tunnel.is_none() => self.encapsulate(now, node, ends, packet, queue),
+            _ => self.drop_unroutable(now, node, &packet),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn enter_reverse_tunnel(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if let Some(ends) = self.tunnels.reverse(node, packet.source) {
+            self.encapsulate(now, node, ends, packet, queue);
+        }
+    }
+
+    fn encapsulate(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        ends: Ends,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.tunnels.encapsulated += 1;
+        let packet = Packet {
+            source: ends.entry,
+            destination: ends.exit,
+            size_bytes: packet.size_bytes + HEADER_BYTES,
+            tunnel: Some(InnerHeader::new(packet.source, packet.destination)),
+            ..packet
+        };
+        let egress = self.topology.route_to(node, ends.exit);
+        self.put_out(now, node, egress, packet, queue);
+    }
+
+    /// A packet has come to the end of its tunnel: it goes on to its visitor, or out of the reverse tunnel; it is
+    /// returned if it is for a socket of this node.
+    #[cold]
+    pub(crate) fn leave_tunnel(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        outer: Packet,
+        queue: &mut EventQueue<Event>,
+    ) -> Option<Packet> {
+        let inner = outer.tunnel?;
+        let visitor = self.tunnels.visitors.get(&(outer.destination, inner.destination())).copied();
+        let bound = self.tunnels.bindings.get(&(node, inner.source()));
+        let from_bound = bound.is_some_and(|ends| ends.exit == outer.source);
+        if visitor.is_none() && !from_bound {
+            self.drop_not_registered(now, node, &outer);
+            return None;
+        }
+        self.tunnels.decapsulated += 1;
+        let packet = Packet {
+            source: inner.source(),
+            destination: inner.destination(),
+            size_bytes: outer.size_bytes - HEADER_BYTES,
+            tunnel: None,
+            ..outer
+        };
+        if visitor.is_none() && self.topology.owner(packet.destination) == node {
+            self.delivered += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.delivered(now, node, &packet);
+            }
+            return Some(packet);
+        }
+        let egress = visitor.or_else(|| self.topology.route_to(node, packet.destination));
+        self.put_out(now, node, egress, packet, queue);
+        None
+    }
+
+    fn drop_not_registered(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        let count = self.tunnels.not_registered.entry(node).or_default();
+        count.packets += 1;
+        count.bytes += u64::from(packet.size_bytes);
+        self.dropped += 1;
+        self.tunnels.lost(now, Place::Agent, packet);
+        if packet.is_datagram_of_a_flow() {
+            self.lost_datagrams.push(packet.socket);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.dropped_at(now, node, DropReason::NotRegistered, packet);
+        }
+    }
+}

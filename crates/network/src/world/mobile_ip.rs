@@ -1,0 +1,319 @@
+//! Mobile IP in the world: the machines of agents and mobile nodes, their messages, and what follows from their events.
+
+use super::describe::{describe_icmp, describe_registration};
+use super::{Event, World};
+use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
+use crate::recorder::Detail;
+use crate::topology::NodeId;
+use crate::tunnel::Ends;
+use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::mobile_ip::{
+    Arrival, ForeignAgentEvent, HomeAgentEvent, Interface, Message as Registration, MobileNodeEvent,
+    Pdu as MobileIpPdu, Transmit,
+};
+use roamsim_protocols::udp::Datagram;
+use roamsim_protocols::{Address, Context, Machine};
+use std::sync::Arc;
+
+/// No socket waits for the messages of Mobile IP.
+const NO_SOCKET: u32 = u32::MAX;
+
+impl World {
+    /// Starts all machines. Until it has heard an agent, a mobile node sends by its home cell.
+    pub(super) fn start_mobile_ip(&mut self, queue: &mut EventQueue<Event>) {
+        for number in 0..self.mobile_ip.agents.len() as u32 {
+            let agent = &mut self.mobile_ip.agents[number as usize];
+            agent.advertiser.start(&mut Context { now: Time::ZERO, random: &mut agent.random });
+            self.serve_agent(Time::ZERO, number, queue);
+        }
+        for number in 0..self.mobile_ip.hosts.len() as u32 {
+            let host = &mut self.mobile_ip.hosts[number as usize];
+            self.network.topology.set_egress(host.node, Some(host.home_address));
+            host.machine.start(&mut Context { now: Time::ZERO, random: &mut host.random });
+            self.serve_host(Time::ZERO, number, queue);
+        }
+    }
+
+    pub(super) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let agent = &mut self.mobile_ip.agents[number as usize];
+        if !agent.alarm.fires(now) {
+            return false;
+        }
+        let mut cx = Context { now, random: &mut agent.random };
+        let mut worked = false;
+        let foreign = agent.foreign.as_mut().map(|machine| machine as &mut dyn Machine);
+        let home = agent.home.as_mut().map(|machine| machine as &mut dyn Machine);
+        let advertiser: &mut dyn Machine = &mut agent.advertiser;
+        for machine in [Some(advertiser), home, foreign].into_iter().flatten() {
+            worked |= machine.poll_timeout().is_some_and(|due| due <= now);
+            machine.handle_timeout(&mut cx);
+        }
+        self.serve_agent(now, number, queue);
+        worked
+    }
+
+    pub(super) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let host = &mut self.mobile_ip.hosts[number as usize];
+        if !host.alarm.fires(now) {
+            return false;
+        }
+        let worked = host.machine.poll_timeout().is_some_and(|due| due <= now);
+        host.machine.handle_timeout(&mut Context { now, random: &mut host.random });
+        self.serve_host(now, number, queue);
+        worked
+    }
+
+    /// An ICMP message has come to a node; `packet.socket` of a broadcast is the interface that it came in at.
+    #[cold]
+    pub(super) fn receive_icmp(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        icmp: &Icmp,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match icmp {
+            Icmp::AgentAdvertisement(advertisement) => {
+                let to = if packet.is_broadcast() { Address(packet.socket) } else { packet.destination };
+                let node = self.network.topology.owner(to);
+                let Some(number) = self.mobile_ip.hosts.iter().position(|host| host.node == node) else {
+                    return;
+                };
+                let Some(agent) = self.mobile_ip.agent(packet.source) else { return };
+                let cell = self.mobile_ip.agents[agent as usize].cell;
+                let host = &mut self.mobile_ip.hosts[number];
+                let mut cx = Context { now, random: &mut host.random };
+                host.machine.handle_advertisement(&mut cx, arrival(packet, cell, 0), advertisement);
+                self.serve_host(now, number as u32, queue);
+            }
+            Icmp::AgentSolicitation => {
+                let link = self.network.topology.interface(Address(packet.socket)).link;
+                let Some(cell) = self.handovers.cells.iter().position(|cell| cell.link == link) else {
+                    return;
+                };
+                let Some(number) = self.mobile_ip.agent_on(Interface(cell as u32)) else { return };
+                let agent = &mut self.mobile_ip.agents[number as usize];
+                agent.advertiser.handle_solicitation(arrival(packet, cell as u32, 0));
+                self.serve_agent(now, number, queue);
+            }
+        }
+    }
+
+    /// A registration message has come to a node.
+    #[cold]
+    pub(super) fn receive_registration(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        datagram: Datagram,
+        message: &Registration,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if let Some(number) = self.mobile_ip.host(packet.destination) {
+            let host = &mut self.mobile_ip.hosts[number as usize];
+            let mut cx = Context { now, random: &mut host.random };
+            host.machine.handle_registration(&mut cx, message);
+            self.serve_host(now, number, queue);
+        } else if let Some(number) = self.mobile_ip.agent(packet.destination) {
+            let agent = &mut self.mobile_ip.agents[number as usize];
+            let arrival = arrival(packet, agent.cell, datagram.source_port);
+            let mut cx = Context { now, random: &mut agent.random };
+            // A request names its home agent; what else comes is for, or through, the foreign agent.
+            let home = match message {
+                Registration::Request(request) => request.home_agent == ipv4(agent.address),
+                Registration::Reply(_) => false,
+            };
+            match (&mut agent.home, &mut agent.foreign) {
+                (Some(machine), _) if home => machine.handle_registration(&mut cx, arrival, message),
+                (_, Some(machine)) => machine.handle_registration(&mut cx, arrival, message),
+                (Some(machine), None) => machine.handle_registration(&mut cx, arrival, message),
+                (None, None) => {}
+            }
+            self.serve_agent(now, number, queue);
+        }
+    }
+
+    /// Does what follows from an agent's events, and sends what it has to send.
+    fn serve_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+        let agent = &mut self.mobile_ip.agents[number as usize];
+        while let Some(event) = agent.home.as_mut().and_then(|machine| machine.poll_event()) {
+            let (home_address, care_of_address) = match event {
+                HomeAgentEvent::Bound { home_address, care_of_address } => {
+                    (home_address, Some(care_of_address))
+                }
+                HomeAgentEvent::Unbound { home_address, .. } => (home_address, None),
+                HomeAgentEvent::Refused { .. } => continue,
+            };
+            let home_address = address_of(home_address);
+            let Some(home_interface) =
+                sub_interface(&self.network, &self.handovers, agent.cell, home_address)
+            else {
+                continue;
+            };
+            let tunnel = care_of_address.map(|exit| Ends { entry: agent.address, exit: address_of(exit) });
+            self.network.set_binding(agent.node, home_address, home_interface, tunnel);
+        }
+        while let Some(event) = agent.foreign.as_mut().and_then(|machine| machine.poll_event()) {
+            let (ForeignAgentEvent::VisitorRegistered { home_address }
+            | ForeignAgentEvent::VisitorLeft { home_address, .. }) = event
+            else {
+                continue;
+            };
+            let visitor = agent.foreign.as_ref().and_then(|machine| machine.visitor(home_address)).copied();
+            let home_address = address_of(home_address);
+            let interface = visitor.and_then(|visitor| {
+                sub_interface(&self.network, &self.handovers, visitor.interface.0, home_address)
+            });
+            let reverse = visitor.filter(|visitor| visitor.reverse_tunnel);
+            let reverse =
+                reverse.map(|visitor| Ends { entry: agent.address, exit: address_of(visitor.home_agent) });
+            self.network.set_visitor(agent.node, agent.address, home_address, interface, reverse);
+        }
+        if let Some(foreign) = &agent.foreign {
+            agent.advertiser.set_busy(foreign.is_busy());
+        }
+        loop {
+            let agent = &mut self.mobile_ip.agents[number as usize];
+            let transmit = agent
+                .advertiser
+                .poll_transmit()
+                .or_else(|| agent.home.as_mut().and_then(|machine| machine.poll_transmit()))
+                .or_else(|| agent.foreign.as_mut().and_then(|machine| machine.poll_transmit()));
+            let Some(transmit) = transmit else { break };
+            let (node, broadcast) = (agent.node, agent.address);
+            let destination = address_of(transmit.destination);
+            let by = transmit.interface.and_then(|interface| match destination {
+                BROADCAST => Some(broadcast),
+                home => sub_interface(&self.network, &self.handovers, interface.0, home),
+            });
+            self.send_mobile_ip(now, node, by, transmit, queue);
+        }
+        let agent = &mut self.mobile_ip.agents[number as usize];
+        let wanted = [
+            agent.advertiser.poll_timeout(),
+            agent.home.as_ref().and_then(|machine| machine.poll_timeout()),
+            agent.foreign.as_ref().and_then(|machine| machine.poll_timeout()),
+        ];
+        agent.alarm.arm(wanted.into_iter().flatten().min(), Event::MobilityAgent(number), queue);
+    }
+
+    /// Does what follows from a mobile node's events, and sends what it has to send.
+    fn serve_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+        let host = &mut self.mobile_ip.hosts[number as usize];
+        let station = host.station;
+        let mut asks = true;
+        while let Some(event) = host.machine.poll_event() {
+            match event {
+                MobileNodeEvent::AgentLost { .. } => self.handovers.left(now, station),
+                MobileNodeEvent::Moved { interface, .. } => {
+                    let cells = &self.handovers.stations[station as usize].cells;
+                    let Some(at) = cells.iter().position(|membership| membership.cell == interface.0) else {
+                        continue;
+                    };
+                    self.network.topology.set_egress(host.node, Some(cells[at].interface));
+                    self.handovers.begin(&mut self.network, now, station, at);
+                    asks = false;
+                }
+                MobileNodeEvent::RegistrationSent { .. } => {
+                    self.handovers.requested(station);
+                    asks = true;
+                }
+                MobileNodeEvent::Registered { .. } | MobileNodeEvent::Deregistered => {
+                    self.handovers.complete(now, station);
+                }
+                MobileNodeEvent::Refused { .. } | MobileNodeEvent::Expired => {}
+            }
+        }
+        if !asks {
+            // At home again before anything was asked for elsewhere: there is nobody to ask.
+            self.handovers.complete(now, station);
+        }
+        loop {
+            let host = &mut self.mobile_ip.hosts[number as usize];
+            let Some(transmit) = host.machine.poll_transmit() else { break };
+            let cells = &self.handovers.stations[station as usize].cells;
+            let by = transmit.interface.and_then(|interface| {
+                cells.iter().find(|membership| membership.cell == interface.0).map(|at| at.interface)
+            });
+            let node = host.node;
+            self.send_mobile_ip(now, node, by, transmit, queue);
+        }
+        let host = &mut self.mobile_ip.hosts[number as usize];
+        host.alarm.arm(host.machine.poll_timeout(), Event::MobileNode(number), queue);
+    }
+
+    /// Sends a message: by an interface, or where routes lead.
+    fn send_mobile_ip(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        by: Option<Address>,
+        transmit: Transmit,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let pdu = match transmit.pdu {
+            MobileIpPdu::Advertisement(advertisement) => {
+                Pdu::Icmp(Icmp::AgentAdvertisement(Arc::new(advertisement)))
+            }
+            MobileIpPdu::Solicitation => Pdu::Icmp(Icmp::AgentSolicitation),
+            MobileIpPdu::Registration { source_port, destination_port, message } => {
+                let payload_bytes = message.encoded_bytes() as u32;
+                let datagram = Datagram { source_port, destination_port, payload_bytes };
+                Pdu::Udp(datagram, Message::MobileIp(Arc::new(message)))
+            }
+        };
+        let content_bytes = match &pdu {
+            Pdu::Icmp(icmp) => icmp.bytes(),
+            Pdu::Udp(datagram, _) => datagram.total_bytes(),
+            Pdu::Tcp(_) | Pdu::Sctp(_) => return,
+        };
+        let detail = self.details.then(|| match &pdu {
+            Pdu::Icmp(icmp) => Detail { description: describe_icmp(icmp), ..Detail::default() },
+            Pdu::Udp(_, Message::MobileIp(message)) => Detail {
+                description: describe_registration(message),
+                payload: if self.network.capturing() { message.encode() } else { Vec::new() },
+                parts: Vec::new(),
+            },
+            _ => Detail::default(),
+        });
+        let packet = Packet {
+            id: self.network.next_packet_id(),
+            source: address_of(transmit.source),
+            destination: address_of(transmit.destination),
+            socket: NO_SOCKET,
+            size_bytes: self.network.ip.header_bytes() + content_bytes,
+            tunnel: None,
+            pdu,
+        };
+        match by {
+            Some(interface) if packet.is_broadcast() && self.mobile_ip.agent(interface).is_some() => {
+                self.network.broadcast(now, interface, packet, detail, queue);
+            }
+            Some(interface) => self.network.send_by(now, interface, packet, detail, queue),
+            None => self.network.send(now, node, packet, detail, queue),
+        }
+    }
+}
+
+fn arrival(packet: &Packet, cell: u32, source_port: u16) -> Arrival {
+    Arrival {
+        interface: Interface(cell),
+        source: ipv4(packet.source),
+        source_port,
+        destination: ipv4(packet.destination),
+    }
+}
+
+/// The base station's interface, in a cell, to the station that has this home address.
+fn sub_interface(
+    network: &crate::Network,
+    handovers: &crate::handover::Handovers,
+    cell: u32,
+    home_address: Address,
+) -> Option<Address> {
+    let node = network.topology.owner(home_address);
+    let station = handovers.stations.iter().find(|station| station.node == node)?;
+    let membership = station.cells.iter().find(|membership| membership.cell == cell)?;
+    let link = handovers.cells[cell as usize].link;
+    Some(network.address_of(link, network.cell(link)?.sub_interface(membership.number)))
+}

@@ -1,0 +1,134 @@
+//! What a packet says that came in (RFC 9260 8.4, 8.5 and the chunks' own sections).
+
+use roamsim_engine::Time;
+
+use super::handshake::STALE_COOKIE;
+use super::{Association, Event, State};
+use crate::machine::Context;
+use crate::sctp::address;
+use crate::sctp::chunk::{Chunk, Packet, Sack};
+use crate::sctp::path::Path;
+
+/// Error cause (RFC 9260 3.3.10.9).
+const NO_USER_DATA: u16 = 9;
+
+impl Association {
+    /// What a packet says that came in: `path.local` is the address it was sent to, `path.remote` where it came from.
+    pub fn handle_packet(&mut self, cx: &mut Context<'_>, path: Path, packet: &Packet) {
+        self.stats.packets_received += 1;
+        self.sender.new_event();
+        if !self.admits(path, packet) {
+            self.stats.packets_refused += 1;
+            return;
+        }
+        let mut with_data = false;
+        for chunk in &packet.chunks {
+            match chunk {
+                Chunk::Data(data) if self.state.receives_data() => {
+                    if data.payload_bytes == 0 {
+                        let value = data.tsn.to_be_bytes().to_vec();
+                        self.abort_for(Association::cause(NO_USER_DATA, value));
+                        return;
+                    }
+                    with_data = true;
+                    self.receiver.take(data, data.stream < self.config.inbound_streams);
+                }
+                _ => self.handle_control(cx, path, chunk),
+            }
+        }
+        while let Some(message) = self.receiver.messages.pop_front() {
+            self.events.push_back(Event::Received(message));
+        }
+        if with_data && self.state.receives_data() {
+            self.sack_path = Some(path);
+            self.receiver.packet_ends(cx.now);
+            if self.state == State::ShutdownSent {
+                // RFC 9260 9.2: data still arrives; SACK and SHUTDOWN at once.
+                self.receiver.sack_due = true;
+                self.control_due = true;
+            }
+        }
+        self.finish_shutdown();
+    }
+
+    /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4).
+    fn admits(&mut self, path: Path, packet: &Packet) -> bool {
+        let tag = packet.verification_tag;
+        let known = self.paths.remotes.contains(&path.remote);
+        match &packet.chunks[..] {
+            [] => false,
+            [Chunk::Init(init)] => tag == 0 && init.initiate_tag != 0,
+            chunks if chunks.iter().any(|chunk| matches!(chunk, Chunk::Init(_))) => false,
+            [
+                Chunk::Abort { reflected_tag: true, .. } | Chunk::ShutdownComplete { reflected_tag: true },
+                ..,
+            ] => self.peer_tag != 0 && tag == self.peer_tag,
+            [Chunk::ShutdownAck, ..] if self.state == State::Closed => {
+                self.reply(path, tag, Chunk::ShutdownComplete { reflected_tag: true });
+                false
+            }
+            // These tell of addresses.
+            [Chunk::InitAck(_) | Chunk::CookieEcho(_), ..] => tag == self.tag,
+            [Chunk::Asconf(asconf), ..] if !known => {
+                let told = address::from_parameter(&asconf.address);
+                tag == self.tag && told.is_some_and(|address| self.paths.remotes.contains(&address))
+            }
+            _ => tag == self.tag && known,
+        }
+    }
+
+    fn handle_control(&mut self, cx: &mut Context<'_>, path: Path, chunk: &Chunk) {
+        match (chunk, self.state) {
+            (Chunk::Init(init), State::Closed | State::CookieWait | State::CookieEchoed) => {
+                self.answer_init(cx.now, path, init);
+            }
+            (Chunk::InitAck(init), State::CookieWait) => self.take_init_ack(path, init),
+            (Chunk::CookieEcho(octets), _) => self.take_cookie(cx.now, cx.random, path, octets),
+            (Chunk::CookieAck, State::CookieEchoed) => self.establish(cx.now, cx.random),
+            (Chunk::Error(causes), State::CookieEchoed) if causes.iter().any(|c| c.kind == STALE_COOKIE) => {
+                self.enter(State::CookieWait);
+            }
+            (Chunk::Sack(sack), state) if state.sends_data() => self.take_sack(cx.now, sack),
+            (Chunk::Heartbeat(information), state) if state != State::Closed && self.peer_tag != 0 => {
+                self.reply(path, self.peer_tag, Chunk::HeartbeatAck(information.clone()));
+            }
+            (Chunk::HeartbeatAck(information), state) if state != State::Closed => {
+                self.take_heartbeat_ack(cx, information);
+            }
+            (Chunk::Asconf(asconf), state) if state.sends_data() || state.receives_data() => {
+                self.take_asconf(cx, path, asconf);
+            }
+            (Chunk::AsconfAck(ack), state) if state.sends_data() || state.receives_data() => {
+                self.take_asconf_ack(cx, path, ack);
+            }
+            (Chunk::Shutdown { cumulative_tsn_ack }, _) => {
+                self.take_shutdown(cx.now, path, *cumulative_tsn_ack);
+            }
+            (Chunk::ShutdownAck, State::ShutdownSent | State::ShutdownAckSent) => {
+                self.reply(path, self.peer_tag, Chunk::ShutdownComplete { reflected_tag: false });
+                self.end(Event::Closed);
+            }
+            (Chunk::ShutdownComplete { .. }, State::ShutdownAckSent) => self.end(Event::Closed),
+            (Chunk::Abort { .. }, state) if state != State::Closed => self.end(Event::Aborted),
+            // Closed, and no COOKIE ECHO: what comes late is not answered. In other states: out of place.
+            _ => {}
+        }
+    }
+
+    pub(super) fn take_sack(&mut self, now: Time, sack: &Sack) {
+        let Some(progress) = self.sender.acknowledge(now, sack, &mut self.paths, &mut self.stats) else {
+            return;
+        };
+        // RFC 9260 8.1, 8.2; a peer that holds its window closed is there (6.1 A).
+        let window_closed = sack.a_rwnd_bytes == 0;
+        if progress.is_any() || window_closed {
+            self.errors = 0;
+        }
+        for state in &mut self.paths.all {
+            let heard = state.newly > 0 || window_closed && state.outstanding_bytes > 0;
+            if heard && !state.removed && state.answered() {
+                self.events.push_back(Event::PathUp(state.path));
+            }
+        }
+    }
+}

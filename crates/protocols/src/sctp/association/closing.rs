@@ -1,0 +1,61 @@
+//! Shutdown, abort, and the end of an association (RFC 9260 section 9).
+
+use super::{Association, Event, State};
+use crate::sctp::chunk::{Chunk, Parameter, Sack};
+use crate::sctp::path::Path;
+use roamsim_engine::Time;
+
+impl Association {
+    pub(super) fn abort_for(&mut self, causes: Vec<Parameter>) {
+        if self.peer_tag != 0
+            && let Some(path) = self.sending_path()
+        {
+            self.reply(path, self.peer_tag, Chunk::Abort { reflected_tag: false, causes });
+        }
+        self.end(Event::Aborted);
+    }
+
+    /// Once everything is acknowledged the shutdown goes on (RFC 9260 9.2).
+    pub(super) fn finish_shutdown(&mut self) {
+        if self.sender.is_empty() {
+            let next = match self.state {
+                State::ShutdownPending => State::ShutdownSent,
+                State::ShutdownReceived => State::ShutdownAckSent,
+                _ => return,
+            };
+            self.control_path = self.paths.current();
+            self.enter(next);
+        }
+    }
+
+    /// The peer has shut down (RFC 9260 9.2).
+    pub(super) fn take_shutdown(&mut self, now: Time, from: Path, cumulative_tsn_ack: u32) {
+        if self.state.sends_data() {
+            let window = self.sender.peer_rwnd.saturating_add(self.sender.outstanding_bytes);
+            let sack = Sack {
+                cumulative_tsn_ack,
+                a_rwnd_bytes: window.min(u64::from(u32::MAX)) as u32,
+                gaps: Vec::new(),
+                duplicates: Vec::new(),
+            };
+            self.take_sack(now, &sack);
+            self.state = State::ShutdownReceived;
+        } else if matches!(self.state, State::ShutdownSent | State::ShutdownAckSent) {
+            self.control_path = self.paths.place_of(from).unwrap_or(self.control_path);
+            self.enter(State::ShutdownAckSent);
+        }
+    }
+
+    pub(super) fn end(&mut self, event: Event) {
+        self.state = State::Closed;
+        self.ended = true;
+        self.listening = false;
+        self.control_due = false;
+        self.control_at = None;
+        self.paths.all.iter_mut().for_each(|state| state.stop());
+        self.reconfiguration.stop();
+        self.receiver.sack_at = None;
+        self.receiver.sack_due = false;
+        self.events.push_back(event);
+    }
+}

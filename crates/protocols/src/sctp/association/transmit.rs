@@ -1,0 +1,82 @@
+//! What leaves next (RFC 9260 6.1, 6.10): answers, control chunks, HEARTBEATs, then SACK and DATA.
+
+use super::{Association, State};
+use crate::machine::Context;
+use crate::sctp::chunk::{COMMON_HEADER_BYTES, Chunk, Packet, padded};
+use crate::sctp::path::Path;
+
+impl Association {
+    /// The next packet to send and the path it takes, if there is one now.
+    pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
+        self.sender.sent_again.clear();
+        let next = self.next_packet(cx);
+        self.stats.packets_sent += u64::from(next.is_some());
+        next
+    }
+
+    fn next_packet(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
+        if let Some(reply) = self.replies.pop_front() {
+            return Some(reply);
+        }
+        self.finish_shutdown();
+        if self.state == State::Closed {
+            return None;
+        }
+        if self.control_due {
+            return Some(self.control(cx));
+        }
+        if let Some(heartbeat) = self.next_heartbeat(cx) {
+            return Some(heartbeat);
+        }
+        if let Some(asconf) = self.next_asconf(cx) {
+            return Some(asconf);
+        }
+        let data_on = if self.state.sends_data() { self.sender.next_path(&self.paths) } else { None };
+        let data_path = data_on.map(|place| self.paths.all[place].path);
+        let due = self.receiver.sack_due || self.receiver.sack_at.is_some();
+        if data_on.is_none() && !due {
+            return None;
+        }
+        // Mostly one chunk: room for it alone.
+        let mut chunks = Vec::with_capacity(1);
+        let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
+        let back = self.sack_path.or(self.sending_path());
+        // A delayed SACK goes with data on its way, if the packet holds both (RFC 9260 6.1).
+        let with_data = self.receiver.sack_at.is_some()
+            && data_on.is_some()
+            && back == data_path
+            && self.receiver.sack_bytes() + self.sender.next_chunk_bytes() <= room;
+        if (self.receiver.sack_due || with_data) && self.state.receives_data() {
+            let sack = Chunk::Sack(self.receiver.sack(self.config.packet_bytes));
+            room = room.saturating_sub(padded(sack.bytes()));
+            chunks.push(sack);
+            // It travels with data only where it has to go anyway.
+            if let Some(path) = back.filter(|&path| Some(path) != data_path) {
+                return Some((path, self.packet(self.peer_tag, chunks)));
+            }
+        }
+        let (place, path) = data_on.zip(data_path)?;
+        self.sender.fill(cx.now, place, room, &mut self.paths, &mut chunks, &mut self.stats);
+        if chunks.is_empty() { None } else { Some((path, self.packet(self.peer_tag, chunks))) }
+    }
+
+    /// The chunk that the state repeats; a SACK that is due goes with a SHUTDOWN.
+    fn control(&mut self, cx: &mut Context<'_>) -> (Path, Packet) {
+        self.control_due = false;
+        let state = &self.paths.all[self.control_path];
+        self.control_at = Some(cx.now + state.rtt.rto());
+        let path = state.path;
+        let mut chunks = Vec::new();
+        if self.receiver.sack_due && self.state.receives_data() {
+            chunks.push(Chunk::Sack(self.receiver.sack(self.config.packet_bytes)));
+        }
+        chunks.push(match self.state {
+            State::CookieWait => Chunk::Init(self.init(None)),
+            State::CookieEchoed => Chunk::CookieEcho(self.cookie.clone()),
+            State::ShutdownSent => Chunk::Shutdown { cumulative_tsn_ack: self.receiver.cumulative_tsn() },
+            _ => Chunk::ShutdownAck,
+        });
+        let tag = if self.state == State::CookieWait { 0 } else { self.peer_tag };
+        (path, self.packet(tag, chunks))
+    }
+}

@@ -1,0 +1,403 @@
+//! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3, 6.9, 6.10).
+//!
+//! The window counts DATA chunks with their headers (RFC 9260 2.3: "total size of the DATA chunks"), the peer's
+//! receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window is outstanding.
+
+mod acknowledge;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use roamsim_engine::Time;
+
+use super::chunk::{Chunk, DATA_HEADER_BYTES, Data, padded};
+use super::config::{Config, Rules};
+use super::paths::Paths;
+use super::stats::Stats;
+use crate::tcp::sequence::to_wire;
+
+/// Messages of the application, all alike, or what is left of them.
+#[derive(Clone, Debug)]
+struct Waiting {
+    stream: u16,
+    protocol: u32,
+    unordered: bool,
+    message_bytes: u64,
+    /// Messages not sent whole.
+    count: u64,
+    /// Of the message that is next.
+    bytes_left: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Sent, and neither acknowledged nor taken as lost.
+    InFlight,
+    /// Covered by a gap ack block.
+    Acknowledged,
+    /// To be sent again.
+    Lost {
+        /// Found by missing reports, not by T3-rtx.
+        by_reports: bool,
+    },
+}
+
+/// A chunk that has been sent and is not below the cumulative TSN.
+#[derive(Clone, Debug)]
+struct Sent {
+    data: Data,
+    /// The place of the path it was last sent on.
+    path: u16,
+    fate: Fate,
+    /// Not to be taken as lost by missing reports again (RFC 9260 7.2.4).
+    fast_retransmitted: bool,
+    missing_reports: u8,
+}
+
+impl Sent {
+    /// What it counts in the window.
+    fn bytes(&self) -> u64 {
+        u64::from(DATA_HEADER_BYTES) + u64::from(self.data.payload_bytes)
+    }
+}
+
+/// The sending half. TSNs are counted from the initial one, which is 1.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    base: u32,
+    /// The cumulative TSN acknowledged.
+    acknowledged: u64,
+    /// What follows `acknowledged`, in order.
+    flight: VecDeque<Sent>,
+    queue: VecDeque<Waiting>,
+    next_ssn: Vec<u16>,
+    /// User data in flight on all paths.
+    pub(super) outstanding_bytes: u64,
+    /// The gap ack blocks of the last SACK: first and last TSN of each, ascending.
+    gaps: Vec<(u64, u64)>,
+    /// Kept to be filled again.
+    scratch: Vec<(u64, u64)>,
+    /// What is to be sent again.
+    lost: BTreeSet<u64>,
+    /// What is in flight below `reported_below` and may be reported missing.
+    candidates: BTreeSet<u64>,
+    /// Below this, whatever may be reported missing is in `candidates`.
+    reported_below: u64,
+    pub(super) peer_rwnd: u64,
+    /// One packet of retransmissions may leave whatever the window says.
+    one_packet_due: bool,
+    /// T3-rtx has expired: one packet, then nothing before a SACK.
+    probing: bool,
+    /// Fast recovery ends when this TSN is acknowledged.
+    recovery_exit: Option<u64>,
+    /// Packets with DATA that may leave before the next event.
+    burst_left: u32,
+    fragment_bytes: u64,
+    /// The chunks sent again with the last packet.
+    pub(super) sent_again: Vec<u32>,
+    config: Config,
+}
+
+impl Sender {
+    pub(super) fn new(config: &Config, initial_tsn: u32) -> Sender {
+        Sender {
+            base: initial_tsn.wrapping_sub(1),
+            acknowledged: 0,
+            flight: VecDeque::new(),
+            queue: VecDeque::new(),
+            next_ssn: vec![0; usize::from(config.outbound_streams)],
+            outstanding_bytes: 0,
+            gaps: Vec::new(),
+            scratch: Vec::new(),
+            lost: BTreeSet::new(),
+            candidates: BTreeSet::new(),
+            reported_below: 0,
+            peer_rwnd: 0,
+            one_packet_due: false,
+            probing: false,
+            recovery_exit: None,
+            burst_left: config.max_burst,
+            fragment_bytes: u64::from(config.fragment_bytes()),
+            sent_again: Vec::new(),
+            config: *config,
+        }
+    }
+
+    /// False for a stream that there is not.
+    pub(super) fn write(
+        &mut self,
+        stream: u16,
+        bytes: u64,
+        count: u64,
+        protocol: u32,
+        unordered: bool,
+    ) -> bool {
+        if usize::from(stream) >= self.next_ssn.len() {
+            return false;
+        }
+        self.queue.push_back(Waiting {
+            stream,
+            protocol,
+            unordered,
+            message_bytes: bytes,
+            count,
+            bytes_left: bytes,
+        });
+        true
+    }
+
+    /// The peer takes so many streams; messages on others are dropped. How many were.
+    pub(super) fn limit_streams(&mut self, streams: u16) -> u64 {
+        self.next_ssn.truncate(usize::from(streams));
+        let gone = self.queue.iter().filter(|messages| messages.stream >= streams);
+        let dropped = gone.fold(0, |dropped: u64, messages| dropped.saturating_add(messages.count));
+        self.queue.retain(|messages| messages.stream < streams);
+        dropped
+    }
+
+    /// Kinds of messages alike that wait, the one that is partly sent included.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.flight.is_empty() && self.queue.is_empty()
+    }
+
+    pub(super) fn new_event(&mut self) {
+        self.burst_left = self.config.max_burst;
+    }
+
+    pub(super) fn is_recovering(&self) -> bool {
+        self.recovery_exit.is_some()
+    }
+
+    fn highest_sent(&self) -> u64 {
+        self.acknowledged + self.flight.len() as u64
+    }
+
+    /// The highest TSN sent so far; one below the initial one without.
+    pub(super) fn highest_tsn(&self) -> u32 {
+        to_wire(self.base, self.highest_sent())
+    }
+
+    /// The chunk of this TSN, which has been sent and is not below the cumulative TSN.
+    fn at(&mut self, tsn: u64) -> Option<&mut Sent> {
+        self.flight.get_mut(tsn.checked_sub(self.acknowledged + 1)? as usize)
+    }
+
+    /// The lowest TSN from `from` on that is not acknowledged and was last sent on the path.
+    fn earliest_on(&self, path: usize, from: u64) -> u64 {
+        let from = from.max(self.acknowledged + 1);
+        let skipped = (from - self.acknowledged - 1) as usize;
+        let place = self
+            .flight
+            .iter()
+            .skip(skipped)
+            .position(|sent| usize::from(sent.path) == path && sent.fate != Fate::Acknowledged);
+        place.map_or(u64::MAX, |place| from + place as u64)
+    }
+
+    /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3).
+    pub(super) fn expire(&mut self, path: usize, paths: &mut Paths, stats: &mut Stats) {
+        paths.all[path].collapse();
+        stats.timeouts += 1;
+        self.lose_path(path, paths);
+        self.recovery_exit = None;
+        self.one_packet_due = true;
+        self.probing = true;
+    }
+
+    /// What is in flight on a path is taken as lost.
+    pub(super) fn lose_path(&mut self, path: usize, paths: &mut Paths) {
+        for (i, sent) in self.flight.iter_mut().enumerate() {
+            if sent.fate == Fate::InFlight && usize::from(sent.path) == path {
+                sent.fate = Fate::Lost { by_reports: false };
+                let tsn = self.acknowledged + 1 + i as u64;
+                self.lost.insert(tsn);
+                self.candidates.remove(&tsn);
+                self.outstanding_bytes -= u64::from(sent.data.payload_bytes);
+                self.peer_rwnd += u64::from(sent.data.payload_bytes);
+            }
+        }
+        paths.all[path].outstanding_bytes = 0;
+        paths.all[path].t3_at = None;
+    }
+
+    /// A path is no more: what is in flight there is to be sent again at once.
+    pub(super) fn leave_path(&mut self, path: usize, paths: &mut Paths) {
+        self.lose_path(path, paths);
+        self.probing = false;
+    }
+
+    /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
+    /// by RFC 2960 6.4 elsewhere.
+    fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
+        let last = usize::from(sent.path);
+        let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
+        if stays && paths.all[last].usable() { last } else { paths.alternate(last) }
+    }
+
+    fn window_open(&self, path: usize, paths: &Paths) -> bool {
+        let state = &paths.all[path];
+        !self.probing && self.burst_left > 0 && state.carries() && state.outstanding_bytes < state.cwnd
+    }
+
+    /// Octets of user data in the next new chunk. With nothing outstanding one probes the closed window (RFC 9260 6.1 A).
+    fn next_bytes(&self) -> Option<u64> {
+        let bytes = self.queue.front()?.bytes_left.min(self.fragment_bytes);
+        (bytes <= self.peer_rwnd || self.flight.is_empty()).then_some(bytes)
+    }
+
+    /// The path on which a packet with DATA may leave now.
+    pub(super) fn next_path(&self, paths: &Paths) -> Option<usize> {
+        // RFC 9260 6.1 C: first what is to be sent again.
+        if let Some(&tsn) = self.lost.first() {
+            let path = self.path_again(&self.flight[(tsn - self.acknowledged - 1) as usize], paths);
+            let carries = paths.all[path].carries();
+            return (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path);
+        }
+        let path = paths.current();
+        (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
+    }
+
+    /// Octets of the DATA chunk that would leave next, 0 without.
+    pub(super) fn next_chunk_bytes(&self) -> u32 {
+        match self.lost.first() {
+            Some(&tsn) => padded(self.flight[(tsn - self.acknowledged - 1) as usize].bytes() as u32),
+            None => self.next_bytes().map_or(0, |bytes| padded(DATA_HEADER_BYTES + bytes as u32)),
+        }
+    }
+
+    /// Appends the DATA chunks that may leave now on a path and fit into `room` octets.
+    pub(super) fn fill(
+        &mut self,
+        now: Time,
+        path: usize,
+        mut room: u32,
+        paths: &mut Paths,
+        chunks: &mut Vec<Chunk>,
+        stats: &mut Stats,
+    ) {
+        let before = chunks.len();
+        if paths.all[path].outstanding_bytes == 0 {
+            paths.all[path].decay(now);
+        }
+        if !self.lost.is_empty() {
+            self.fill_again(now, path, &mut room, paths, chunks, stats);
+        }
+        while self.lost.is_empty() && path == paths.current() && self.window_open(path, paths) {
+            let Some(bytes) = self.next_bytes() else { break };
+            let size = padded(DATA_HEADER_BYTES + bytes as u32);
+            if size > room {
+                break;
+            }
+            room -= size;
+            chunks.push(Chunk::Data(self.send_new(now, path, bytes, paths)));
+            stats.data_chunks_sent += 1;
+        }
+        if chunks.len() > before {
+            self.burst_left = self.burst_left.saturating_sub(1);
+            paths.all[path].last_data_at = Some(now);
+        }
+    }
+
+    fn send_new(&mut self, now: Time, path: usize, bytes: u64, paths: &mut Paths) -> Data {
+        let tsn = self.highest_sent() + 1;
+        let messages = &mut self.queue[0];
+        let ssn = &mut self.next_ssn[usize::from(messages.stream)];
+        let data = Data {
+            tsn: to_wire(self.base, tsn),
+            stream: messages.stream,
+            ssn: if messages.unordered { 0 } else { *ssn },
+            protocol: messages.protocol,
+            unordered: messages.unordered,
+            beginning: messages.bytes_left == messages.message_bytes,
+            ending: bytes == messages.bytes_left,
+            immediate: false,
+            payload_bytes: bytes as u16,
+        };
+        messages.bytes_left -= bytes;
+        if data.ending {
+            if !messages.unordered {
+                *ssn = ssn.wrapping_add(1);
+            }
+            messages.bytes_left = messages.message_bytes;
+            messages.count -= 1;
+            if messages.count == 0 {
+                self.queue.pop_front();
+            }
+        }
+        let sent = Sent {
+            data,
+            path: path as u16,
+            fate: Fate::InFlight,
+            fast_retransmitted: false,
+            missing_reports: 0,
+        };
+        self.outstanding_bytes += bytes;
+        self.peer_rwnd = self.peer_rwnd.saturating_sub(bytes);
+        let state = &mut paths.all[path];
+        state.outstanding_bytes += sent.bytes();
+        state.measured.get_or_insert((tsn, now));
+        state.earliest = state.earliest.min(tsn);
+        if state.t3_at.is_none() {
+            state.t3_at = Some(now + state.rtt.rto());
+        }
+        self.flight.push_back(sent);
+        data
+    }
+
+    fn fill_again(
+        &mut self,
+        now: Time,
+        path: usize,
+        room: &mut u32,
+        paths: &mut Paths,
+        chunks: &mut Vec<Chunk>,
+        stats: &mut Stats,
+    ) {
+        let whatever_the_window = self.one_packet_due;
+        while let Some(&tsn) = self.lost.first() {
+            let place = (tsn - self.acknowledged - 1) as usize;
+            let sent = &self.flight[place];
+            let size = padded(sent.bytes() as u32);
+            let allowed = whatever_the_window || self.window_open(path, paths);
+            if size > *room || !allowed || self.path_again(sent, paths) != path {
+                break;
+            }
+            *room -= size;
+            self.one_packet_due = false;
+            self.lost.pop_first();
+            let sent = &mut self.flight[place];
+            let last = std::mem::replace(&mut sent.path, path as u16);
+            sent.fate = Fate::InFlight;
+            sent.missing_reports = 0;
+            let (data, bytes) = (sent.data, sent.bytes());
+            if tsn < self.reported_below && !sent.fast_retransmitted {
+                self.candidates.insert(tsn);
+            }
+            self.outstanding_bytes += u64::from(data.payload_bytes);
+            self.peer_rwnd = self.peer_rwnd.saturating_sub(u64::from(data.payload_bytes));
+            let last = usize::from(last);
+            // Karn: what was sent twice measures nothing.
+            paths.all[last].measured = paths.all[last].measured.filter(|&(measured, _)| measured != tsn);
+            if last != path && paths.all[last].earliest == tsn {
+                paths.all[last].earliest = self.earliest_on(last, tsn + 1);
+                if paths.all[last].earliest == u64::MAX {
+                    paths.all[last].all_acknowledged();
+                }
+            }
+            let state = &mut paths.all[path];
+            state.outstanding_bytes += bytes;
+            state.earliest = state.earliest.min(tsn);
+            // RFC 9260 7.2.4: the timer starts anew with the lowest outstanding TSN.
+            if state.earliest == tsn || state.t3_at.is_none() {
+                state.t3_at = Some(now + state.rtt.rto());
+            }
+            stats.data_chunks_sent += 1;
+            stats.data_chunks_retransmitted += 1;
+            self.sent_again.push(data.tsn);
+            chunks.push(Chunk::Data(data));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! DECT accesses: from the scenario's words to the configuration of MAC and DLC.
+
+use crate::model::dect as model;
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_network::link::AnyLink;
+use roamsim_network::link::dect::FRAME;
+use roamsim_network::link::dect::access::{Access, AccessConfig};
+use roamsim_network::link::dect::direction::{IpConfig, Service, UnfinishedPackets};
+use roamsim_network::link::dect::errors::{Burst, ErrorConfig};
+use roamsim_network::link::dect::ip_channel::MAX_ATTEMPTS;
+use roamsim_network::link::dect::lu2::{Acknowledgement, Lu2Config, TimersWithoutBearers};
+use roamsim_network::link::dect::mac::MacConfig;
+use roamsim_network::link::dect::mac::config::{
+    AttemptLimits, BearerCounts, CallDuration, ChannelListConfig, ProcedureTimers, QualityChain, Selection,
+    Traffic, Transceivers, UserAllocation,
+};
+use roamsim_network::recorder::Wanted;
+
+/// The machine of an access; `stream(purpose)` gives its random streams, and `wanted` says what it records.
+pub(super) fn access(model: &model::Dect, wanted: Wanted, stream: impl Fn(&str) -> Stream) -> AnyLink {
+    let (service, ip) = dlc(&model.dlc);
+    let config = AccessConfig {
+        mac: mac(model),
+        errors: ErrorConfig {
+            ber_good: (model.errors.ber_good * model.errors.ber_factor).min(1.0),
+            ber_bad: (model.errors.ber_bad * model.errors.ber_factor).min(1.0),
+            bursts: bursts(&model.errors.bursts),
+            a_field_errors: model.errors.a_field_errors,
+        },
+        ip,
+        service,
+        mtu_bytes: model.mtu_bytes as u32,
+        warm_up_frames: first_frame(model.warm_up),
+    };
+    let mut access = Access::new(config, stream);
+    access.record(wanted.bearers, wanted.dlc_queue, wanted.occupancy);
+    AnyLink::Dect(Box::new(access))
+}
+
+/// The first frame that begins at or after an instant.
+pub(crate) fn first_frame(at: Time) -> u64 {
+    at.as_ns().div_ceil(FRAME.as_ns())
+}
+
+fn frames(span: Span) -> f64 {
+    span.as_ns() as f64 / FRAME.as_ns() as f64
+}
+
+fn bursts(bursts: &[model::Burst]) -> Vec<Burst> {
+    let mut bursts: Vec<Burst> = bursts
+        .iter()
+        .map(|burst| Burst {
+            from_frame: first_frame(burst.start),
+            until_frame: first_frame(burst.start + burst.duration),
+            factor: burst.factor,
+        })
+        .collect();
+    bursts.sort_by_key(|burst| burst.from_frame);
+    bursts
+}
+
+fn dlc(model: &model::Dlc) -> (Service, IpConfig) {
+    let model::Dlc::Lu2(lu2) = model else {
+        return (Service::Lu1, IpConfig { max_attempts: MAX_ATTEMPTS, unfinished: UnfinishedPackets::Lost });
+    };
+    let service = Service::Lu2(Lu2Config {
+        window_fragments: lu2.window_fragments,
+        retransmission_timer_frames: lu2.retransmission_timer_frames,
+        discard_timer_frames: lu2.discard_timer_frames,
+        acknowledgement: match lu2.acknowledgement {
+            model::DlcAcknowledgement::Fragments => Acknowledgement::Fragments,
+            model::DlcAcknowledgement::Frames => Acknowledgement::Frames,
+        },
+        acknowledgement_delay_frames: lu2.acknowledgement_delay_frames,
+        timers_without_bearers: match lu2.timers_without_bearers {
+            model::TimersWithoutBearers::Stopped => TimersWithoutBearers::Stopped,
+            model::TimersWithoutBearers::Running => TimersWithoutBearers::Running,
+        },
+    });
+    let unfinished = match lu2.unfinished_packets {
+        model::UnfinishedPackets::Lost => UnfinishedPackets::Lost,
+        model::UnfinishedPackets::Kept => UnfinishedPackets::Kept,
+    };
+    (service, IpConfig { max_attempts: lu2.max_attempts, unfinished })
+}
+
+fn mac(model: &model::Dect) -> MacConfig {
+    let (handovers, procedures, list) = (&model.handovers, &model.procedures, &model.channel_list);
+    MacConfig {
+        rfps: model.radio_fixed_parts,
+        carriers: model.carriers,
+        traffic: [
+            model::TerminalType::P08j,
+            model::TerminalType::P32,
+            model::TerminalType::P80,
+            model::TerminalType::Data,
+        ]
+        .map(|terminal_type| traffic(model, terminal_type)),
+        load_factor: model.load_factor,
+        data_bearers: BearerCounts {
+            target: model.data_terminals.target_bearers,
+            minimum: model.data_terminals.minimum_bearers,
+        },
+        user: match model.fixed_bearers {
+            Some(bearers) => UserAllocation::Fixed { bearers },
+            None => UserAllocation::Procedures {
+                bearers: BearerCounts {
+                    target: model.connection.target_bearers,
+                    minimum: model.connection.minimum_bearers,
+                },
+                modification_threshold: model.connection.modification_threshold,
+            },
+        },
+        quality: QualityChain {
+            good_to_bad: model.errors.good_to_bad,
+            bad_to_good: model.errors.bad_to_good,
+            handover_need_good: handovers.need_good,
+            handover_need_bad: handovers.need_bad,
+        },
+        handover_need_mean_frames: frames(handovers.other_terminals_interval),
+        handover_need_factor: handovers.need_factor,
+        timers: ProcedureTimers {
+            call_setup_frames: procedures.call_setup_timer_frames,
+            bearer_handover_frames: procedures.bearer_handover_timer_frames,
+            connection_handover_frames: procedures.connection_handover_timer_frames,
+            connection_modification_frames: procedures.connection_modification_timer_frames,
+        },
+        channel_list: ChannelListConfig {
+            refresh_frames: list.refresh_frames,
+            idle_seen_quiet: list.idle_seen_quiet,
+            reserved_seen_interfered: list.reserved_seen_interfered,
+            selection: match list.selection {
+                model::Selection::Uniform => Selection::Uniform,
+                model::Selection::QuietFirst => Selection::QuietFirst,
+            },
+        },
+        attempt_permission: procedures.attempt_permission,
+        attempts: AttemptLimits {
+            setup: procedures.setup_attempts,
+            handover_multibearer: procedures.multibearer_handover_attempts,
+            handover_single_bearer: procedures.single_bearer_handover_attempts,
+        },
+        cell_dwell_mean_frames: frames(handovers.cell_time),
+        carry_data_in_setup: procedures.data_during_setup,
+        transceivers: match procedures.transceivers {
+            model::Transceivers::Unlimited => Transceivers::Unlimited,
+            model::Transceivers::OnePerSlotPair => Transceivers::OnePerSlotPair,
+        },
+    }
+}
+
+/// The calls of the other terminals of one type; none where the scenario has no entry for it.
+fn traffic(model: &model::Dect, terminal_type: model::TerminalType) -> Traffic {
+    let reference = MacConfig::default().traffic[terminal_type as usize].duration.clone();
+    let Some(terminals) = model.terminals.iter().find(|entry| entry.terminal_type == terminal_type) else {
+        return Traffic { offered_erlang: 0.0, duration: reference };
+    };
+    let duration = match terminals.mean_duration {
+        Some(mean) => CallDuration::Exponential { mean_frames: frames(mean) },
+        None if terminals.durations.is_empty() => reference,
+        None => CallDuration::OneOf(
+            terminals.durations.iter().map(|length| (length.weight, frames(length.duration))).collect(),
+        ),
+    };
+    Traffic { offered_erlang: terminals.offered_erlang, duration }
+}

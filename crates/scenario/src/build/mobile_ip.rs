@@ -1,0 +1,154 @@
+//! Mobile IP: agents on the cells of their base stations, mobile nodes with their home addresses.
+
+use super::{Builder, escaped};
+use crate::model::mobile_ip::{
+    MobileIp as Model, MoveDetection as DetectionModel, ReplayProtection as ReplayModel,
+};
+use crate::model::scenario::Scenario;
+use roamsim_engine::{Span, time::NS_PER_S};
+use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
+use roamsim_network::handover::{Handovers, StationPlace};
+use roamsim_network::packet::ipv4;
+use roamsim_network::topology::Topology;
+use roamsim_protocols::Address;
+use roamsim_protocols::mobile_ip::mobile_node::Retransmission;
+use roamsim_protocols::mobile_ip::{
+    Advertiser, AdvertiserConfig, ForeignAgent, ForeignAgentConfig, HomeAgent, HomeAgentConfig, Interface,
+    MobileNodeConfig, MoveDetection, ReplayProtection, SecurityAssociation, SolicitationConfig,
+};
+use std::collections::BTreeMap;
+
+/// How long a foreign agent waits for a home agent: as long as the timestamp of the request is good for (RFC 5944
+/// section 5.7.1).
+const PENDING_TIMEOUT: Span = Span::from_secs(7);
+
+fn seconds(lifetime: Span) -> u16 {
+    u16::try_from(lifetime.as_ns() / NS_PER_S).unwrap_or(u16::MAX)
+}
+
+impl Scenario {
+    /// The Mobile IP entry of a node that is a mobile node.
+    pub(crate) fn mobile_ip_of(&self, node: &str) -> Option<&Model> {
+        self.mobile_ip.iter().find(|entry| entry.mobile_nodes.iter().any(|name| name == node))
+    }
+}
+
+impl Builder<'_> {
+    /// The agents and mobile nodes; the home addresses become the nodes' primary addresses.
+    pub(super) fn mobile_ip(&self, topology: &mut Topology, handovers: &Handovers) -> MobileIp {
+        let mut mobile_ip = MobileIp::default();
+        let homes: Vec<(&Model, &str, usize, Address, u32)> = self
+            .scenario
+            .mobile_ip
+            .iter()
+            .flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (entry, name.as_str())))
+            .filter_map(|(entry, name)| {
+                let station = self.station(handovers, name)?;
+                let place: &StationPlace = &handovers.stations[station];
+                let home = place.cells.iter().find(|membership| {
+                    self.scenario.cells[membership.cell as usize].base_station == entry.home_agent
+                })?;
+                Some((entry, name, station, home.interface, home.cell))
+            })
+            .collect();
+        for (number, cell) in handovers.cells.iter().enumerate() {
+            let base_station = &self.scenario.cells[number].base_station;
+            let is_foreign = |entry: &&Model| entry.foreign_agents.contains(base_station);
+            let foreign = self.scenario.mobile_ip.iter().find(is_foreign);
+            let residents: Vec<_> = homes.iter().filter(|home| home.4 == number as u32).collect();
+            let Some(entry) = residents.first().map(|home| home.0).or(foreign) else { continue };
+            let advertisement = &entry.advertisement;
+            let (address, max_lifetime_s) =
+                (ipv4(cell.broadcast), seconds(advertisement.registration_lifetime));
+            let advertiser = Advertiser::new(AdvertiserConfig {
+                interface: Interface(number as u32),
+                address,
+                period: advertisement.period,
+                jitter: advertisement.jitter(),
+                lifetime_s: seconds(advertisement.lifetime()),
+                registration_lifetime_s: max_lifetime_s,
+                home_agent: !residents.is_empty(),
+                care_of_address: foreign.map(|_| address),
+                reverse_tunnel: true,
+                prefix_length: Some(advertisement.prefix_length),
+            });
+            let home = (!residents.is_empty()).then(|| {
+                HomeAgent::new(HomeAgentConfig {
+                    address,
+                    mobile_nodes: residents
+                        .iter()
+                        .map(|home| (ipv4(home.3), SecurityAssociation::default()))
+                        .collect::<BTreeMap<_, _>>(),
+                    max_lifetime_s,
+                    replay_protection: replay_protection(entry),
+                    reverse_tunnel: true,
+                })
+            });
+            let foreign = foreign.map(|_| {
+                ForeignAgent::new(ForeignAgentConfig {
+                    care_of_address: address,
+                    max_lifetime_s,
+                    max_visitors: advertisement.max_visitors.map(|visitors| visitors as usize),
+                    reverse_tunnel: true,
+                    pending_timeout: PENDING_TIMEOUT,
+                })
+            });
+            let random = self.stream("mobile_ip", base_station, &[&escaped(&cell.name), "agent"]);
+            let place = (cell.base_station, number as u32, cell.broadcast);
+            mobile_ip.add_agent(Agent::new(place, advertiser, home, foreign, random));
+        }
+        for (entry, name, station, home_address, home_cell) in homes {
+            topology.set_primary(home_address);
+            let place = &handovers.stations[station];
+            let config =
+                self.mobile_node(entry, place, home_address, handovers.cells[home_cell as usize].broadcast);
+            let random = self.stream("mobile_ip", name, &["mobile node"]);
+            mobile_ip.add_host(MobileHost::new(place.node, station as u32, config, random));
+        }
+        mobile_ip
+    }
+
+    fn station(&self, handovers: &Handovers, name: &str) -> Option<usize> {
+        let node = self.node(name);
+        handovers.stations.iter().position(|station| station.node == node)
+    }
+
+    fn mobile_node(
+        &self,
+        entry: &Model,
+        place: &StationPlace,
+        home_address: Address,
+        home_agent: Address,
+    ) -> MobileNodeConfig {
+        let registration = &entry.registration;
+        MobileNodeConfig {
+            home_address: ipv4(home_address),
+            home_agent: ipv4(home_agent),
+            interfaces: place.cells.iter().map(|membership| Interface(membership.cell)).collect(),
+            security: SecurityAssociation::default(),
+            replay_protection: replay_protection(entry),
+            clock_offset_ns: i64::try_from(registration.clock_ahead.as_ns()).unwrap_or(i64::MAX),
+            lifetime_s: seconds(registration.lifetime),
+            retransmission: Retransmission {
+                initial: registration.retransmission,
+                maximum: registration.max_retransmission,
+            },
+            move_detection: match entry.move_detection {
+                DetectionModel::Lifetime => MoveDetection::Lifetime,
+                DetectionModel::Prefix => MoveDetection::Prefix,
+                DetectionModel::Eager => MoveDetection::Eager,
+            },
+            solicitation: entry.solicitation.then(SolicitationConfig::default),
+            reverse_tunnel: entry.reverse_tunnel,
+        }
+    }
+}
+
+fn replay_protection(entry: &Model) -> ReplayProtection {
+    match entry.registration.replay_protection {
+        ReplayModel::Timestamps => {
+            ReplayProtection::Timestamps { tolerance: entry.registration.replay_window }
+        }
+        ReplayModel::Nonces => ReplayProtection::Nonces,
+    }
+}

@@ -1,0 +1,274 @@
+//! Files that a scenario names: of motion, and of errors by distance.
+//!
+//! They are read before the scenario is decoded, and what they say takes the place of `file`: of a file of motion the
+//! lines about the node as `content`, of a file of errors its `points`. So results are filed under what was in the
+//! files, and the canonical scenario needs none.
+
+//!
+//! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
+
+pub mod bonnmotion;
+pub mod errors;
+pub mod setdest;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use roamsim_engine::{Span, Time};
+use roamsim_network::mobility::Trajectory;
+
+use crate::diagnostics::{Place, Problem, Problems};
+use crate::tree::{Entry, Node, Table, Value};
+
+/// Larger files are refused: a node's motion takes a line a move.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Reads the files that the scenario names; a path is relative to the folder of `source_name`.
+pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems) {
+    let folder = Path::new(source_name).parent().unwrap_or(Path::new("")).to_owned();
+    let mut files = Files { folder, read: BTreeMap::new(), problems };
+    let Value::Table(root) = &mut root.value else { return };
+    for section in &mut root.entries {
+        let key = match &*section.key {
+            "node" => "motion",
+            "cell" => "coverage",
+            _ => continue,
+        };
+        let Value::List(elements) = &mut section.node.value else { continue };
+        for (index, element) in elements.iter_mut().enumerate() {
+            let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
+            let path = format!("{}.{name}.{key}.file", section.key);
+            let Value::Table(element) = &mut element.value else { continue };
+            let inner = element.entries.iter_mut().find(|entry| entry.key == key);
+            if let Some(Value::Table(table)) = inner.map(|entry| &mut entry.node.value) {
+                match key {
+                    "motion" => files.motion(table, &path),
+                    _ => files.errors(table, &path),
+                }
+            }
+        }
+    }
+}
+
+/// A file that was read: its number among the sources of problems, and its text.
+type Text = (u32, String);
+
+struct Files<'a> {
+    folder: PathBuf,
+    /// Each is read once, and what is wrong with it as a whole is told once.
+    read: BTreeMap<String, Option<Text>>,
+    problems: &'a mut Problems,
+}
+
+impl Files<'_> {
+    /// Puts the lines about the node in place of a file of motion.
+    fn motion(&mut self, table: &mut Table, path: &str) {
+        let parse = match table.get("kind").and_then(Node::text) {
+            Some("setdest") => setdest::parse,
+            Some("bonnmotion") => bonnmotion::parse,
+            _ => return,
+        };
+        let Some(&Value::Integer(node)) = table.get("node").map(|node| &node.value) else { return };
+        // Decoding refuses a number that no node can have.
+        let Ok(node) = u32::try_from(node) else { return };
+        let bonnmotion = table.get("kind").and_then(Node::text) == Some("bonnmotion");
+        if let Some(walk) = self.parse(table, "content", path, |text| parse(text, node)) {
+            put(table, "content", Value::Text(walk.lines));
+            // Its lines have no numbers: the only one that is left is the first.
+            if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && entry.key == "node") {
+                node.node.value = Value::Integer(0);
+            }
+        }
+    }
+
+    /// Puts the points in place of a file of errors.
+    fn errors(&mut self, table: &mut Table, path: &str) {
+        if table.get("model").and_then(Node::text) != Some("table") {
+            return;
+        }
+        if let Some(points) = self.parse(table, "points", path, errors::parse) {
+            let point = |(distance_m, error): (f64, f64)| {
+                let entry = |key: &str, value| Entry {
+                    key: key.to_owned(),
+                    key_place: None,
+                    node: Node { place: None, value },
+                };
+                let distance = Value::Text(crate::units::length_text(distance_m));
+                let entries = vec![entry("distance", distance), entry("error", Value::Float(error))];
+                Node { place: None, value: Value::Table(Table { entries }) }
+            };
+            put(table, "points", Value::List(points.into_iter().map(point).collect()));
+        }
+    }
+
+    /// What the file says. It may not stand there already under the key `result`.
+    fn parse<T>(
+        &mut self,
+        table: &mut Table,
+        result: &str,
+        path: &str,
+        parse: impl Fn(&str) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let file = table.get("file")?;
+        let (name, place) = (file.text()?.to_owned(), file.place);
+        if table.get(result).is_some() {
+            let message = format!("`file` and `{result}` say the same thing twice");
+            self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
+            return None;
+        }
+        let (source, text) = self.read(&name, place, path)?;
+        match parse(&text) {
+            Ok(parsed) => Some(parsed),
+            Err(fault) => {
+                let whole = fault.span.is_empty();
+                let at = if whole { place } else { Some(Place::new(source, fault.span)) };
+                let mut problem = Problem::new(fault.message).at(at).path(path).help(fault.help);
+                if !whole {
+                    problem = problem.related(place, "the file is named here");
+                }
+                self.problems.add(problem);
+                None
+            }
+        }
+    }
+
+    fn read(&mut self, name: &str, place: Option<Place>, path: &str) -> Option<Text> {
+        if !self.read.contains_key(name) {
+            let text = match read(&self.folder.join(name)) {
+                Ok(text) => Some((self.problems.source(name, &text), text)),
+                Err((message, help)) => {
+                    self.problems.add(Problem::new(message).at(place).path(path).help(help));
+                    None
+                }
+            };
+            self.read.insert(name.to_owned(), text);
+        }
+        self.read[name].clone()
+    }
+}
+
+fn read(path: &Path) -> Result<String, (String, String)> {
+    let shown = path.display();
+    let fault = |what: String, help: &str| (what, help.to_owned());
+    let relative = "a path is relative to the folder of the scenario";
+    let metadata = fs::metadata(path).map_err(|_| fault(format!("there is no file {shown}"), relative))?;
+    if !metadata.is_file() {
+        return Err(fault(format!("{shown} is no file"), relative));
+    }
+    if metadata.len() > MAX_BYTES {
+        let help = "split it: a file has 256 MiB at most";
+        return Err(fault(format!("{shown} is too large: {} bytes", metadata.len()), help));
+    }
+    let octets = fs::read(path)
+        .map_err(|error| fault(format!("{shown} cannot be read: {error}"), "look at its permissions"))?;
+    String::from_utf8(octets)
+        .map_err(|_| fault(format!("{shown} is no text in UTF-8"), "is it compressed? Unpack it first"))
+}
+
+/// Puts a value in place of `file`.
+fn put(table: &mut Table, key: &str, value: Value) {
+    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == "file") {
+        entry.key = key.to_owned();
+        entry.node.value = value;
+    }
+}
+
+/// What a file says of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk {
+    /// Where the node is at each time.
+    pub trajectory: Trajectory,
+    /// The lines of the file that are about the node, and no others.
+    pub lines: String,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The octets of the file that it is about.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// The longest run is 292 years; a file's times stay below a tenth of that.
+const LATEST_S: f64 = 9e8;
+/// No coordinate of a file is further out, in metres: the circumference of the Earth.
+const FURTHEST_M: f64 = 4.1e7;
+
+/// An instant of a file, in seconds; `None` when it is none.
+fn instant(text: &str) -> Option<Time> {
+    let s: f64 = text.parse().ok()?;
+    (0.0..=LATEST_S).contains(&s).then(|| Time::ZERO + Span::from_secs_f64(s))
+}
+
+/// A coordinate of a file, in metres; `None` when it is none.
+fn coordinate(text: &str) -> Option<f64> {
+    let m: f64 = text.parse().ok()?;
+    (-FURTHEST_M..=FURTHEST_M).contains(&m).then_some(m)
+}
+
+/// The lines of a text with the place of each, without what ends them.
+fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let place = start..start + line.trim_end().len();
+        start += line.len();
+        (place, line.trim_end())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Texts of what such files are made of, in any order.
+    fn text() -> impl Strategy<Value = String> {
+        let word = prop_oneof![
+            Just("$node_(0)"),
+            Just("\"$node_(0)"),
+            Just("set"),
+            Just("X_"),
+            Just("Y_"),
+            Just("$ns_ at"),
+            Just("setdest"),
+            Just("0"),
+            Just("1e9"),
+            Just("-3.5"),
+            Just("1e308"),
+            Just("nan\""),
+            Just("5.0\""),
+            Just("µ,"),
+            Just("\n"),
+            Just("\r\n#"),
+        ];
+        let line =
+            Just("\n$node_(0) set X_ 3\n$node_(0) set Y_ 4\n$ns_ at 1 \"$node_(0) setdest 1 2 1e308\"\n");
+        let piece = prop_oneof![8 => word.boxed(), 1 => line.boxed(), 1 => Just("0 1 2\n").boxed()];
+        prop::collection::vec(piece, 0..40).prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read_or_refused_with_a_place(text in text(), node in 0u32..3) {
+            let motion = [setdest::parse(&text, node), bonnmotion::parse(&text, node)];
+            for walk in motion {
+                match walk {
+                    Ok(walk) => {
+                        let end = Time::ZERO + Span::from_secs(10);
+                        prop_assert!(walk.trajectory.corners(end).all(|(_, place)| place.x_m.is_finite()));
+                    }
+                    Err(fault) => prop_assert!(text.get(fault.span).is_some()),
+                }
+            }
+            if let Err(fault) = errors::parse(&text) {
+                prop_assert!(text.get(fault.span).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Abstract radio cells: rate, reach, and errors by distance.
+
+use roamsim_engine::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::link::{Queue, default_mtu_bytes};
+use crate::units;
+
+/// A `[[cell]]`: a base station, and the stations that may be in its cell.
+///
+/// Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for all, each
+/// station has its own. The stations' addresses follow them from cell to cell at once, as if all base stations were one
+/// bridged network.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The cell's name in results.
+    pub name: String,
+    /// The node that is the base station; it needs a `position`.
+    pub base_station: String,
+    /// The nodes that may be stations here, now or later; each needs a `position`. They have no wired links.
+    pub stations: Vec<String>,
+    /// Bit rate of every transmitter.
+    #[serde(rename = "rate", with = "units::rate")]
+    #[schemars(with = "units::Rate")]
+    pub rate_bps: u64,
+    /// Propagation delay, one way. Left out: the distance over the speed of light.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub delay: Option<Span>,
+    /// The drop-tail queue of every transmitter. Default chosen: as for a wired link.
+    #[serde(default)]
+    pub queue: Queue,
+    /// The largest IP packet. Default: Ethernet's 1500 bytes, as for a wired link.
+    #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub mtu_bytes: u64,
+    /// How far the cell reaches, and how many packets are lost at which distance.
+    pub coverage: Coverage,
+    /// How the base station makes itself known.
+    #[serde(default)]
+    pub advertisement: Advertisement,
+}
+
+/// How many packets are lost at which distance.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:model", rename_all = "snake_case")]
+#[schemars(tag = "model")]
+pub enum Coverage {
+    /// Nothing is lost inside of a circle, everything outside.
+    Disc(Disc),
+    /// The error probability grows with a power of the distance up to the edge; outside everything is lost.
+    DistancePower(DistancePower),
+    /// Error probabilities at distances, with straight lines between them; beyond the last everything is lost.
+    Table(ErrorTable),
+}
+
+/// A circle.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Disc {
+    /// Its radius.
+    #[serde(rename = "radius", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub radius_m: f64,
+}
+
+/// `error_at_edge * (distance / radius)^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DistancePower {
+    /// The distance of the edge.
+    #[serde(rename = "radius", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub radius_m: f64,
+    /// The error probability at the edge.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub error_at_edge: f64,
+    /// The exponent. Default: 4, by which power falls over flat ground (Rappaport, Wireless Communications, 2nd
+    /// edition, section 4.6).
+    #[serde(default = "default_exponent")]
+    pub exponent: f64,
+    /// What the error is of. Default chosen: a packet, because the figure is then a loss ratio that can be read off.
+    #[serde(default)]
+    pub per: ErrorUnit,
+}
+
+fn default_exponent() -> f64 {
+    4.0
+}
+
+/// Errors at distances.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorTable {
+    /// The points, in order of distance. The first error holds for anything nearer as well. Default: none, where a file
+    /// has them.
+    #[serde(default)]
+    pub points: Vec<ErrorPoint>,
+    /// What the errors are of. Default chosen: packets, as of `distance_power`.
+    #[serde(default)]
+    pub per: ErrorUnit,
+    /// A file in place of `points`, relative to the folder of the scenario: on each line a distance in metres and a
+    /// probability, with a comma or spaces between; lines that begin with `#` are comments. Default: none.
+    #[serde(default)]
+    pub file: Option<String>,
+}
+
+/// The error at a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorPoint {
+    /// The distance.
+    #[serde(rename = "distance", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub distance_m: f64,
+    /// The error probability there.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub error: f64,
+}
+
+/// What an error probability is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorUnit {
+    /// A packet, whatever its length.
+    #[default]
+    Packet,
+    /// A bit: a packet of n bytes survives with probability (1 - error)^(8 n).
+    Bit,
+}
+
+/// How a base station makes itself known: by beacons of the link layer, which take no time on the transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Advertisement {
+    /// The time between two beacons. Default: 100 time units, the usual beacon interval of IEEE 802.11
+    /// (a time unit is 1024 us: IEEE 802.11-2007 section 3.162).
+    #[serde(default = "default_period", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub period: Span,
+    /// When the first beacon comes.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of lifetime
+    /// to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944 section 2.1).
+    #[serde(default = "default_lifetime")]
+    pub lifetime: u32,
+    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100 bytes,
+    /// about what a beacon of IEEE 802.11 has.
+    #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub size_bytes: u64,
+}
+
+fn default_period() -> Span {
+    Span::from_us(102_400)
+}
+
+fn default_lifetime() -> u32 {
+    3
+}
+
+fn default_size_bytes() -> u64 {
+    100
+}
+
+impl Default for Advertisement {
+    fn default() -> Advertisement {
+        Advertisement {
+            period: default_period(),
+            start: Time::ZERO,
+            lifetime: default_lifetime(),
+            size_bytes: default_size_bytes(),
+        }
+    }
+}

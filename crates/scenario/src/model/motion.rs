@@ -1,0 +1,133 @@
+//! Where nodes are, and how they move.
+
+use roamsim_engine::{Span, Time};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::units;
+
+/// A place in the plane.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// To the right of the origin.
+    #[serde(rename = "x", deserialize_with = "units::coordinate")]
+    #[schemars(with = "units::Coordinate")]
+    pub x_m: f64,
+    /// Above the origin.
+    #[serde(rename = "y", deserialize_with = "units::coordinate")]
+    #[schemars(with = "units::Coordinate")]
+    pub y_m: f64,
+}
+
+/// A rectangle that nodes may not leave.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Area {
+    /// Its lower left corner.
+    pub from: Place,
+    /// Its upper right corner.
+    pub to: Place,
+}
+
+/// How a node moves: always in straight lines, each at one speed.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:kind", rename_all = "snake_case")]
+#[schemars(tag = "kind")]
+pub enum Motion {
+    /// Straight to a place, where it stays.
+    Linear(Linear),
+    /// Straight to a place and back, again and again until the run ends.
+    BackAndForth(BackAndForth),
+    /// From place to place, and it stays at the last.
+    Waypoints(Waypoints),
+    /// As a file of ns-2's `setdest` says, which also has the node's first place.
+    Setdest(MotionFile),
+    /// As a BonnMotion file (`.movements`: a line a node, of times and places) says.
+    Bonnmotion(MotionFile),
+}
+
+/// Straight to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Linear {
+    /// Where it goes.
+    pub to: Place,
+    /// How fast.
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
+    #[schemars(with = "units::Speed")]
+    pub speed_m_per_s: f64,
+    /// When it sets out.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+}
+
+/// To a place and back.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackAndForth {
+    /// The other end of its way.
+    pub to: Place,
+    /// How fast.
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
+    #[schemars(with = "units::Speed")]
+    pub speed_m_per_s: f64,
+    /// How long it rests at each end.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub pause: Span,
+    /// When it sets out.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+}
+
+/// From place to place.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoints {
+    /// The places, in their order.
+    pub points: Vec<Waypoint>,
+    /// When it sets out.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+}
+
+/// A place on a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoint {
+    /// To the right of the origin.
+    #[serde(rename = "x", deserialize_with = "units::coordinate")]
+    #[schemars(with = "units::Coordinate")]
+    pub x_m: f64,
+    /// Above the origin.
+    #[serde(rename = "y", deserialize_with = "units::coordinate")]
+    #[schemars(with = "units::Coordinate")]
+    pub y_m: f64,
+    /// How fast the node goes there.
+    #[serde(rename = "speed", deserialize_with = "units::speed")]
+    #[schemars(with = "units::Speed")]
+    pub speed_m_per_s: f64,
+    /// How long it rests there.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub pause: Span,
+}
+
+/// A node of a file of motion.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MotionFile {
+    /// The file, relative to the folder of the scenario. Its numbers are in metres, seconds, and metres a second.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The number of the node in the file, from 0.
+    pub node: u32,
+    /// What the file says of this node, in place of `file`. A file is replaced by it when the scenario is read, so
+    /// that results are filed under what was in the file.
+    #[serde(default)]
+    pub content: Option<String>,
+}

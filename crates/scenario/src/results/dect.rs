@@ -1,0 +1,260 @@
+//! `dect`, `dect_states`, `dect_transitions`, `dect_terminals` and, when asked for, `dect_occupancy`: what the DECT
+//! accesses counted from their warm-up on.
+//!
+//! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the gateway.
+
+use crate::table::{Column, Table, float, integer, ratio, text};
+use roamsim_network::World;
+use roamsim_network::link::AnyLink;
+use roamsim_network::link::dect::FRAME;
+use roamsim_network::link::dect::access::{Access, AccessStats};
+use roamsim_network::link::dect::direction::{DirectionStats, DlcStats};
+use roamsim_network::link::dect::mac::{MacState, MacStats, TerminalType};
+
+/// An access after the end of the run.
+struct Row<'a> {
+    name: &'a str,
+    access: &'a Access,
+    stats: &'a AccessStats,
+}
+
+fn rows(world: &World) -> Vec<Row<'_>> {
+    let links = world.network.links();
+    let accesses = links.filter_map(|link| match link.link {
+        AnyLink::Dect(access) => Some(Row { name: link.name, stats: access.access_stats()?, access }),
+        _ => None,
+    });
+    accesses.collect()
+}
+
+fn seconds(frames: u64) -> f64 {
+    (FRAME * frames).as_secs_f64()
+}
+
+/// The tables of a run with any access; none otherwise.
+pub(super) fn tables(world: &World) -> Vec<Table> {
+    let rows = rows(world);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![accesses(&rows), states(&rows), transitions(&rows), terminals(&rows)]
+}
+
+/// One row an access.
+fn accesses(rows: &[Row<'_>]) -> Table {
+    let mac = |value: fn(&MacStats) -> f64| rows.iter().map(move |row| value(&row.stats.mac));
+    let bearer_frames = |row: &Row<'_>| row.stats.mac.mean_user_bearers() * row.stats.mac.frames() as f64;
+    let mut columns = vec![
+        text("name", rows.iter().map(|row| row.name.to_owned())),
+        float("measured_s", "s", mac(|mac| seconds(mac.frames()))),
+        float("mean_bearers", "bearers", mac(MacStats::mean_user_bearers)),
+        float(
+            "no_bearer_share",
+            "",
+            mac(|mac| {
+                let without = mac.frames_by_user_bearers.first().copied().unwrap_or(0);
+                ratio(without as f64, mac.frames() as f64)
+            }),
+        ),
+        float(
+            "occupied_channels",
+            "channels",
+            mac(|mac| {
+                // A full slot has two units.
+                let units: u64 = mac.unit_frames.iter().sum();
+                ratio(units as f64 / 2.0, mac.frames() as f64)
+            }),
+        ),
+    ];
+    type Count = fn(&DirectionStats) -> u64;
+    let counts: [(&str, &str, &str, Count); 12] = [
+        ("packets_up", "packets_down", "fragments", |d| d.ip.packets),
+        ("attempts_up", "attempts_down", "", |d| d.ip.attempts),
+        ("discarded_up", "discarded_down", "fragments", |d| d.ip.discarded),
+        ("lost_with_bearer_up", "lost_with_bearer_down", "fragments", |d| d.ip.lost_with_bearer),
+        ("received_up", "received_down", "fragments", |d| d.ip.received),
+        ("fragments_up", "fragments_down", "fragments", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.fragments,
+            DlcStats::Lu1(lu1) => lu1.fragments,
+        }),
+        ("fragments_repeated_up", "fragments_repeated_down", "fragments", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.fragments_repeated,
+            DlcStats::Lu1(_) => 0,
+        }),
+        ("duplicates_up", "duplicates_down", "fragments", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.duplicates,
+            DlcStats::Lu1(_) => 0,
+        }),
+        ("fragments_lost_up", "fragments_lost_down", "fragments", |d| match d.dlc {
+            DlcStats::Lu2(_) => d.ip.discarded + d.ip.lost_with_bearer,
+            DlcStats::Lu1(lu1) => lu1.fragments_lost,
+        }),
+        ("retransmission_requests_up", "retransmission_requests_down", "", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.retransmission_requests,
+            DlcStats::Lu1(_) => 0,
+        }),
+        ("dlc_frames_delivered_up", "dlc_frames_delivered_down", "packets", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.frames_delivered,
+            DlcStats::Lu1(lu1) => lu1.frames_delivered,
+        }),
+        ("dlc_frames_dropped_up", "dlc_frames_dropped_down", "packets", |d| match d.dlc {
+            DlcStats::Lu2(lu2) => lu2.frames_dropped,
+            DlcStats::Lu1(lu1) => lu1.frames_dropped,
+        }),
+    ];
+    for (up, down, unit, count) in counts {
+        for (name, from) in [(up, 0), (down, 1)] {
+            columns.push(integer(name, unit, rows.iter().map(|row| count(&row.stats.directions[from]))));
+        }
+    }
+    for (name, from) in [("received_per_bearer_frame_up", 0), ("received_per_bearer_frame_down", 1)] {
+        let received = |row: &Row<'_>| row.stats.directions[from].ip.received as f64;
+        columns.push(float(
+            name,
+            "fragments",
+            rows.iter().map(|row| ratio(received(row), bearer_frames(row))),
+        ));
+    }
+    Table { name: "dect", columns }
+}
+
+/// One row a state of the terminal's MAC and access, in the order of the state diagram.
+fn states(rows: &[Row<'_>]) -> Table {
+    let pairs = || rows.iter().flat_map(|row| MacState::ALL.map(|state| (row, state)));
+    let user = |row: &Row<'_>| row.stats.mac.of(TerminalType::User).clone();
+    let frames = |(row, state): (&Row<'_>, MacState)| user(row).frames_in_state[state as usize];
+    Table {
+        name: "dect_states",
+        columns: vec![
+            text("name", pairs().map(|(row, _)| row.name.to_owned())),
+            text("state", pairs().map(|(_, state)| state.name().to_owned())),
+            float("time_s", "s", pairs().map(|pair| seconds(frames(pair)))),
+            float(
+                "share",
+                "",
+                pairs().map(|pair| ratio(frames(pair) as f64, pair.0.stats.mac.frames() as f64)),
+            ),
+            integer("entries", "", pairs().map(|(row, state)| user(row).entries(state))),
+        ],
+    }
+}
+
+/// One row a transition of the terminal's MAC that happened.
+fn transitions(rows: &[Row<'_>]) -> Table {
+    let all: Vec<(&Row<'_>, MacState, MacState, u64)> = rows
+        .iter()
+        .flat_map(|row| {
+            let user = row.stats.mac.of(TerminalType::User);
+            MacState::ALL.into_iter().flat_map(move |from| {
+                MacState::ALL
+                    .into_iter()
+                    .map(move |to| (row, from, to, user.transitions[from as usize][to as usize]))
+            })
+        })
+        .filter(|&(.., count)| count > 0)
+        .collect();
+    Table {
+        name: "dect_transitions",
+        columns: vec![
+            text("name", all.iter().map(|(row, ..)| row.name.to_owned())),
+            text("from", all.iter().map(|(_, from, ..)| from.name().to_owned())),
+            text("to", all.iter().map(|(_, _, to, _)| to.name().to_owned())),
+            integer("count", "", all.iter().map(|&(.., count)| count)),
+        ],
+    }
+}
+
+/// One row a type of terminal, the access' own terminal ("User") last.
+fn terminals(rows: &[Row<'_>]) -> Table {
+    let pairs =
+        || rows.iter().flat_map(|row| TerminalType::ALL.map(|kind| (row, row.stats.mac.of(kind), kind)));
+    let column =
+        |name: &'static str, unit: &'static str, value: fn(&MacStats, TerminalType) -> u64| -> Column {
+            integer(name, unit, pairs().map(|(row, _, kind)| value(&row.stats.mac, kind)))
+        };
+    let per_call = |name: &'static str, count: fn(&MacStats, TerminalType) -> u64| -> Column {
+        float(
+            name,
+            "",
+            pairs().map(|(row, stats, kind)| ratio(count(&row.stats.mac, kind) as f64, stats.calls() as f64)),
+        )
+    };
+    let blocked = |mac: &MacStats, kind| mac.of(kind).entries(MacState::Blocked);
+    let dropped = |mac: &MacStats, kind| mac.of(kind).entries(MacState::Dropped);
+    Table {
+        name: "dect_terminals",
+        columns: vec![
+            text("name", pairs().map(|(row, ..)| row.name.to_owned())),
+            text("type", pairs().map(|(.., kind)| kind.name().to_owned())),
+            column("calls", "calls", |mac, kind| mac.of(kind).calls()),
+            column("blocked", "calls", blocked),
+            column("dropped", "calls", dropped),
+            per_call("blocked_share", blocked),
+            per_call("dropped_share", dropped),
+            float(
+                "mean_bearers",
+                "bearers",
+                pairs()
+                    .map(|(row, stats, _)| ratio(stats.bearer_frames as f64, row.stats.mac.frames() as f64)),
+            ),
+            column("attempts", "", |mac, kind| mac.of(kind).attempts),
+            column("attempts_occupied", "", |mac, kind| mac.of(kind).attempts_occupied),
+            column("attempts_collided", "", |mac, kind| mac.of(kind).attempts_collided),
+            column("bearer_handovers", "", |mac, kind| mac.of(kind).entries(MacState::BearerHandover)),
+            column("bearer_handovers_failed", "", |mac, kind| mac.of(kind).bearer_handovers_failed),
+            column("connection_handovers", "", |mac, kind| {
+                mac.of(kind).entries(MacState::ConnectionHandover)
+            }),
+            column("connection_handovers_with_loss", "", |mac, kind| {
+                mac.of(kind).connection_handovers_with_loss
+            }),
+            column("bearers_lost_in_connection_handover", "bearers", |mac, kind| {
+                mac.of(kind).bearers_lost_in_connection_handover
+            }),
+        ],
+    }
+}
+
+/// One row a channel in use by one terminal, over the whole run, in order of release.
+pub(super) fn occupancy(world: &World) -> Table {
+    let rows = rows(world);
+    let all = || rows.iter().flat_map(|row| row.stats.occupancy.iter().map(move |used| (row, used)));
+    Table {
+        name: "dect_occupancy",
+        columns: vec![
+            text("name", all().map(|(row, _)| row.name.to_owned())),
+            text("type", all().map(|(_, used)| used.kind.name().to_owned())),
+            integer("radio_fixed_part", "", all().map(|(_, used)| u64::from(used.channel.rfp))),
+            integer("carrier", "", all().map(|(_, used)| u64::from(used.channel.carrier()))),
+            integer("slot_pair", "", all().map(|(_, used)| u64::from(used.channel.slot_pair()))),
+            integer("half", "", all().map(|(_, used)| u64::from(used.channel.first_unit % 2))),
+            float("slots", "slots", all().map(|(_, used)| f64::from(used.channel.format.width()) / 2.0)),
+            float("from_s", "s", all().map(|(_, used)| seconds(used.from_frame))),
+            float("until_s", "s", all().map(|(_, used)| seconds(used.until_frame))),
+        ],
+    }
+}
+
+/// A value of a time series: when, which series, what, its unit.
+pub(super) type Sample = (f64, String, f64, &'static str);
+
+/// The series that accesses recorded, in order of time.
+pub(super) fn samples(world: &World) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for row in rows(world) {
+        let log = row.access.log();
+        let mut add = |name: String, values: &[(u64, u64)], unit| {
+            let values = values.iter();
+            samples.extend(values.map(|&(frame, value)| (seconds(frame), name.clone(), value as f64, unit)));
+        };
+        if let Some(bearers) = &log.bearers {
+            add(format!("dect {}/bearers", row.name), bearers, "bearers");
+        }
+        if let Some([up, down]) = &log.dlc_queue {
+            add(format!("dect {} up/dlc_queue", row.name), up, "fragments");
+            add(format!("dect {} down/dlc_queue", row.name), down, "fragments");
+        }
+    }
+    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    samples
+}

@@ -1,0 +1,195 @@
+//! Cells and handovers, end to end: what a walk does to a flow can be worked out by hand.
+
+use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::table::{Table, Values};
+use roamsim_scenario::{Format, Scenario};
+
+fn outcome(text: &str) -> Outcome {
+    let scenario = Scenario::parse(text, "cells.toml", Format::Toml, &[])
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// All tables as text: NaN equals NaN there.
+fn tables(outcome: &Outcome) -> String {
+    format!("{:?}", outcome.tables)
+}
+
+fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
+    outcome.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
+}
+
+fn floats<'a>(table: &'a Table, name: &str) -> &'a [f64] {
+    match &table.columns.iter().find(|column| column.name == name).expect(name).values {
+        Values::Float(values) => values,
+        _ => panic!("{name} is not of floats"),
+    }
+}
+
+fn integers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
+    match &table.columns.iter().find(|column| column.name == name).expect(name).values {
+        Values::Integer(values) => values,
+        _ => panic!("{name} is not of integers"),
+    }
+}
+
+fn texts<'a>(table: &'a Table, name: &str) -> &'a [String] {
+    match &table.columns.iter().find(|column| column.name == name).expect(name).values {
+        Values::Text(values) => values,
+        _ => panic!("{name} is not of texts"),
+    }
+}
+
+/// Two base stations at 0 and 100 m; a walker from 0 to 100 m at 10 m/s. A packet of 100 bytes every 10 ms.
+fn walk(radius: &str, hysteresis: &str) -> String {
+    format!(
+        r#"
+[scenario]
+name = "walk"
+duration = "10s"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "west"
+position = {{ x = "0m", y = "0m" }}
+[[node]]
+name = "east"
+position = {{ x = "100m", y = "0m" }}
+[[node]]
+name = "walker"
+position = {{ x = "0m", y = "0m" }}
+motion = {{ kind = "linear", to = {{ x = "100m", y = "0m" }}, speed = "10m/s" }}
+hysteresis = "{hysteresis}"
+[[link]]
+name = "a"
+between = ["server", "west"]
+rate = "100Mb/s"
+delay = "1ms"
+[[link]]
+name = "b"
+between = ["server", "east"]
+rate = "100Mb/s"
+delay = "1ms"
+[[cell]]
+name = "west"
+base_station = "west"
+stations = ["walker"]
+rate = "1Mb/s"
+coverage = {{ model = "disc", radius = "{radius}" }}
+advertisement = {{ period = "100ms" }}
+[[cell]]
+name = "east"
+base_station = "east"
+stations = ["walker"]
+rate = "1Mb/s"
+coverage = {{ model = "disc", radius = "{radius}" }}
+advertisement = {{ period = "100ms", start = "50ms" }}
+[[flow]]
+name = "voice"
+from = "server"
+to = "walker"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", packet_size = "100B", interval = "10ms" }}
+"#
+    )
+    .replace("\"west\"\nbase", "\"west cell\"\nbase")
+    .replace("\"east\"\nbase", "\"east cell\"\nbase")
+}
+
+#[test]
+fn a_walker_changes_to_the_nearer_base_station_at_the_first_beacon_that_says_so() {
+    // With a hysteresis of 20 m: east is nearer by more than that beyond x = 60 m, from 6 s on. West beacons at 6.0,
+    // 6.1 s, east at 5.95 and 6.05 s. At 6.0 s west is heard at 60 m, and east was last at 40.5 m, heard at 5.95 s:
+    // 40.5 + 20 is not below 60. At 6.05 s east is heard at 39.5 m: 59.5 < 60.
+    let outcome = outcome(&walk("80m", "20m"));
+    let handovers = table(&outcome, "handovers");
+    assert_eq!(texts(handovers, "from_cell"), ["west cell"]);
+    assert_eq!(texts(handovers, "to_cell"), ["east cell"]);
+    assert_eq!(texts(handovers, "scheme"), ["bridged"]);
+    assert_eq!(floats(handovers, "detected_s"), [6.05]);
+    assert_eq!(floats(handovers, "completed_s"), [6.05]);
+    // A packet is 100 + 28 octets: 1.024 ms in the cell. The one of 6.04 s takes 10.24 us and 1 ms on the wire, and
+    // 60.4 m of air, 201 ns; so it arrives at 6.042 s. That of 6.05 s is routed when it was sent at the instant of the
+    // beacon, which comes first by order of events, or second: at the server the route changes before it leaves.
+    let last = floats(handovers, "last_packet_old_s")[0];
+    assert!((last - 6.042_034_441).abs() < 2e-9, "{last}");
+    let first = floats(handovers, "first_packet_new_s")[0];
+    assert!((first - 6.052_034_372).abs() < 2e-9, "{first}");
+    for lost in
+        ["lost_out_of_reach", "lost_radio_error", "lost_no_cell", "lost_queue", "lost_agent", "lost_downlink"]
+    {
+        assert_eq!(integers(handovers, lost), [0], "{lost}");
+    }
+    let flows = table(&outcome, "flows");
+    assert_eq!(floats(flows, "lost_packets"), [0.0]);
+}
+
+#[test]
+fn cells_that_do_not_overlap_lose_what_is_sent_in_the_gap() {
+    // Cells of 40 m: the walker leaves west at 4 s and enters east at 6 s. The beacon of 4.0 s is still heard, at
+    // exactly 40 m; 4.1, 4.2 and 4.3 s are missed: it is down at 4.3 s. East is heard at 6.05 s first: at 5.95 s the
+    // distance is 40.5 m.
+    let outcome = outcome(&walk("40m", "20m"));
+    let handovers = table(&outcome, "handovers");
+    assert_eq!(floats(handovers, "detected_s"), [4.3]);
+    assert_eq!(floats(handovers, "begun_s"), [6.05]);
+    // Packets of 4.0 s to 6.04 s leave west between 4.002 s and 6.042 s, out of its reach: 205 of them. All were sent
+    // to west, the last that was associated.
+    assert_eq!(integers(handovers, "lost_out_of_reach"), [205]);
+    assert_eq!(integers(handovers, "lost_downlink"), [205]);
+    assert_eq!(integers(handovers, "lost_uplink"), [0]);
+    let drops = table(&outcome, "drops");
+    assert_eq!(texts(drops, "place"), ["west cell from west"]);
+    assert_eq!(texts(drops, "reason"), ["out of reach"]);
+    assert_eq!(integers(drops, "packets"), [205]);
+}
+
+#[test]
+fn a_station_without_a_cell_sends_nothing() {
+    // The other way round: the walker sends. It leaves west at 4 s, knows it at 4.3 s, and hears east at 6.05 s. The
+    // beacons come before the packets of the same instant.
+    let text = walk("40m", "20m")
+        .replace("from = \"server\"\nto = \"walker\"", "from = \"walker\"\nto = \"server\"");
+    let outcome = outcome(&text);
+    let handovers = table(&outcome, "handovers");
+    // Those of 4.00 to 4.29 s go into the air; those of 4.30 to 6.04 s have no way out.
+    assert_eq!(integers(handovers, "lost_out_of_reach"), [30]);
+    assert_eq!(integers(handovers, "lost_no_cell"), [175]);
+    assert_eq!(integers(handovers, "lost_uplink"), [205]);
+    assert_eq!(integers(handovers, "lost_downlink"), [0]);
+    // The last that arrived was sent at 3.99 s: 1.024 ms, and 39.9 m.
+    let last = floats(handovers, "last_packet_old_s")[0];
+    assert!((last - 3.991_024_133).abs() < 2e-9, "{last}");
+    assert_eq!(floats(table(&outcome, "flows"), "lost_packets"), [205.0]);
+}
+
+#[test]
+fn addresses_that_stay_with_their_cells_are_left_behind() {
+    // With both cells reaching everywhere, a walker that keeps its addresses apart stays where its flow's address is.
+    let text = walk("200m", "0m").replace("hysteresis = \"0m\"", "multihomed = true");
+    let outcome = outcome(&text);
+    assert!(integers(table(&outcome, "handovers"), "lost_agent").is_empty());
+    let links = table(&outcome, "links");
+    let sent: Vec<_> = texts(links, "name").iter().zip(integers(links, "sent_packets")).collect();
+    let through =
+        |cell: &str| sent.iter().filter(|(name, _)| *name == cell).map(|(_, sent)| **sent).sum::<u64>();
+    assert_eq!((through("west cell"), through("east cell")), (1000, 0));
+}
+
+#[test]
+fn a_file_of_motion_becomes_part_of_the_scenario() {
+    let motion = "motion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
+    let file = "motion = { kind = \"bonnmotion\", file = \"tests/files/two.movements\", node = 1 }";
+    let text =
+        walk("80m", "20m").replace(&format!("position = {{ x = \"0m\", y = \"0m\" }}\n{motion}"), file);
+    assert!(text.contains(file));
+    let scenario = Scenario::parse(&text, "cells.toml", Format::Toml, &[]).expect("a good scenario");
+    let canonical = scenario.canonical_json();
+    assert!(canonical.contains("\"content\":\"0 0 0 10 100 0\\n\"") && !canonical.contains("two.movements"));
+    let again = Scenario::parse(canonical, "elsewhere", Format::Json, &[]).expect("the same scenario");
+    let results = |scenario| tables(&run(scenario, Options::default()).expect("a run"));
+    assert_eq!(results(&scenario), results(&again));
+    // The same walk as from the scenario itself.
+    assert_eq!(results(&scenario), tables(&outcome(&walk("80m", "20m"))));
+}

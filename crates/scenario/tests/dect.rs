@@ -1,0 +1,206 @@
+//! DECT accesses in scenarios: what is refused, and the closed forms of docs/models/dect.md with TCP on top.
+
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::table::Values;
+use roamsim_scenario::{Format, Scenario};
+
+const GOOD: &str = r#"[scenario]
+name = "example"
+duration = "60s"
+ip = "ipv4"
+
+[[node]]
+name = "mobile"
+[[node]]
+name = "gateway"
+
+[[dect]]
+name = "air"
+terminal = "mobile"
+gateway = "gateway"
+warm_up = "10s"
+radio_fixed_parts = 3
+carriers = 10
+connection = { target_bearers = 10, minimum_bearers = 1, modification_threshold = 4 }
+
+[dect.errors]
+good_to_bad = 0.02
+bursts = [{ start = "20s", duration = "1s", factor = 10 }]
+
+[dect.procedures]
+bearer_handover_timer_frames = 300
+setup_attempts = 10
+
+[dect.dlc]
+service = "lu2"
+window_fragments = 63
+discard_timer_frames = 20
+
+[[dect.terminals]]
+type = "p32"
+offered_erlang = 105
+mean_duration = "120s"
+
+[[flow]]
+name = "up"
+from = "mobile"
+to = "gateway"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "512B", interval = "50ms" }
+"#;
+
+/// The report on the good scenario with one text replaced by another.
+fn report(good: &str, bad: &str) -> String {
+    assert_eq!(GOOD.matches(good).count(), 1, "{good}");
+    match Scenario::parse(&GOOD.replace(good, bad), "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => panic!("accepted: {bad}"),
+        Err(diagnostics) => diagnostics.render(false),
+    }
+}
+
+macro_rules! reports {
+    ($($name:ident: $good:literal => $bad:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(stringify!($name), report($good, $bad));
+            }
+        )*
+    };
+}
+
+reports! {
+    more_bearers_than_channels: "target_bearers = 10" => "target_bearers = 121";
+    more_fixed_bearers_than_channels: "carriers = 10" => "carriers = 2\nfixed_bearers = 25";
+    fixed_bearers_beside_a_connection: "carriers = 10" => "carriers = 10\nfixed_bearers = 10";
+    minimum_above_target: "minimum_bearers = 1" => "minimum_bearers = 11";
+    threshold_above_target: "modification_threshold = 4" => "modification_threshold = 11";
+    dect_probability_above_one: "good_to_bad = 0.02" => "good_to_bad = 2";
+    timer_of_zero_frames: "bearer_handover_timer_frames = 300" => "bearer_handover_timer_frames = 0";
+    dlc_timer_of_zero_frames: "discard_timer_frames = 20" => "discard_timer_frames = 0";
+    no_attempts: "setup_attempts = 10" => "setup_attempts = 0";
+    no_radio_fixed_part: "radio_fixed_parts = 3" => "radio_fixed_parts = 0";
+    eleven_carriers: "carriers = 10" => "carriers = 11";
+    unknown_terminal_type: "type = \"p32\"" => "type = \"p23\"";
+    negative_traffic: "offered_erlang = 105" => "offered_erlang = -1";
+    calls_without_duration: "mean_duration = \"120s\"" => "mean_duration = \"0s\"";
+    durations_twice: "mean_duration = \"120s\"" => "mean_duration = \"120s\"\ndurations = [{ weight = 1, duration = \"60s\" }]";
+    terminals_twice: "[[dect.terminals]]" => "[[dect.terminals]]\ntype = \"p32\"\noffered_erlang = 1\n[[dect.terminals]]";
+    the_terminal_is_its_gateway: "gateway = \"gateway\"" => "gateway = \"mobile\"";
+    warm_up_after_the_end: "warm_up = \"10s\"" => "warm_up = \"60s\"";
+    window_too_wide: "window_fragments = 63" => "window_fragments = 128";
+    mtu_above_window: "carriers = 10" => "carriers = 10\nmtu = \"1826B\"";
+    overlapping_bursts: "factor = 10 }]" => "factor = 10 }, { start = \"20.5s\", duration = \"1s\", factor = 2 }]";
+    burst_between_frames: "duration = \"1s\"" => "duration = \"0s\"";
+    lu1_with_settings_of_lu2: "service = \"lu2\"" => "service = \"lu1\"";
+    unknown_service: "service = \"lu2\"" => "service = \"lu3\"";
+}
+
+fn outcome(text: &str, trace: Trace) -> Outcome {
+    let scenario = Scenario::parse(text, "dect", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("it runs")
+}
+
+/// A column of a table as numbers.
+fn column(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
+    let table = outcome.tables.iter().find(|t| t.name == table).expect("the table");
+    match &table.columns.iter().find(|c| c.name == column).expect("the column").values {
+        Values::Float(values) => values.clone(),
+        Values::Integer(values) => values.iter().map(|&value| value as f64).collect(),
+        Values::Text(_) => panic!("numbers were expected"),
+    }
+}
+
+/// Two TCP transfers without end, one each way, over ten bearers for ever; `errors` and `dlc` are inline tables.
+fn saturated(seconds: u32, errors: &str, dlc: &str) -> String {
+    let flow = |from, to| {
+        format!(
+            r#"
+[[flow]]
+name = "from {from}"
+from = "{from}"
+to = "{to}"
+transport = {{ protocol = "tcp", variant = "reno", mss = "512B", delayed_ack = false, receive_window = "16KiB", window_scaling = false, min_rto = "2s", initial_rto = "3s" }}
+application = {{ kind = "bulk" }}
+"#
+        )
+    };
+    format!(
+        r#"
+[scenario]
+name = "saturated"
+duration = "{seconds}s"
+ip = "ipv4"
+[[node]]
+name = "mobile"
+[[node]]
+name = "gateway"
+[[dect]]
+name = "air"
+terminal = "mobile"
+gateway = "gateway"
+fixed_bearers = 10
+errors = {errors}
+dlc = {dlc}
+{}{}"#,
+        flow("mobile", "gateway"),
+        flow("gateway", "mobile")
+    )
+}
+
+/// Delivered segments of 512 octets a second, of each direction.
+fn segments_per_s(outcome: &Outcome) -> Vec<f64> {
+    column(outcome, "flows", "goodput_bps").iter().map(|bps| bps / 8.0 / 512.0).collect()
+}
+
+#[test]
+fn without_errors_both_directions_share_the_bearers_with_acknowledgements() {
+    // 1000 fragments a second each way; a segment takes 20, and the acknowledgement that the other direction sends
+    // for it takes 2 of the same queue: 1000 / 22 = 45.4545 segments a second. Slow start up to 32 segments and what
+    // is under way at the end cost less than 2 s of 2000: 0.1 %.
+    let outcome =
+        outcome(&saturated(2000, "{ ber_good = 0, ber_bad = 0 }", "{ service = \"lu2\" }"), Trace::default());
+    for rate in segments_per_s(&outcome) {
+        assert!((rate - 45.4545).abs() < 0.046, "{rate}");
+    }
+    assert_eq!(column(&outcome, "dect", "mean_bearers"), [10.0]);
+    assert_eq!(column(&outcome, "dect", "retransmission_requests_up"), [0.0]);
+    let ratio = column(&outcome, "dect", "received_per_bearer_frame_up")[0];
+    assert!((ratio - 1.0).abs() < 0.001, "{ratio}");
+}
+
+#[test]
+fn the_loop_of_acknowledgements_limits_the_window() {
+    // 63 fragments in every 8 frames of 10 bearers: 7.875 a frame, 787.5 / 22 = 35.795 segments a second.
+    let dlc = "{ service = \"lu2\", acknowledgement_delay_frames = 8 }";
+    let outcome = outcome(&saturated(2000, "{ ber_good = 0, ber_bad = 0 }", dlc), Trace::default());
+    for rate in segments_per_s(&outcome) {
+        assert!((rate - 35.795).abs() < 0.036, "{rate}");
+    }
+}
+
+#[test]
+fn messages_and_time_series_are_recorded() {
+    let mut trace = Trace::default();
+    ["bearers", "dlc_queue", "backlog", "occupancy", "messages"]
+        .iter()
+        .for_each(|kind| assert!(trace.add(kind)));
+    let outcome = outcome(GOOD, trace);
+    // A message a 50 ms from 0 on: 552 octets in 20 fragments.
+    let generated = column(&outcome, "messages", "generated_s");
+    let delivered = column(&outcome, "messages", "delivered_s");
+    assert!(generated.len() > 1100, "{}", generated.len());
+    assert!(generated.iter().zip(&delivered).all(|(from, to)| to - from > 0.0099));
+    let table = outcome.tables.iter().find(|table| table.name == "samples").expect("samples");
+    let Values::Text(series) = &table.columns[1].values else { panic!("names") };
+    for name in ["dect air/bearers", "dect air up/dlc_queue"] {
+        assert!(series.iter().any(|series| series == name), "{name}");
+    }
+    assert!(column(&outcome, "samples", "time_s").is_sorted());
+    // The terminal's bearers and the telephones' are in the log, none longer than the run.
+    let until = column(&outcome, "dect_occupancy", "until_s");
+    let from = column(&outcome, "dect_occupancy", "from_s");
+    assert!(from.iter().zip(&until).all(|(from, until)| from < until && *until <= 60.0));
+    assert!(from.len() > 50, "{}", from.len());
+}
