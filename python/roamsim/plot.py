@@ -41,10 +41,9 @@ def plot(
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
         what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
-            `segments`), of which every point of a
-            sweep makes a panel; `transactions`, whose delays are drawn as their distribution; or a metric
-            `TABLE.COLUMN`, drawn over what was varied with its 95 % interval. `occupancy` draws the channels of a DECT
-            access, its bearers and its queues.
+            `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
+            their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
+            `TABLE.COLUMN`, drawn over what was varied with its 95 % interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
         part: of a trace, the flow and the time that are drawn.
 

@@ -206,7 +206,7 @@ def _time_series(page: Report, results: Results) -> None:
 
 
 def _dect(page: Report, results: Results) -> None:
-    """The accesses of a run with DECT: their channels over time with bearers, handovers and queues, and their tables."""
+    """The accesses of a run with DECT: channels, bearers, handovers and queues over time, and their tables."""
     if "dect" not in results or not results["dect"].height:
         return
     page.heading("DECT")

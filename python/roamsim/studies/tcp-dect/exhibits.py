@@ -15,7 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from roamsim import dectmap, statistics
 from roamsim.result import Result
 from roamsim.study.data import Data, Metric, Row
-from roamsim.study.judging import Verdict, positive, with_interval, within
+from roamsim.study.judging import Verdict, number, positive, with_interval, within
 from roamsim.theory import dect
 from roamsim.timeseries import Part
 
@@ -243,7 +243,7 @@ def state_diagram(data: Data) -> Figure:
         boxes[state] = box
         share = 100 * times.get(state, 0.0) / total_s
         axes.text(x, y + 0.09, state, ha="center", va="center", weight="bold", fontsize=9)
-        axes.text(x, y - 0.13, f"{share:.3g} %", ha="center", va="center", fontsize=9)
+        axes.text(x, y - 0.13, f"{number(share)} %", ha="center", va="center", fontsize=9)
     for (start, end), count in counts.items():
         _arrow(axes, start, end, boxes, 3600 * count / total_s)
     return figure
@@ -314,8 +314,9 @@ def terminals(data: Data) -> Rows:
                     "type": kind if kind != "User" else "the terminal",
                     "mean bearers": with_interval(statistics.mean([row["mean_bearers"] for row in found])),
                     "calls /h": 3600 * sum(row["calls"] for row in found) / measured_s,
-                    "blocked (%)": of("blocked", "calls"),
-                    "dropped (%)": of("dropped", "calls"),
+                    # The terminal's call begins anew each time, and ends in no other way.
+                    "blocked (%)": of("blocked", "calls") if kind != "User" else None,
+                    "dropped (%)": of("dropped", "calls") if kind != "User" else None,
                     "attempts that met a channel in use (%)": of("attempts_occupied", "attempts"),
                     "attempts that collided (%)": of("attempts_collided", "attempts"),
                     "bearer handovers failed (%)": of("bearer_handovers_failed", "bearer_handovers"),
@@ -435,6 +436,7 @@ FINDINGS: dict[str, Holds] = {
     "doubled BER lowers TH / TH_teo": _lower("ratio", ERRORS, REFERENCE),
     "high load raises TH / TH_teo": _lower("ratio", REFERENCE, LOAD),
     "high load lowers TH_teo": _lower("throughput_teo", LOAD, REFERENCE),
+    "the DLC drops less than one frame in 10 000 with doubled BER": _is(ERRORS, _lost, 0, 0.01),
     "there is no TCP timeout": _no_timeout,
     "the mean delay at 20 segments/s is below 1 s": _is(BELOW, "mean_delay_s", 0, 1),
     "the 99 % delay is above 4.6 means, the exponential's": _is(BELOW, _tail, math.log(100), math.inf),
@@ -502,8 +504,8 @@ def data_units(result: Result) -> Figure:
             [("S 32 bit", 1.2, grey), ("A 64 bit", 1.9, sand), ("B 320 bit", 6.2, blue), ("X 4", 0.7, grey)],
         ),
     ]
-    for number, (level, parts) in enumerate(levels):
-        y = 5.6 - 0.85 * number
+    for place, (level, parts) in enumerate(levels):
+        y = 5.6 - 0.85 * place
         x = 0.0
         axes.text(-0.15, y + 0.22, level, ha="right", va="center", weight="bold")
         for text, width, colour in parts:
