@@ -238,6 +238,29 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert not re.search(r'(src|href)="https?://', page)
 
 
+def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, tmp_path: Path) -> None:
+    change(small, "study.toml", 'tables = ["links"]', 'tables = ["links"]\nmeasure = "messages_sent"')
+    with (small / "study.py").open("a") as code:
+        code.write(
+            "\ndef messages_sent(tables):\n"
+            "    sent = tables['signalling']\n"
+            "    packets = int(sum(tables['links']['sent_packets']))\n"
+            "    return {'messages': [int(sent['messages'][0])], 'success_rate': [sent['success_rate'][0]],\n"
+            "            'packets': [packets]}\n"
+        )
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    assert outcome.figures["success-request"][1]["closed_form"] == 25.0
+    rows = json.loads(
+        roamsim("query", "out", "select * from messages_sent where kind = 'indication'", "--json").stdout
+    )
+    # Without loss 100 indications, and registration and subscription: an exchange each.
+    assert [(row["messages"], row["packets"]) for row in rows if row["loss"] == 0] == [(100, 104)] * 2
+    assert study.run(small, level="quick", out=tmp_path / "out").effort.made == 0
+    change(small, "study.toml", 'measure = "messages_sent"', 'measure = "messages_send"')
+    with pytest.raises(UsageError, match=r"study.py has no function 'messages_send'"):
+        study.load(small)
+
+
 def test_a_report_can_be_written_again(small: Path, tmp_path: Path) -> None:
     study.run(small, level="quick", out=tmp_path / "out")
     written = report(tmp_path / "out", tmp_path / "again.html")

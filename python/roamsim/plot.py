@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim import timesequence
+from roamsim import dectmap, timesequence
 from roamsim.curves import Curves, curves, delays
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
@@ -41,8 +41,8 @@ def plot(
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
         what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
-            `segments`), of which every point of a
-            sweep makes a panel; `transactions`, whose delays are drawn as their distribution; or a metric
+            `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
+            their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
             `TABLE.COLUMN`, drawn over what was varied with its 95 % interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
         part: of a trace, the flow and the time that are drawn.
@@ -82,6 +82,8 @@ def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
     table, dot, column = what.partition(".")
+    if what == "occupancy":
+        return dectmap.draw(dectmap.only(dectmap.recordings(results, part)))
     if what == "segments":
         panels = segments(results, part)
         figure, axes = _grid(results.manifest.scenario, panels, same_y=False)

@@ -104,6 +104,9 @@ class Tables(Mapping[str, polars.DataFrame]):
             "signalling": ["name"],
             "links": ["name", "from", "to"],
             "drops": ["place", "reason"],
+            "dect_states": ["name", "state"],
+            "dect_transitions": ["name", "from", "to"],
+            "dect_terminals": ["name", "type"],
             "handovers": ["node", "scheme", "from_cell", "to_cell"],
             "mobile_ip": ["node", "role", "cell"],
         }

@@ -7,18 +7,20 @@ import json
 import os
 import shlex
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import polars
 
-from roamsim import metrics
+from roamsim import dectmap, metrics
 from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
-from roamsim.plot import save
+from roamsim.plot import save, write_figure
 from roamsim.report import Report
+from roamsim.result import RUN_COLUMNS
 from roamsim.store import Results, open_results, study_manifest
 from roamsim.timeseries import NOTES, POINTS, SERIES, segments, time_series
 
@@ -96,6 +98,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         for column in columns:
             _metric(page, results, table, column)
     _time_series(page, results)
+    _dect(page, results)
     page.heading("Tables")
     for table, columns in DRAWN:
         summary = _summary(results, table, columns)
@@ -200,6 +203,34 @@ def _time_series(page: Report, results: Results) -> None:
         notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
         notes += [NOTES[kind]] if kind in NOTES else []
         page.figure(f"samples-{kind}", chart, f"{kind} over time, first replication", " ".join(notes) or None)
+
+
+def _dect(page: Report, results: Results) -> None:
+    """The accesses of a run with DECT: channels, bearers, handovers and queues over time, and their tables."""
+    if "dect" not in results or not results["dect"].height:
+        return
+    page.heading("DECT")
+    try:
+        for recording in dectmap.recordings(results):
+            drawn = io.BytesIO()
+            write_figure(partial(dectmap.draw, recording), drawn, ".svg")
+            page.picture(
+                f"occupancy-{recording.name}",
+                drawn.getvalue().decode(),
+                f"{recording.name}: channels in use, bearers, queues and handovers, first replication",
+                dectmap.note(recording),
+            )
+    except UsageError as error:
+        page.text(f"The map of channels over time is left out: {error}.")
+    for table in ("dect", "dect_states", "dect_terminals"):
+        page.table(_means(results, table), f"{table}: means over replications", folded=table == "dect")
+
+
+def _means(results: Results, table: str) -> polars.DataFrame:
+    """The means of a table's numbers over replications."""
+    keys = [key for key in results.keys_of(table) if key != "point" or len(results.manifest.points) > 1]
+    numbers = [name for name in results[table].columns if name not in (*RUN_COLUMNS, *keys)]
+    return results[table].group_by(keys, maintain_order=True).agg(polars.col(numbers).mean())
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:

@@ -72,6 +72,7 @@ class Experiment:
     trace: Sequence[str] = ()
     table: str = "signalling"  # whose rows figures and statements are about
     tables: Sequence[str] = ()  # others that are kept
+    measure: str = ""  # of study.py: makes the rows of `table` of a finished run's tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +411,8 @@ def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str,
         if name not in dimensions:
             raise UsageError(f"{reader.folder}: {where}: there is no [dimension.{name}]")
     entry["dimensions"] = [dimensions[name] for name in entry.get("dimensions", [])]
+    if "measure" in entry:
+        entry.setdefault("table", entry["measure"])
     for level in LEVELS:
         entry[level] = reader.entry(Extent, f"{where}, {level}", entry.get(level, {}))
     return reader.entry(Experiment, where, entry)  # type: ignore[no-any-return]
@@ -471,6 +474,7 @@ def _check(study: Study, folder: Path) -> None:
     called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
     called += [s.function for s in study.sequences]
     called += [d.settings for d in study.drawings]
+    called += [e.measure for e in study.experiments]
     called += [d.function for e in study.experiments for d in e.dimensions]
     measured = [s.function for s in study.statements]
     shown = [t.function for t in study.tables] + [d.function for d in study.drawings]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,11 @@ class Planned:
     scenario: Scenario
     key: str
     replications: int
+    measure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+    def rows_of(self, tables: Mapping[str, Any], table: str) -> Mapping[str, Any]:
+        """The columns of one table of a finished run, or what the study measures of all its tables."""
+        return self.measure(tables) if self.measure and table == self.experiment.table else tables[table]
 
 
 def plan(study: Study, level: Level, seed: int) -> list[Planned]:
@@ -50,6 +55,7 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
     for experiment in study.experiments:
         path = study.scenario_path(experiment)
         text, name, is_json = source(path)
+        measure = study.function(experiment.measure) if experiment.measure else None
         for point in points(study, experiment, level):
             try:
                 scenario = Scenario.parse(
@@ -58,9 +64,9 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
             except ScenarioError as error:
                 where = ", ".join(f"{name} = {label}" for name, label in point.labels.items())
                 raise ScenarioError(f"experiment {experiment.id} at {where or 'its only point'}:\n{error}") from None
-            kept = (*experiment.trace, *experiment.tables)
+            kept = (*experiment.trace, *experiment.tables, *filter(None, [experiment.measure]))
             key = part_key(":".join([version(), scenario.canonical, *kept]), seed)
-            planned.append(Planned(experiment, point, scenario, key, replications(experiment, level)))
+            planned.append(Planned(experiment, point, scenario, key, replications(experiment, level), measure))
     return planned
 
 
@@ -166,7 +172,7 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
                 events += result.events
                 computing_s += result.wall_s
                 for table in tables:
-                    waiting[table].append((one.key, replication, result.tables[table]))
+                    waiting[table].append((one.key, replication, one.rows_of(result.tables, table)))
                 progress.done(1)
                 if time.monotonic() - written > WRITE_EVERY_S:
                     for table in tables:

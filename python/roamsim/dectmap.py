@@ -1,0 +1,270 @@
+"""What happened on a DECT access: channels in use over time, and bearers, handovers and queues on one time line.
+
+The map has a row for each slot pair of each carrier of a radio fixed part, the colour of a bar is the type of the
+terminal that holds the channel, and the bearers of the access' own terminal stand out. Handovers are read from its
+channels: in the frame in which one is set up another is released, at the same radio fixed part or at a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.timeseries import ALL, Part
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The type of the access' own terminal.
+USER = "User"
+
+#: Types of terminal with their colours: the background pale, the terminal dark on it (chosen).
+COLOURS = {"P08j": "#7fb8da", "P32": "#c8cbd0", "P80": "#e6c229", "Data": "#8cc084", USER: "#d7191c"}
+
+#: Slot pairs of a carrier (ETS 300 175-2 clause 4.2).
+SLOT_PAIRS = 12
+
+#: Seconds that are shown unless others are asked for (chosen: in more, calls are too short to be seen).
+SHOWN_S = 600.0
+
+#: What `--trace` has to record for every part of the picture.
+TRACES = "occupancy,bearers,dlc_queue,backlog"
+
+#: Columns of `samples` where no time series were recorded.
+NO_SAMPLES = {"time_s": polars.Float64, "series": polars.String, "value": polars.Float64, "unit": polars.String}
+
+#: Kinds of events with their marks.
+MARKS = {
+    "bearer handover": ("|", "#0072b2"),
+    "connection handover": ("^", "#d55e00"),
+    "bearer set up": ("+", "#009e73"),
+    "bearer released": ("x", "#000000"),
+}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one run recorded of one access.
+
+    Attributes:
+        name: of the access.
+        occupancy: rows of `dect_occupancy`.
+        samples: rows of `samples`, none where no time series were recorded.
+        start_s: where the time axis begins.
+        end_s: where it ends.
+    """
+
+    name: str
+    occupancy: polars.DataFrame
+    samples: polars.DataFrame
+    start_s: float
+    end_s: float
+
+    @property
+    def shown(self) -> polars.DataFrame:
+        """The channels in use at any time shown."""
+        within = (polars.col("from_s") < self.end_s) & (polars.col("until_s") > self.start_s)
+        return self.occupancy.filter(within)
+
+
+def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list[Recording]:
+    """What the first run of the tables recorded, an entry for each access.
+
+    Raises:
+        UsageError: no channels were recorded, or nothing between these times.
+    """
+    occupancy = tables.get("dect_occupancy")
+    if occupancy is None:
+        raise UsageError(f"no channels of a [[dect]] were recorded; run again with --trace {TRACES}")
+    if not occupancy.height:
+        raise UsageError("no channel was in use in the whole run")
+    first = (polars.col("replication") == 0) & (polars.col("point") == occupancy["point"].min())
+    occupancy = occupancy.filter(first)
+    samples = tables["samples"].filter(first) if "samples" in tables else polars.DataFrame(schema=NO_SAMPLES)
+    found = []
+    for (name,), mine in occupancy.group_by("name", maintain_order=True):
+        last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
+        start_s = part.start_s if part.start_s is not None else 0.0
+        end_s = min(part.end_s, last_s) if part.end_s is not None else min(last_s, start_s + SHOWN_S)
+        if start_s >= end_s:
+            raise UsageError(f"no channel was in use after {start_s:g} s; the run ended at {last_s:g} s")
+        found.append(Recording(str(name), mine, samples, start_s, end_s))
+    return found
+
+
+def only(found: list[Recording]) -> Recording:
+    """The recording of the only access.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if len(found) > 1:
+        names = ", ".join(recording.name for recording in found)
+        raise UsageError(f"a figure shows one DECT access, and these results have {names}; the report shows each")
+    return found[0]
+
+
+def handovers(occupancy: polars.DataFrame) -> polars.DataFrame:
+    """Events of the terminal's bearers: `time_s` and `event`, one of `MARKS`, in order of time.
+
+    Args:
+        occupancy: rows of `dect_occupancy` of one access and run.
+    """
+    mine = occupancy.filter(polars.col("type") == USER)
+    end_s = occupancy["until_s"].max()
+    released: dict[float, list[int]] = {}
+    for row in mine.filter(polars.col("until_s") < end_s).iter_rows(named=True):
+        released.setdefault(row["until_s"], []).append(row["radio_fixed_part"])
+    events = []
+    for row in mine.sort("from_s").iter_rows(named=True):
+        gone = released.get(row["from_s"], [])
+        if not gone:
+            events.append((row["from_s"], "bearer set up"))
+        elif row["radio_fixed_part"] in gone:
+            gone.remove(row["radio_fixed_part"])
+            events.append((row["from_s"], "bearer handover"))
+        else:
+            gone.pop()
+            events.append((row["from_s"], "connection handover"))
+    events += [(at, "bearer released") for at, gone in released.items() for _ in gone]
+    return polars.DataFrame(
+        sorted(events, key=lambda event: event[0]),
+        schema={"time_s": polars.Float64, "event": polars.String},
+        orient="row",
+    )
+
+
+def draw(recording: Recording) -> Figure:
+    """Draws a recording: a map for each radio fixed part, then what was recorded over time below each other."""
+    from matplotlib.figure import Figure
+
+    parts = sorted(recording.occupancy["radio_fixed_part"].unique())
+    lines = list(_lines(recording))
+    heights = [2.6] * len(parts) + [1.5] + [1.2] * len(lines)
+    figure = Figure(figsize=(9.0, sum(heights) + 0.9), layout="constrained")
+    places = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
+    for number, axes in zip(parts, places, strict=False):
+        _map(axes, recording, number)
+    _bearers(places[len(parts)], recording)
+    for (title, drawn), axes in zip(lines, places[len(parts) + 1 :], strict=True):
+        for label, rows in drawn.items():
+            axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, label=label)
+        axes.set_ylabel(title)
+        # Room for the legend above what was recorded.
+        axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for rows in drawn.values()))  # type: ignore[arg-type]
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False, loc="upper left", ncols=2)
+    places[-1].set_xlim(recording.start_s, recording.end_s)
+    places[-1].set_xlabel("time [s]")
+    figure.align_ylabels(places)
+    _legend(figure, recording)
+    return figure
+
+
+def note(recording: Recording) -> str:
+    """What a reader of the picture has to know."""
+    last_s = float(recording.occupancy["until_s"].max() or 0.0)  # type: ignore[arg-type]
+    part = f"From {recording.start_s:g} to {recording.end_s:g} s of {last_s:g} s"
+    more = "" if recording.end_s >= last_s else "; `roamsim plot --what occupancy` with --from and --to draws others"
+    return (
+        f"{part}{more}. A row is a slot pair, groups of {SLOT_PAIRS} are carriers. In the frame of a handover one "
+        "channel of the terminal is released and another set up."
+    )
+
+
+def _map(axes: Axes, recording: Recording, radio_fixed_part: int) -> None:
+    """Draws the channels of one radio fixed part; as pixels, for there may be many."""
+    from matplotlib.collections import PolyCollection
+
+    mine = recording.shown.filter(polars.col("radio_fixed_part") == radio_fixed_part)
+    for kind, colour in COLOURS.items():
+        bars = []
+        for row in mine.filter(polars.col("type") == kind).iter_rows(named=True):
+            low = row["carrier"] * SLOT_PAIRS + row["slot_pair"] + row["half"] / 2
+            high = low + row["slots"]
+            left, right = row["from_s"], row["until_s"]
+            bars.append([(left, low), (left, high), (right, high), (right, low)])
+        edge = {"edgecolors": "black", "linewidths": 0.3} if kind == USER else {"linewidths": 0}
+        axes.add_collection(PolyCollection(bars, facecolors=colour, rasterized=True, **edge), autolim=False)
+    carriers = int(recording.occupancy["carrier"].max() or 0) + 1  # type: ignore[arg-type]
+    axes.set_ylim(0, carriers * SLOT_PAIRS)
+    axes.set_yticks([SLOT_PAIRS * (carrier + 0.5) for carrier in range(carriers)], [str(c) for c in range(carriers)])
+    axes.tick_params(axis="y", length=0)
+    for carrier in range(1, carriers):
+        axes.axhline(SLOT_PAIRS * carrier, color="black", linewidth=0.3)
+    axes.set_ylabel(f"RFP {radio_fixed_part}\ncarrier x slot pair")
+
+
+def _bearers(axes: Axes, recording: Recording) -> None:
+    """Draws the number of the terminal's bearers and what happened to them."""
+    times, counts = _count(recording.occupancy)
+    axes.step(times, counts, where="post", color=COLOURS[USER], linewidth=1)
+    axes.set_ylabel("bearers")
+    most = max(counts, default=1)
+    events = handovers(recording.occupancy)
+    for place, (event, (mark, colour)) in enumerate(MARKS.items()):
+        at = events.filter(polars.col("event") == event)["time_s"]
+        height = most + 1.5 + place * 1.2
+        axes.plot(at, [height] * len(at), mark, color=colour, markersize=4, linestyle="none", label=event)
+    axes.set_ylim(0, most + 2.5 + 1.2 * len(MARKS))
+    axes.set_yticks(range(0, most + 1, 2 if most > 4 else 1))
+    axes.grid(alpha=0.3)
+
+
+def _count(occupancy: polars.DataFrame) -> tuple[list[float], list[int]]:
+    """The number of the terminal's bearers from each instant on."""
+    mine = occupancy.filter(polars.col("type") == USER)
+    steps: dict[float, int] = {0.0: 0}
+    for row in mine.iter_rows(named=True):
+        steps[row["from_s"]] = steps.get(row["from_s"], 0) + 1
+        steps[row["until_s"]] = steps.get(row["until_s"], 0) - 1
+    end_s = occupancy["until_s"].max()
+    times: list[float] = []
+    counts: list[int] = []
+    now = 0
+    for at in sorted(steps):
+        now += steps[at]
+        times.append(at)
+        counts.append(now if at != end_s else counts[-1] if counts else 0)
+    return times, counts
+
+
+def _lines(recording: Recording) -> Iterator[tuple[str, dict[str, polars.DataFrame]]]:
+    """The time series below the map: title, and the samples of each line. A value holds until the next."""
+    for kind, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
+        drawn = {}
+        named = recording.samples.filter(polars.col("series").str.ends_with(f"/{kind}"))
+        for (series,), rows in named.group_by("series", maintain_order=True):
+            label = str(series).removesuffix(f"/{kind}")
+            if kind == "dlc_queue" and not label.startswith(f"dect {recording.name} "):
+                continue
+            before = rows.filter(polars.col("time_s") <= recording.start_s).tail(1)
+            inside = rows.filter(polars.col("time_s").is_between(recording.start_s, recording.end_s, closed="right"))
+            last = polars.concat([before, inside]).tail(1)
+            at = polars.lit(recording.end_s).alias("time_s")
+            drawn[label] = polars.concat([before, inside, last.with_columns(at)])
+        if drawn:
+            yield title, drawn
+
+
+def _legend(figure: Figure, recording: Recording) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    there = set(recording.shown["type"])
+    names = {USER: "the terminal", "Data": "data terminals", "P32": "telephones (P32)"}
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=colour, edgecolor="black" if kind == USER else "none", label=names.get(kind, kind))
+        for kind, colour in COLOURS.items()
+        if kind in there
+    ]
+    handles += [
+        Line2D([], [], marker=mark, color=colour, linestyle="none", markersize=4, label=event)
+        for event, (mark, colour) in MARKS.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False)

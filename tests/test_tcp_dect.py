@@ -1,0 +1,85 @@
+"""The study `tcp-dect`: what it measures of a run, and what its drawings say."""
+
+import re
+
+import pytest
+from roamsim import study
+from roamsim.study.drawings import drawn
+
+PUBLISHED = study.load("tcp-dect")
+
+
+def test_throughput_is_the_mean_of_both_directions_in_segments() -> None:
+    access = {f"{name}_{way}": [7] for name in ("packets", "attempts", "discarded") for way in ("up", "down")}
+    access |= {f"{name}_{way}": [1] for name in ("lost_with_bearer", "fragments_repeated") for way in ("up", "down")}
+    counts = ("retransmission_requests", "dlc_frames_delivered", "dlc_frames_dropped")
+    access |= {f"{name}_{way}": [3] for name in counts for way in ("up", "down")}
+    access |= {"mean_bearers": [6.0], "no_bearer_share": [0.1], "occupied_channels": [200.0], "measured_s": [100.0]}
+    flows = {
+        # 20 and 30 segments/s of 4096 bits.
+        "goodput_bps": [81920.0, 122880.0],
+        "start_s": [10.0, 10.0],
+        "stop_s": [110.0, 110.0],
+        "sent_packets": [4000.0, 5000.0],
+        "timeouts": [1, 2],
+        "fast_retransmits": [0, 1],
+        "retransmissions": [3, 4],
+        "segments_sent": [2000, 3000],
+        "mean_delay_s": [1.0, 3.0],
+        "p95_delay_s": [2.0, 6.0],
+        "p99_delay_s": [3.0, 7.0],
+    }
+    row = {
+        name: values[0] for name, values in PUBLISHED.function("transfer")({"flows": flows, "dect": access}).items()
+    }
+    assert row["throughput"] == pytest.approx(25.0)
+    assert row["throughput_teo"] == pytest.approx(30.0)  # 5 for each of 6 bearers
+    assert row["throughput_ideal"] == pytest.approx(30.0)  # 45 were offered
+    assert row["ratio"] == pytest.approx(25 / 30)
+    assert (row["timeouts"], row["retransmissions"], row["packets"]) == (3, 7, 14)
+    below = {**flows, "sent_packets": [1000.0, 1000.0]}
+    assert PUBLISHED.function("transfer")({"flows": below, "dect": access})["throughput_ideal"] == [10.0]
+
+
+def test_delays_are_those_of_both_directions_together() -> None:
+    delay_s = [0.1] * 6 + [2.0] * 3 + [30.0]
+    tables = {
+        "messages": {"delay_s": delay_s, "generated_s": [0.1 * n for n in range(10)]},
+        "flows": {"timeouts": [0, 4]},
+        "dect": {"mean_bearers": [5.0]},
+    }
+    row = {name: values[0] for name, values in PUBLISHED.function("delays")(tables).items()}
+    assert row["mean_s"] == pytest.approx((0.6 + 6.0 + 30.0) / 10)
+    assert (row["median_s"], row["timeouts"]) == (pytest.approx(0.1), 4)
+    assert (row["beyond_1_s"], row["beyond_10_s"], row["beyond_60_s"]) == (0.4, 0.1, 0.0)
+    assert row["beyond_5_means"] == 0.1  # 5 means are 18.3 s
+    parts = PUBLISHED.function("delays_over_time")(tables)
+    assert (parts["from_s"], parts["segments"]) == ([0.0, 0.5], [5, 5])
+    assert parts["mean_delay_s"] == pytest.approx([0.1, (0.1 + 6.0 + 30.0) / 5])
+    assert parts["longest_delay_s"] == [0.1, 30.0]
+
+
+def test_every_open_choice_is_tried_in_every_situation() -> None:
+    experiment = PUBLISHED.experiment("sensitivity")
+    choices = dict(next(d for d in experiment.dimensions if d.name == "choice").choice)
+    assert choices.pop("as chosen") == {}
+    assert all(choices.values())
+    assert len({str(settings) for settings in choices.values()}) == len(choices)
+    planned = len(list(study.definition.points(PUBLISHED, experiment, "full")))
+    assert planned == 4 * (len(choices) + 1)
+
+
+def test_data_units_have_the_sizes_of_a_run() -> None:
+    drawing = next(d for d in PUBLISHED.drawings if d.id == "data-units")
+    picture = drawn(PUBLISHED, drawing, data=None, seed=1)  # type: ignore[arg-type]  # it draws a run
+    for text in ("payload 512", "packet 552", "fragment 1 of 20", "a pure ACK of 40 takes 2"):
+        assert text in picture, text
+
+
+def test_the_published_differences_have_reasons_that_say_what_they_rest_on() -> None:
+    statements = {s.id: s for s in PUBLISHED.statements}
+    came_out = (PUBLISHED.folder / "README.md").read_text().partition("## What came out")[2].partition("\n## ")[0]
+    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
+    assert differ
+    for name in differ:
+        assert "Tested by runs: " in statements[name].if_differs, name
