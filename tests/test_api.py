@@ -10,20 +10,9 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim
-from conftest import SCENARIO, environment
+from conftest import ROOT, SCENARIO, environment
 from polars.testing import assert_frame_equal
 from roamsim.metrics import metrics
-
-# An access of each technology that has result tables of its own.
-EVERY_ACCESS = """
-[[node]]
-name = "terminal"
-
-[[dect]]
-name = "air"
-terminal = "terminal"
-gateway = "server"
-"""
 
 
 def test_a_scenario_may_be_a_path_text_dictionary_or_loaded(scenario: Path) -> None:
@@ -58,15 +47,14 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
     from roamsim import _roamsim
 
     traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy"]
-    # Tables of the access technologies are there only where one is.
-    text = scenario.read_text() + EVERY_ACCESS
-    result = _roamsim.run(roamsim.load(text), trace=traces)
+    found = {}
+    # Some tables are there only where what they are about is.
+    for path in (scenario, *sorted((ROOT / "examples").glob("*.toml"))):
+        result = _roamsim.run(roamsim.load(path), trace=traces)
+        for table, columns in result.tables.items():
+            for column, values in columns.items():
+                found[table, column] = None if isinstance(values, list) else result.units[table][column]
     explained = {(m.table, m.column): m.unit for m in metrics() if m.table != "run"}
-    found = {
-        (table, column): None if isinstance(values, list) else result.units[table][column]
-        for table, columns in result.tables.items()
-        for column, values in columns.items()
-    }
     assert found == explained
 
 

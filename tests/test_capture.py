@@ -149,3 +149,48 @@ def test_gap_blocks_are_dissected(tmp_path: Path) -> None:
         assert all(begin > end + 1 for begin, end in zip(first, ends, strict=False))
         assert all(begin <= end for begin, end in zip(first, last, strict=True))
     assert most >= 3
+
+
+def test_mobile_ip_is_dissected_with_its_extensions_and_its_tunnels(tmp_path: Path) -> None:
+    settings = {"scenario.duration": "60s", "mobile_ip.walk.reverse_tunnel": True}
+    file = capture(tmp_path, ROOT / "examples" / "mobile-ip.toml", **settings)
+    wrong = (
+        "_ws.malformed || tcp.checksum.status == 0 || udp.checksum.status == 0 || ip.checksum.status == 0 "
+        "|| icmp.checksum.status == 0"
+    )
+    assert tshark(file, "-Y", wrong) == ""
+
+    def rows(which: str, *fields: str) -> set[tuple[str, ...]]:
+        """The different combinations of fields of the packets that a filter lets pass."""
+        wanted = (word for field in fields for word in ("-e", field))
+        shown = tshark(file, "-Y", which, "-T", "fields", *wanted)
+        return {tuple(line.split("\t")) for line in shown.splitlines()}
+
+    flags = ("icmp.mip.h", "icmp.mip.f", "icmp.mip.rt", "icmp.mip.coa", "icmp.mip.prefixlength", "icmp.mip.life")
+    # The home agent has no care-of address.
+    assert rows("icmp.type == 9", "ip.ttl", *flags) == {
+        ("1", "1", "0", "1", "", "32", "1800"),
+        ("1", "0", "1", "1", "10.0.0.10", "32", "1800"),
+    }
+    fields = (
+        "udp.port",
+        "mip.t",
+        "mip.life",
+        "mip.homeaddr",
+        "mip.haaddr",
+        "mip.coa",
+        "mip.ext.type",
+        "mip.auth.spi",
+    )
+    away = ("434,434", "1", "60", "10.0.0.9", "10.0.0.7", "10.0.0.10", "32", "0x00000100")
+    home = ("434,434", "0", "0", "10.0.0.9", "10.0.0.7", "10.0.0.9", "32", "0x00000100")
+    assert rows("mip.type == 1", *fields) == {away, home}
+    assert {row[0] for row in rows("mip.type == 3", "mip.code")} == {"0"}
+    # Data through the reverse tunnel, acknowledgements through the other: 20 B more outside.
+    ends = rows("ip.proto == 4 && tcp.len > 0", "ip.src", "ip.dst")
+    assert ends == {("10.0.0.10,10.0.0.9", "10.0.0.7,10.0.0.1")}
+    lengths = rows("ip.proto == 4", "ip.len", "ip.proto")
+    assert {int(inner) + 20 for outer, inner in (row[0].split(",") for row in lengths)} == {
+        int(row[0].split(",")[0]) for row in lengths
+    }
+    assert ("10.0.0.7,10.0.0.1", "10.0.0.10,10.0.0.9") in rows("ip.proto == 4 && tcp.len == 0", "ip.src", "ip.dst")
