@@ -41,8 +41,7 @@ terminals = [
 "#
     );
     for (from, to) in [("mobile", "gateway"), ("gateway", "mobile")] {
-        if segments_per_s > 0 {
-            let interval_us = 1_000_000 / segments_per_s;
+        if let Some(interval_us) = 1_000_000_u64.checked_div(segments_per_s) {
             text += &format!(
                 "[[flow]]\nname = \"from {from}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {tcp}\n\
                  application = {{ kind = \"poisson\", packet_size = \"512B\", mean_interval = \"{interval_us}us\" }}\n"
