@@ -65,37 +65,37 @@ def percent(estimate: Estimate) -> str:
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
-def _throughput(data: Data, protocol: str) -> list[dict[str, Any]]:
+def _throughput(data: Data, protocol: str, beside: str) -> list[dict[str, Any]]:
     of_publication = published()
     rows = []
     for wire in data.labels("bandwidths", "wireline_kbps"):
         row: dict[str, Any] = {"wire (kb/s)": wire}
         for radio in data.labels("bandwidths", "radio_kbps"):
             here = data.estimate("bandwidths", segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
-            there = of_publication.get((protocol, float(wire), int(radio)))
-            row[f"radio {radio} kb/s"] = with_interval(here) + (f" [{there}]" if there is not None else "")
+            there = of_publication[beside, float(wire), int(radio)]
+            row[f"radio {radio} kb/s"] = f"{with_interval(here)} [{there}]"
         rows.append(row)
     return rows
 
 
 def throughput_reno(data: Data) -> list[dict[str, Any]]:
     """Segments received with Reno; published ones in brackets."""
-    return _throughput(data, RENO)
+    return _throughput(data, RENO, RENO)
 
 
 def throughput_sack(data: Data) -> list[dict[str, Any]]:
     """The same with SACK."""
-    return _throughput(data, SACK)
+    return _throughput(data, SACK, SACK)
 
 
 def throughput_sctp(data: Data) -> list[dict[str, Any]]:
     """The same with SCTP."""
-    return _throughput(data, SCTP)
+    return _throughput(data, SCTP, SCTP)
 
 
 def throughput_sctp_2960(data: Data) -> list[dict[str, Any]]:
     """The same with SCTP by RFC 2960, beside the same published values: what was published is of that time."""
-    return _throughput(data, SCTP_2960)
+    return _throughput(data, SCTP_2960, SCTP)
 
 
 def _gains(data: Data, order: str) -> list[dict[str, Any]]:
