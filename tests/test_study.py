@@ -9,6 +9,7 @@ from conftest import Command
 from roamsim import study
 from roamsim.errors import CheckFailed, UsageError
 from roamsim.results_report import report
+from roamsim.study.definition import LEVELS, points
 from roamsim.study.figures import chart
 from roamsim.study.sequences import picture
 
@@ -383,6 +384,13 @@ def test_a_failed_check_is_an_error_and_stands_in_the_report(small: Path, tmp_pa
         ("study.toml", '"kind", "size_bytes", "loss"]', '"kind", "sise_bytes"]', r"no \[dimension.sise_bytes\]"),
         ("study.toml", '"size", quick', '"sise", quick', "study.py has no function 'sise'"),
         ("study.toml", "dimensions = [", "dimension = [", "unknown key 'dimension'"),
+        ("study.toml", 'quick = "100", full', "full", "size_bytes: give the values, or those of quick and full"),
+        (
+            "study.toml",
+            'quick = "100", full',
+            'values = "50", quick = "100", full',
+            "size_bytes: give the values, or",
+        ),
         ("figures.toml", 'experiments = ["lossy"]', 'experiments = ["lousy"]', "no experiment 'lousy'"),
         ("figures.toml", 'x = "loss"', 'x = "lost"', "no dimension 'lost'"),
         ("figures.toml", "success-{kind}", "success", "'success' is there twice"),
@@ -400,6 +408,14 @@ def test_a_malformed_definition_says_where(small: Path, file: str, old: str, new
     change(small, file, old, new)
     with pytest.raises(UsageError, match=message):
         study.load(small)
+
+
+def test_values_hold_at_both_levels(small: Path) -> None:
+    change(small, "study.toml", 'quick = "100", full = "100,200"', "values = [100, 300]")
+    loaded = study.load(small)
+    for level in LEVELS:
+        labels = [point.labels["size_bytes"] for point in points(loaded, loaded.experiments[0], level)]
+        assert sorted(set(labels)) == [100, 300]
 
 
 def test_studies_are_found_by_name(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,13 @@ The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), a
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -95,6 +96,24 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
 
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("segment")
+
+
+def repaired_after_s(events: Iterable[Mapping[str, Any]]) -> float:
+    """Seconds from the first loss until the sender heard that all up to the last lost octet had arrived.
+
+    Args:
+        events: rows of the table `segments` of one sender in one run.
+
+    Returns:
+        NaN where nothing was lost, or where the run ended before.
+    """
+    rows = list(events)
+    lost = [row for row in rows if row["event"] == "lost"]
+    if not lost:
+        return math.nan
+    end_bytes = max(row["end_bytes"] for row in lost)
+    heard = (row["time_s"] for row in rows if row["event"] == "acknowledged" and row["end_bytes"] >= end_bytes)
+    return float(min(heard, default=math.nan) - min(row["time_s"] for row in lost))
 
 
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:

@@ -37,15 +37,17 @@ class Dimension:
     """One thing that an experiment varies.
 
     Exactly one of: `choice` (named settings), `path` (a scenario value takes the values of `quick` or `full`), or
-    `function` (a function of study.py makes settings of a value and of the dimensions before it).
+    `function` (a function of study.py makes settings of a value and of the dimensions before it). `values` stands for
+    `quick` and `full` where both take the same.
     """
 
     name: str
     choice: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     path: str = ""
     function: str = ""
-    quick: str = ""
-    full: str = ""
+    quick: str | Sequence[Any] = ""
+    full: str | Sequence[Any] = ""
+    values: str | Sequence[Any] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,7 @@ def _values(
     if dimension.choice:
         yield from dimension.choice.items()
         return
-    spec = dimension.quick if level == "quick" else dimension.full
+    spec = dimension.values or (dimension.quick if level == "quick" else dimension.full)
     for value in variation(dimension.name, spec).values:
         if dimension.path:
             yield value.shown, {dimension.path: value.shown}
@@ -494,8 +496,8 @@ def _check(study: Study, folder: Path) -> None:
         for d in experiment.dimensions:
             if sum(map(bool, (d.choice, d.path, d.function))) != 1:
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
-            if not d.choice and not (d.quick and d.full):
-                refuse(f"experiment {experiment.id}, dimension {d.name}: give the values for quick and full")
+            if not d.choice and bool(d.values) == bool(d.quick and d.full):
+                refuse(f"experiment {experiment.id}, dimension {d.name}: give the values, or those of quick and full")
     elements: list[Sequencechart | Tabulation | Drawing] = [*study.sequences, *study.tables, *study.drawings]
     for element in elements:
         if element.part not in study.parts:

@@ -1,0 +1,288 @@
+"""The study's tables and drawings.
+
+Gains are ratios of means in pairs: in a replication all protocols meet the same walk and the same draws.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars
+from matplotlib.figure import Figure
+from roamsim import statistics, timesequence
+from roamsim.result import Result
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data, Row
+from roamsim.study.figures import COLOURS
+from roamsim.study.judging import with_interval
+
+RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
+SEGMENT_BYTES = 1000
+
+#: The names of the protocols in published.csv.
+PUBLISHED_NAMES = {"tcp-reno": RENO, "tcp-sack": SACK, "sctp": SCTP}
+
+#: The three orders: the protocol that is said to be behind, and the one ahead.
+ORDERS = {"SACK over Reno": (RENO, SACK), "SCTP over Reno": (RENO, SCTP), "SCTP over SACK": (SACK, SCTP)}
+
+
+def published() -> dict[tuple[str, float, int], int]:
+    """The published segments received in 200 s, by protocol, wire and radio bandwidth (kb/s)."""
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {
+        (PUBLISHED_NAMES[row["protocol"]], float(row["wireline_kbps"]), int(column.removeprefix("wireless_"))): int(
+            row[column]
+        )
+        for row in rows
+        for column in row
+        if column.startswith("wireless_")
+    }
+
+
+def segments(row: Row) -> float:
+    """Segments received by the correspondent node."""
+    return float(row["delivered_bytes"]) / SEGMENT_BYTES
+
+
+def gain(data: Data, experiment: str, behind: str, ahead: str, **where: Any) -> Estimate:
+    """How much more a protocol gets through than another, 0.05 for 5 %, with its interval (Fieller's, for pairs)."""
+    first, second = (data.by_replication(experiment, segments, protocol=p, **where) for p in (behind, ahead))
+    order = sorted(first.keys() & second.keys())
+    return statistics.paired_ratio([first[r] for r in order], [second[r] for r in order])
+
+
+def percent(estimate: Estimate) -> str:
+    """A gain in percent with its interval, which need not be symmetric."""
+    if not estimate.low <= estimate.high:
+        return f"{100 * estimate.mean:+.0f} %"
+    return f"{100 * estimate.mean:+.1f} % ({100 * estimate.low:+.1f} … {100 * estimate.high:+.1f})"
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def _throughput(data: Data, protocol: str) -> list[dict[str, Any]]:
+    of_publication = published()
+    rows = []
+    for wire in data.labels("bandwidths", "wireline_kbps"):
+        row: dict[str, Any] = {"wire (kb/s)": wire}
+        for radio in data.labels("bandwidths", "radio_kbps"):
+            here = data.estimate("bandwidths", segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
+            there = of_publication.get((protocol, float(wire), int(radio)))
+            row[f"radio {radio} kb/s"] = with_interval(here) + (f" [{there}]" if there is not None else "")
+        rows.append(row)
+    return rows
+
+
+def throughput_reno(data: Data) -> list[dict[str, Any]]:
+    """Segments received with Reno; published ones in brackets."""
+    return _throughput(data, RENO)
+
+
+def throughput_sack(data: Data) -> list[dict[str, Any]]:
+    """The same with SACK."""
+    return _throughput(data, SACK)
+
+
+def throughput_sctp(data: Data) -> list[dict[str, Any]]:
+    """The same with SCTP."""
+    return _throughput(data, SCTP)
+
+
+def throughput_sctp_2960(data: Data) -> list[dict[str, Any]]:
+    """The same with SCTP by RFC 2960, beside the same published values: what was published is of that time."""
+    return _throughput(data, SCTP_2960)
+
+
+def _gains(data: Data, order: str) -> list[dict[str, Any]]:
+    behind, ahead = ORDERS[order]
+    of_publication = published()
+    rows = []
+    for wire in data.labels("bandwidths", "wireline_kbps"):
+        row: dict[str, Any] = {"wire (kb/s)": wire}
+        for radio in data.labels("bandwidths", "radio_kbps"):
+            here = gain(data, "bandwidths", behind, ahead, wireline_kbps=wire, radio_kbps=radio)
+            there = (
+                of_publication[ahead, float(wire), int(radio)] / of_publication[behind, float(wire), int(radio)] - 1
+            )
+            row[f"radio {radio} kb/s"] = f"{percent(here)} [{100 * there:+.0f} %]"
+        rows.append(row)
+    return rows
+
+
+def gains_over_reno(data: Data) -> list[dict[str, Any]]:
+    """SCTP over Reno in percent, with intervals; published ones in brackets."""
+    return _gains(data, "SCTP over Reno")
+
+
+def gains_over_sack(data: Data) -> list[dict[str, Any]]:
+    """SCTP over SACK."""
+    return _gains(data, "SCTP over SACK")
+
+
+def gains_sack_over_reno(data: Data) -> list[dict[str, Any]]:
+    """SACK over Reno."""
+    return _gains(data, "SACK over Reno")
+
+
+def _orders(data: Data, experiment: str, dimension: str, what: str) -> list[dict[str, Any]]:
+    rows = []
+    orders = {**ORDERS, "RFC 9260 over RFC 2960": (SCTP_2960, SCTP)}
+    for label in data.labels(experiment, dimension):
+        for bottleneck in data.labels(experiment, "bottleneck"):
+            where = {dimension: label, "bottleneck": bottleneck}
+            row: dict[str, Any] = {what: label, "bottleneck": bottleneck}
+            row["kB, SACK"] = round(data.estimate(experiment, segments, protocol=SACK, **where).mean)
+            for order, (behind, ahead) in orders.items():
+                row[order] = percent(gain(data, experiment, behind, ahead, **where))
+            waits = [data.estimate(experiment, "timeouts", protocol=p, **where).mean for p in (RENO, SACK, SCTP)]
+            row["timeouts of Reno, SACK, SCTP"] = ", ".join(f"{wait:.1f}" for wait in waits)
+            rows.append(row)
+    return rows
+
+
+def sensitivity(data: Data) -> list[dict[str, Any]]:
+    """The three orders with one choice changed at a time."""
+    return _orders(data, "variations", "variation", "changed")
+
+
+def by_loss(data: Data) -> list[dict[str, Any]]:
+    """The three orders by what the radio link loses."""
+    return _orders(data, "losses", "loss", "the radio link loses")
+
+
+def recovery_times(data: Data) -> list[dict[str, Any]]:
+    """How long each protocol takes over each pattern, what it sends again, and how often it waits for a timeout."""
+    rows = []
+    for pattern in data.labels("recovery", "pattern"):
+        events = data.rows_of("recovery", "segments", protocol=RENO, pattern=pattern)
+        lost = [round(event["start_bytes"] / SEGMENT_BYTES) + 1 for event in events if event["event"] == "lost"]
+        rows.append({"lost": ", ".join(map(str, lost)), **_recoveries(data, "recovery", pattern=pattern)})
+    return rows
+
+
+def recovery_outage(data: Data) -> list[dict[str, Any]]:
+    """The same by how long the radio link fails."""
+    return [
+        {"outage (s)": seconds, **_recoveries(data, "recovery-outage", outage_s=seconds)}
+        for seconds in data.labels("recovery-outage", "outage_s")
+    ]
+
+
+def _recoveries(data: Data, experiment: str, **where: Any) -> dict[str, str]:
+    found = {}
+    for protocol in data.labels(experiment, "protocol"):
+        events = data.rows_of(experiment, "segments", protocol=protocol, **where)
+        (flow,) = data.rows(experiment, protocol=protocol, **where)
+        waited = f", timeouts: {flow['timeouts']}" if flow["timeouts"] else ""
+        seconds = timesequence.repaired_after_s(events)
+        found[str(protocol)] = f"{seconds:.2f} s, {flow['retransmissions']} sent again{waited}"
+    return found
+
+
+def handovers(data: Data) -> list[dict[str, Any]]:
+    """The handovers of one walk of each protocol, in their order."""
+    ordered = sorted(data.rows_of("one-walk", "handovers"), key=lambda row: str(row["variation"]))
+    return [
+        {
+            "walk": row["variation"],
+            "protocol": row["protocol"],
+            "to": row["to_cell"],
+            "detected": _seconds(row["detected_s"]),
+            "registered": _seconds(row["completed_s"]),
+            "interruption": _seconds(row["interruption_s"]),
+            "data lost": row["lost_data"],
+            "acknowledgements lost": row["lost_acknowledgements"],
+            "out of reach": row["lost_out_of_reach"],
+            "radio errors": row["lost_radio_error"],
+            "at an agent": row["lost_agent"],
+        }
+        for row in ordered
+    ]
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def drops(data: Data) -> list[dict[str, Any]]:
+    """Packets lost on one walk of each protocol, by place and reason."""
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+    protocols = [str(label) for label in data.labels("one-walk", "protocol")]
+    for row in data.rows_of("one-walk", "drops"):
+        at = (row["variation"], row["place"], row["reason"])
+        named = dict(zip(("walk", "place", "reason"), at, strict=True))
+        # A cell has several directions from its agent: to all, and to each station.
+        rows.setdefault(at, {**named, **dict.fromkeys(protocols, 0)})[row["protocol"]] += row["packets"]
+    return [rows[at] for at in sorted(rows)]
+
+
+# Drawings ---------------------------------------------------------------------------------------------------------
+
+
+def gain_curves(data: Data, over: Mapping[str, str], against: str) -> Figure:
+    """SCTP's gain over a protocol against one bandwidth, a line for each of the other; measured and published."""
+    along, lines = ("radio_kbps", "wireline_kbps") if against == "radio" else ("wireline_kbps", "radio_kbps")
+    other = "wire" if against == "radio" else "radio"
+    of_publication = published()
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    places = [float(x) for x in data.labels("bandwidths", along)]
+    for number, line in enumerate(data.labels("bandwidths", lines)):
+        colour = COLOURS[number]
+        measured = [
+            gain(data, "bandwidths", over["name"], SCTP, **{lines: line, along: x})
+            for x in data.labels("bandwidths", along)
+        ]
+        mean = [100 * e.mean for e in measured]
+        half = [[100 * (e.mean - e.low) for e in measured], [100 * (e.high - e.mean) for e in measured]]
+        style = {"color": colour, "marker": "o", "markersize": 3.5, "linewidth": 1.2}
+        left.errorbar(places, mean, yerr=half, capsize=2, elinewidth=0.7, label=f"{other} {line} kb/s", **style)
+        there = []
+        for x in places:
+            wire, radio = (float(line), int(x)) if against == "radio" else (x, int(line))
+            there.append(100 * (of_publication[SCTP, wire, radio] / of_publication[over["name"], wire, radio] - 1))
+        right.plot(places, there, **style)
+    for axes, title in ((left, "measured, with 95 % intervals"), (right, "published (another scale)")):
+        axes.set_title(title, fontsize=10)
+        axes.set_xscale("log")
+        axes.set_xticks(places, [f"{x:g}" for x in places])
+        axes.minorticks_off()
+        axes.set_xlabel(f"bandwidth of the {against} [kb/s]")
+        axes.axhline(0, color="#808080", linewidth=0.8)
+        axes.grid(alpha=0.25)
+    left.set_ylabel(f"gain of SCTP over {over['name']} [%]")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def recovery(result: Result, protocol: Mapping[str, str]) -> Figure:
+    """What one protocol does about the six losses."""
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(protocol["name"], fontsize=10)
+    events = result.tables["segments"].filter(polars.col("time_s").is_between(4, 14))
+    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
+    axes.set_xlim(4.5, 14)
+    axes.set_ylim(45, 105)
+    timesequence.legend(figure, [axes])
+    return figure
+
+
+def walk(result: Result, protocol: Mapping[str, str]) -> Figure:
+    """What one protocol does while the host is handed over for the first time, and the edge of the cell behind it."""
+    first_s, last_s = 6.0, 22.0
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.set_title(protocol["name"], fontsize=10)
+    events = result.tables["segments"].filter(polars.col("time_s").is_between(first_s, last_s))
+    timesequence.draw(axes, events, segment_bytes=SEGMENT_BYTES)
+    (handover,) = result.tables["handovers"].head(1).iter_rows(named=True)
+    axes.axvspan(handover["detected_s"], handover["completed_s"], color="#808080", alpha=0.2, linewidth=0)
+    axes.set_xlim(first_s, last_s)
+    timesequence.legend(figure, [axes])
+    return figure

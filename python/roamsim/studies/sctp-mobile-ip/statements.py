@@ -1,0 +1,202 @@
+"""Measurements of the published statements, one function a clause; the rule of each stands in statements.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from roamsim import statistics, timesequence
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data
+from roamsim.study.judging import Finding, Value, positive, value_of, with_interval, within, yes
+
+RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
+SLOW, FAST = (150, 200), (1000, 2000)
+
+Cell = tuple[float, int]
+"""Bandwidths of wire and radio in kb/s."""
+
+
+# 1. Recovery
+
+
+def _recovery(data: Data, protocol: str) -> list[float]:
+    """Seconds from the first loss until the sender heard that all lost segments had arrived, one for each pattern."""
+    return [
+        timesequence.repaired_after_s(data.rows_of("recovery", "segments", protocol=protocol, pattern=pattern))
+        for pattern in data.labels("recovery", "pattern")
+    ]
+
+
+def reno_recovery(data: Data) -> Finding:
+    """1a."""
+    return within(statistics.mean(_recovery(data, RENO)), 13.5, 22.5, "Reno (s)")
+
+
+def sack_recovery(data: Data) -> Finding:
+    """1b."""
+    return within(statistics.mean(_recovery(data, SACK)), 4.875, 8.125, "SACK (s)")
+
+
+def sack_faster(data: Data) -> Finding:
+    """1c."""
+    return positive(
+        statistics.paired_difference(_recovery(data, SACK), _recovery(data, RENO)),
+        "Reno less SACK, over patterns (s)",
+    )
+
+
+def sctp_faster(data: Data) -> Finding:
+    """1d."""
+    return positive(
+        statistics.paired_difference(_recovery(data, SCTP), _recovery(data, SACK)),
+        "SACK less SCTP, over patterns (s)",
+    )
+
+
+def _timeouts(data: Data, protocol: str) -> list[int]:
+    return [int(row["timeouts"]) for row in data.rows("recovery", protocol=protocol)]
+
+
+def reno_waits(data: Data) -> Finding:
+    """1e."""
+    timeouts = _timeouts(data, RENO)
+    words = f"timeouts of Reno: {min(timeouts)} to {max(timeouts)} a pattern"
+    return yes(min(timeouts) >= 1, words, Value("fewest timeouts in a pattern", min(timeouts)))
+
+
+def others_do_not_wait(data: Data) -> Finding:
+    """1f."""
+    most = max(_timeouts(data, SACK) + _timeouts(data, SCTP))
+    return yes(most == 0, f"most timeouts of SACK or SCTP in a pattern: {most}", Value("most timeouts", most))
+
+
+# 2. Orders and gains
+
+
+def _received(data: Data, protocol: str) -> dict[Cell, dict[int, float]]:
+    """Bytes received, by bandwidths and replication."""
+    found: dict[Cell, dict[int, float]] = {}
+    for row in data.rows("bandwidths", protocol=protocol):
+        cell = (float(row["wireline_kbps"]), int(row["radio_kbps"]))
+        found.setdefault(cell, {})[row["replication"]] = float(row["delivered_bytes"])
+    return found
+
+
+def _gains(data: Data, behind: str, ahead: str) -> dict[int, dict[Cell, float]]:
+    """For each replication, the gain at each pair of bandwidths in percent."""
+    first, second = _received(data, behind), _received(data, ahead)
+    found: dict[int, dict[Cell, float]] = {}
+    for cell in first:
+        for replication in first[cell].keys() & second[cell].keys():
+            gain = 100 * (second[cell][replication] / first[cell][replication] - 1)
+            found.setdefault(replication, {})[cell] = gain
+    return found
+
+
+def _of(gains: Mapping[int, Mapping[Cell, float]], function: Callable[[Mapping[Cell, float]], float]) -> Estimate:
+    """An estimate of a function of all gains, over replications."""
+    return statistics.mean([function(gains[replication]) for replication in sorted(gains)])
+
+
+def _average(wires: Sequence[float] | None, radios: Sequence[int]) -> Callable[[Mapping[Cell, float]], float]:
+    """The gain averaged over some wires (all: None) and some radio links."""
+
+    def average(gains: Mapping[Cell, float]) -> float:
+        return fmean(g for (wire, radio), g in gains.items() if (wires is None or wire in wires) and radio in radios)
+
+    return average
+
+
+def _nearly_everywhere(data: Data, behind: str, ahead: str, exceptions: int) -> Finding:
+    first, second = _received(data, behind), _received(data, ahead)
+    less, clearly_less = [], []
+    for cell in first:
+        order = sorted(first[cell].keys() & second[cell].keys())
+        difference = statistics.paired_difference(
+            [first[cell][r] / 1000 for r in order], [second[cell][r] / 1000 for r in order]
+        )
+        if difference.mean < 0:
+            less.append((difference, cell))
+        if difference.high < 0:
+            clearly_less.append(cell)
+    whole = f"in {len(clearly_less)} with its whole interval"
+    words = f"{ahead} is below {behind} in {len(less)} of {len(first)} cells, {whole}"
+    if less:
+        worst, (wire, radio) = min(less, key=lambda one: one[0].mean)
+        words += f"; furthest at {wire:g} and {radio} kb/s, by {with_interval(worst)} segments"
+    values = (Value("cells below", len(less)), Value("cells below with their whole interval", len(clearly_less)))
+    if len(clearly_less) > exceptions:
+        return Finding("differs", words, values)
+    return Finding("agrees" if len(less) <= exceptions else "not decidable", words, values)
+
+
+def sctp_over_sack(data: Data) -> Finding:
+    """2a."""
+    return _nearly_everywhere(data, SACK, SCTP, 3)
+
+
+def sack_over_reno(data: Data) -> Finding:
+    """2b."""
+    return _nearly_everywhere(data, RENO, SACK, 1)
+
+
+def largest_where_slow(data: Data) -> Finding:
+    """2c."""
+    slow, fast = _average(None, SLOW), _average(None, FAST)
+    gains = _gains(data, RENO, SCTP)
+    return positive(
+        _of(gains, lambda g: slow(g) - fast(g)), "gain over Reno at slow radio links less that at fast ones (points)"
+    )
+
+
+def large_where_slow(data: Data) -> Finding:
+    """2d."""
+    return within(_of(_gains(data, RENO, SCTP), _average(None, SLOW)), 30, 200, "gain over Reno (%)")
+
+
+def small_over_reno(data: Data) -> Finding:
+    """2e."""
+    return within(_of(_gains(data, RENO, SCTP), _average(None, FAST)), 3, 22, "gain over Reno (%)")
+
+
+def small_over_sack(data: Data) -> Finding:
+    """2f."""
+    return within(_of(_gains(data, SACK, SCTP), _average(None, FAST)), -2, 8, "gain over SACK (%)")
+
+
+# 3. Where the bottleneck is
+
+
+def considerable_with_fast_wire(data: Data) -> Finding:
+    """3a."""
+    return within(
+        _of(_gains(data, RENO, SCTP), _average([1500.0], (150, 200, 384))), 30, float("inf"), "gain over Reno (%)"
+    )
+
+
+def small_with_slow_wire(data: Data) -> Finding:
+    """3b."""
+    return within(
+        _of(_gains(data, RENO, SCTP), _average([28.8, 54.0, 200.0], FAST)), float("-inf"), 22, "gain over Reno (%)"
+    )
+
+
+def _spread(gains: Mapping[Cell, float], index: int) -> float:
+    """Largest less smallest gain along one of the bandwidths, averaged over the other."""
+    along = {cell[index] for cell in gains}
+    means = [fmean(gain for cell, gain in gains.items() if cell[index] == at) for at in along]
+    return max(means) - min(means)
+
+
+def more_sensitive_to_radio(data: Data) -> Finding:
+    """3c."""
+    gains = _gains(data, RENO, SCTP)
+    radio, wire = _of(gains, lambda g: _spread(g, 1)), _of(gains, lambda g: _spread(g, 0))
+    finding = positive(
+        _of(gains, lambda g: _spread(g, 1) - _spread(g, 0)),
+        f"spread of the gain over Reno: {with_interval(radio)} points along the radio bandwidth, "
+        f"{with_interval(wire)} along the wire's; difference (points)",
+    )
+    values = (value_of("spread along the radio bandwidth", radio), value_of("spread along the wire's", wire))
+    return Finding(finding.verdict, finding.measured, (*values, *finding.values), finding.decided_by)

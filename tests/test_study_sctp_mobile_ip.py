@@ -1,0 +1,124 @@
+"""The definition of the study `sctp-mobile-ip`, and single runs of its scenarios."""
+
+import itertools
+import math
+import re
+from typing import Any
+
+import pytest
+import roamsim
+from roamsim import study
+from roamsim.study import Data
+from roamsim.study.definition import points
+from roamsim.timesequence import repaired_after_s
+
+FOLDER = study.available()["sctp-mobile-ip"]
+PROTOCOLS = ("TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)")
+
+
+@pytest.fixture(scope="module")
+def loaded() -> study.Study:
+    return study.load("sctp-mobile-ip")
+
+
+def test_the_tables_have_each_protocol_at_each_pair_of_bandwidths(loaded: study.Study) -> None:
+    labels = [point.labels for point in points(loaded, loaded.experiment("bandwidths"), "full")]
+    assert len(labels) == 4 * 6 * 5
+    assert {label["protocol"] for label in labels} == set(PROTOCOLS)
+    assert loaded.experiment("bandwidths").full.replications >= 10
+
+
+def test_the_published_values_are_there(loaded: study.Study) -> None:
+    published = loaded.exhibit("published")()
+    assert len(published) == 90
+    assert published["TCP Reno", 28.8, 150] == 287
+    assert published["TCP SACK", 200, 384] == 1262
+    assert published["SCTP", 1500, 2000] == 2793
+
+
+def test_every_change_is_run_and_changes_something(loaded: study.Study) -> None:
+    changes = loaded.code.VARIATIONS
+    run = list(points(loaded, loaded.experiment("variations"), "full"))
+    assert {point.labels["variation"] for point in run} == set(changes)
+    base = {(p.labels["protocol"], p.labels["bottleneck"]): p for p in run if p.labels["variation"] == "as chosen"}
+    for name in set(changes) - {"as chosen"}:
+        changed = [p for p in run if p.labels["variation"] == name]
+        assert any(p.settings != base[p.labels["protocol"], p.labels["bottleneck"]].settings for p in changed), name
+
+
+def test_patterns_lose_six_segments_of_one_window_none_next_to_another(loaded: study.Study) -> None:
+    patterns = loaded.code.PATTERNS
+    assert len(set(patterns)) == 10
+    for pattern in patterns:
+        assert len(pattern) == 6
+        assert pattern[0] == 51 and pattern[-1] <= 70
+        assert all(b - a > 1 for a, b in itertools.pairwise(pattern))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_meets_the_same_six_losses(loaded: study.Study, protocol: str) -> None:
+    result = roamsim.run(
+        FOLDER / "scenarios/pattern.toml", set=loaded.code.protocol(protocol, {}), trace=["segments"]
+    )
+    lost = [row for row in result.tables["segments"].iter_rows(named=True) if row["event"] == "lost"]
+    assert [row["start_bytes"] // 1000 + 1 for row in lost] == [51, 53, 55, 57, 59, 61]
+
+
+def test_repair_ends_with_the_acknowledgement_of_all_that_was_lost() -> None:
+    def event(time_s: float, what: str, start: int, end: int) -> dict[str, Any]:
+        return {"time_s": time_s, "event": what, "start_bytes": start, "end_bytes": end}
+
+    events = [
+        event(1.0, "lost", 1000, 2000),
+        event(1.5, "lost", 3000, 4000),
+        event(2.0, "acknowledged", 0, 3000),
+        event(3.25, "acknowledged", 3000, 4500),
+        event(4.0, "acknowledged", 4500, 9000),
+    ]
+    assert repaired_after_s(events) == 2.25
+    assert math.isnan(repaired_after_s(events[:3]))
+    assert math.isnan(repaired_after_s(events[2:]))
+
+
+def test_a_window_goes_round_in_the_round_trip_or_waits_for_the_slowest_link(loaded: study.Study) -> None:
+    cycle_s = loaded.code.cycle_s
+    # 20 packets of 1040 B at 28.8 kb/s: 20 * 8320 / 28800 = 5.7778 s.
+    assert cycle_s("TCP Reno", 28.8, 2000) == pytest.approx(5.77778, abs=1e-5)
+    # Twice 0.400001 s, and 1080 B at 2000, 500 and 1500 kb/s: 4.32 + 17.28 + 5.76 ms.
+    assert cycle_s("TCP SACK", 1500, 2000) == pytest.approx(0.827362, abs=1e-6)
+
+
+def test_reno_hands_over_and_transfers(loaded: study.Study) -> None:
+    result = roamsim.run(FOLDER / "scenarios/walk.toml", set={"scenario.duration": "60s"})
+    # At 20 m/s the host is in the other cell after 7.5, 27.5 and 47.5 s.
+    assert [(row["from_cell"], row["to_cell"]) for row in result.tables["handovers"].iter_rows(named=True)] == [
+        ("home", "foreign"),
+        ("foreign", "home"),
+        ("home", "foreign"),
+    ]
+    assert result.flows["delivered_bytes"][0] > 100_000
+
+
+def test_gains_are_of_means_in_pairs(loaded: study.Study) -> None:
+    class Two(Data):
+        def __init__(self) -> None:
+            self._tables = {"bandwidths": "flows"}
+            self._rows = {
+                ("bandwidths", "flows"): [
+                    {"protocol": protocol, "replication": r, "delivered_bytes": received}
+                    for protocol, both in (("TCP Reno", (100e3, 200e3)), ("SCTP", (150e3, 240e3)))
+                    for r, received in enumerate(both)
+                ]
+            }
+
+    # (150 + 240) / (100 + 200) - 1
+    assert loaded.exhibit("gain")(Two(), "bandwidths", "TCP Reno", "SCTP").mean == pytest.approx(0.3)
+
+
+def test_the_differences_have_reasons_that_say_what_they_rest_on(loaded: study.Study) -> None:
+    statements = {s.id: s for s in loaded.statements}
+    came_out = (FOLDER / "README.md").read_text().partition("## What came out")[2].partition("- Not decidable")[0]
+    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
+    assert len(differ) == 8
+    for name in differ:
+        assert "Tested by runs: " in statements[name].if_differs, name
