@@ -46,10 +46,9 @@ def limits(data: Data) -> Rows:
                 "TH_teo (segments/s)": _shown(data, "throughput", "throughput_teo", at),
                 "TH / TH_teo": _shown(data, "throughput", "ratio", at),
                 "mean bearers": _shown(data, "throughput", "mean_bearers", at),
-                "interval of mean bearers (%)": 100
-                * data.estimate("throughput", "mean_bearers", **at).relative_half_width,
-                "time without bearer (%)": _shown(data, "throughput", lambda row: 100 * row["no_bearer_share"], at),
-                "closed form of TH / TH_teo": form,
+                "± (%)": 100 * data.estimate("throughput", "mean_bearers", **at).relative_half_width,
+                "without any (%)": _shown(data, "throughput", lambda row: 100 * row["no_bearer_share"], at),
+                "closed form": form,
                 "TH over it": data.estimate("throughput", "ratio", **at).mean / form,
                 "TCP timeouts": sum(row["timeouts"] for row in data.rows("throughput", **at)),
             }
