@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use roamsim_engine::Time;
 
-use super::chunk::{Chunk, DATA_HEADER_BYTES, Data, padded};
+use super::chunk::{Chunk, Chunks, DATA_HEADER_BYTES, Data, padded};
 use super::config::{Config, Rules};
 use super::paths::Paths;
 use super::stats::Stats;
@@ -275,7 +275,7 @@ impl Sender {
         path: usize,
         mut room: u32,
         paths: &mut Paths,
-        chunks: &mut Vec<Chunk>,
+        chunks: &mut Chunks,
         stats: &mut Stats,
     ) {
         let before = chunks.len();
@@ -353,7 +353,7 @@ impl Sender {
         path: usize,
         room: &mut u32,
         paths: &mut Paths,
-        chunks: &mut Vec<Chunk>,
+        chunks: &mut Chunks,
         stats: &mut Stats,
     ) {
         let whatever_the_window = self.one_packet_due;
