@@ -74,6 +74,9 @@ pub(super) struct Sender {
     pub(super) outstanding_bytes: u64,
     /// The gap ack blocks of the last SACK: first and last TSN of each, ascending.
     gaps: Vec<(u64, u64)>,
+    /// The same as they were told, counted from `blocks_from`; none if they were out of order or could not be.
+    blocks: Vec<(u16, u16)>,
+    blocks_from: u64,
     /// Kept to be filled again.
     scratch: Vec<(u64, u64)>,
     /// What is to be sent again.
@@ -107,6 +110,8 @@ impl Sender {
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             outstanding_bytes: 0,
             gaps: Vec::new(),
+            blocks: Vec::new(),
+            blocks_from: 0,
             scratch: Vec::new(),
             lost: BTreeSet::new(),
             candidates: BTreeSet::new(),
