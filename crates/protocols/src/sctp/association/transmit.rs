@@ -39,7 +39,7 @@ impl Association {
         }
         let mut chunks = Chunks::new();
         let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
-        let back = self.sack_path.or(self.sending_path());
+        let back = if due { self.sack_path.or_else(|| self.sending_path()) } else { None };
         // A delayed SACK goes with data on its way, if the packet holds both (RFC 9260 6.1).
         let with_data = self.receiver.sack_at.is_some()
             && data_on.is_some()

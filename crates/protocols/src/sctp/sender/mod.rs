@@ -261,6 +261,9 @@ impl Sender {
             let carries = paths.all[path].carries();
             return (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path);
         }
+        if self.queue.is_empty() {
+            return None;
+        }
         let path = paths.current();
         (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
     }
@@ -290,10 +293,11 @@ impl Sender {
         if !self.lost.is_empty() {
             self.fill_again(now, path, &mut room, paths, chunks, stats);
         }
-        while self.lost.is_empty() && path == paths.current() && self.window_open(path, paths) {
-            let Some(bytes) = self.next_bytes() else { break };
+        while self.lost.is_empty()
+            && let Some(bytes) = self.next_bytes()
+        {
             let size = padded(DATA_HEADER_BYTES + bytes as u32);
-            if size > room {
+            if size > room || path != paths.current() || !self.window_open(path, paths) {
                 break;
             }
             room -= size;
