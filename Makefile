@@ -69,6 +69,7 @@ bench: setup
 	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
 	$(SAY) 'Measuring: TCP alone, two connections back to back'
 	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
+	cargo bench -p roamsim-protocols --bench sctp --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 

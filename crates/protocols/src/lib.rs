@@ -5,6 +5,7 @@ pub mod checksum;
 pub mod machine;
 pub mod mih;
 pub mod mobile_ip;
+mod ranges;
 pub mod sctp;
 pub mod tcp;
 pub mod udp;

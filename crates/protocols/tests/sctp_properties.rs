@@ -303,8 +303,12 @@ fn play(
     end.send(0, 20_000, 0, false);
     let mut now = Time::ZERO;
     let mut sent = Vec::new();
-    let arrive =
-        |verification_tag, chunks| Packet { source_port: 2, destination_port: 1, verification_tag, chunks };
+    let arrive = |verification_tag, chunks: Vec<Chunk>| Packet {
+        source_port: 2,
+        destination_port: 1,
+        verification_tag,
+        chunks: chunks.into(),
+    };
     if up {
         end.open();
         sent.extend(drain(&mut end, now));

@@ -5,7 +5,12 @@ use roamsim_protocols::sctp::wire::{DecodeError, decode, encode};
 use roamsim_protocols::sctp::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
 
 fn packet(chunks: Vec<Chunk>) -> Packet {
-    Packet { source_port: 0x1234, destination_port: 0x5678, verification_tag: 0x9ABC_DEF0, chunks }
+    Packet {
+        source_port: 0x1234,
+        destination_port: 0x5678,
+        verification_tag: 0x9ABC_DEF0,
+        chunks: chunks.into(),
+    }
 }
 
 /// What stands behind the common header.
@@ -200,7 +205,7 @@ fn what_is_no_packet_is_refused_with_its_place() {
 fn padding_may_be_missing_behind_the_last_chunk() {
     let octets = [&[0; 12][..], &[10, 0, 0, 5, 7]].concat();
     let (read, _) = decode(&octets, false).unwrap();
-    assert_eq!(read.chunks, [Chunk::CookieEcho(vec![7])]);
+    assert_eq!(read.chunks[..], [Chunk::CookieEcho(vec![7])]);
 }
 
 /// Octets that look like chunks often enough to get past the lengths.

@@ -1,5 +1,7 @@
 //! An SCTP packet as the simulator carries it: the common header and its chunks, user data by length alone.
 
+use smallvec::SmallVec;
+
 /// Octets of the common header (RFC 9260 3.1).
 pub const COMMON_HEADER_BYTES: u32 = 12;
 
@@ -11,6 +13,9 @@ pub const fn padded(bytes: u32) -> u32 {
     bytes.next_multiple_of(4)
 }
 
+/// The chunks of a packet: mostly one, which lies in the packet itself.
+pub type Chunks = SmallVec<[Chunk; 1]>;
+
 /// A packet: what one IP datagram carries (RFC 9260 section 3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Packet {
@@ -21,7 +26,7 @@ pub struct Packet {
     /// The tag that the receiver of the packet chose, 0 beside an INIT (RFC 9260 8.5).
     pub verification_tag: u32,
     /// The chunks in their order.
-    pub chunks: Vec<Chunk>,
+    pub chunks: Chunks,
 }
 
 impl Packet {
@@ -257,7 +262,7 @@ mod tests {
 
     #[test]
     fn chunks_are_padded_and_parameters_but_the_last_counted_with_padding() {
-        let chunks = vec![data(5), data(1000)];
+        let chunks = [data(5), data(1000)].into_iter().collect();
         let packet = Packet { source_port: 1, destination_port: 2, verification_tag: 3, chunks };
         // 12 + (16 + 5 + 3) + (16 + 1000).
         assert_eq!(packet.total_bytes(), 1052);

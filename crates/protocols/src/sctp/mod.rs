@@ -36,7 +36,7 @@ pub mod stats;
 pub mod wire;
 
 pub use association::{Association, Change, Event, State};
-pub use chunk::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
+pub use chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter, Sack};
 pub use config::{AddressForm, Config, ConfigError, Rules};
 pub use path::{Path, PathReport};
 pub use receiver::Message;

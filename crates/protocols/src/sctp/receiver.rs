@@ -6,6 +6,7 @@ use roamsim_engine::{Span, Time};
 
 use super::chunk::{COMMON_HEADER_BYTES, Data, Sack};
 use super::config::Config;
+use crate::ranges::{Insertion, Range, Ranges};
 use crate::tcp::sequence::{from_wire, to_wire};
 
 /// A message that has arrived whole and may be told.
@@ -40,8 +41,11 @@ pub(super) struct Receiver {
     base: u32,
     /// Everything up to here has arrived.
     pub(super) cumulative: u64,
-    /// What has arrived beyond a gap: first and last, apart from each other.
-    ranges: BTreeMap<u64, u64>,
+    /// What has arrived beyond a gap.
+    ranges: Ranges,
+    /// The lowest of them as gap ack blocks, as many as a packet holds.
+    blocks: Vec<(u16, u16)>,
+    most_blocks: usize,
     /// Chunks of messages that are not whole yet.
     fragments: BTreeMap<u64, Data>,
     streams: BTreeMap<u16, Stream>,
@@ -63,7 +67,9 @@ impl Receiver {
         Receiver {
             base: initial_tsn.wrapping_sub(1),
             cumulative: 0,
-            ranges: BTreeMap::new(),
+            ranges: Ranges::default(),
+            blocks: Vec::new(),
+            most_blocks: (config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize,
             fragments: BTreeMap::new(),
             streams: BTreeMap::new(),
             duplicates: Vec::new(),
@@ -85,10 +91,8 @@ impl Receiver {
     /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further.
     pub(super) fn take(&mut self, data: &Data, granted: bool) {
         let place = from_wire(self.base, data.tsn, self.cumulative);
-        let fresh = place.filter(|&tsn| tsn > self.cumulative && !self.has(tsn));
-        let Some(tsn) = fresh else {
-            self.duplicates.push(data.tsn);
-            self.sack_due = true;
+        let Some(tsn) = place.filter(|&tsn| tsn > self.cumulative) else {
+            self.duplicate(data.tsn);
             return;
         };
         let bytes = u64::from(data.payload_bytes);
@@ -97,12 +101,20 @@ impl Receiver {
         if !in_sequence
             && (tsn - self.cumulative > u64::from(u16::MAX) || self.held_bytes + bytes > self.buffer_bytes)
         {
+            if self.ranges.first_overlap(Range { start: tsn, end: tsn + 1 }).is_some() {
+                self.duplicates.push(data.tsn);
+            }
             self.sack_due = true;
             return;
         }
-        let had_gaps = !self.ranges.is_empty();
-        self.mark(tsn);
-        self.sack_due |= had_gaps || !self.ranges.is_empty() || data.immediate;
+        // A gap that was there or is there now.
+        self.sack_due |= !in_sequence || !self.ranges.is_empty() || data.immediate;
+        if in_sequence {
+            self.advance(tsn);
+        } else if !self.mark(tsn) {
+            self.duplicate(data.tsn);
+            return;
+        }
         if granted {
             self.held_bytes += bytes;
             if data.beginning && data.ending {
@@ -114,30 +126,50 @@ impl Receiver {
         }
     }
 
-    fn has(&self, tsn: u64) -> bool {
-        self.ranges.range(..=tsn).next_back().is_some_and(|(_, &last)| last >= tsn)
+    fn duplicate(&mut self, tsn: u32) {
+        self.duplicates.push(tsn);
+        self.sack_due = true;
     }
 
-    fn mark(&mut self, tsn: u64) {
-        if tsn == self.cumulative + 1 && self.ranges.is_empty() {
+    /// The next in sequence has arrived.
+    fn advance(&mut self, tsn: u64) {
+        if self.ranges.is_empty() {
             self.cumulative = tsn;
             return;
         }
-        let mut first = tsn;
-        let mut last = tsn;
-        if let Some((&start, &end)) = self.ranges.range(..tsn).next_back()
-            && end + 1 == tsn
-        {
-            first = start;
+        self.cumulative = self.ranges.advance(tsn + 1) - 1;
+        // The blocks count from here.
+        self.blocks.clear();
+        let lowest = self.ranges.iter().take(self.most_blocks);
+        self.blocks.extend(lowest.map(|&range| block(self.cumulative, range)));
+    }
+
+    /// Another one beyond a gap; false if it is a duplicate.
+    fn mark(&mut self, tsn: u64) -> bool {
+        let insertion = self.ranges.insert(Range { start: tsn, end: tsn + 1 }, |_| ());
+        let Insertion::New { range, place, replaced } = insertion else { return false };
+        if place >= self.most_blocks {
+            return true;
         }
-        if let Some(end) = self.ranges.remove(&(tsn + 1)) {
-            last = end;
+        let new = block(self.cumulative, range);
+        match replaced {
+            0 => {
+                self.blocks.truncate(self.most_blocks - 1);
+                self.blocks.insert(place, new);
+            }
+            1 => self.blocks[place] = new,
+            // Two have become one, and another may find room.
+            _ => {
+                self.blocks[place] = new;
+                if place + 1 < self.blocks.len() {
+                    self.blocks.remove(place + 1);
+                }
+                let next =
+                    self.ranges.get(self.blocks.len()).filter(|_| self.blocks.len() < self.most_blocks);
+                self.blocks.extend(next.map(|range| block(self.cumulative, range)));
+            }
         }
-        self.ranges.insert(first, last);
-        if first == self.cumulative + 1 {
-            self.ranges.remove(&first);
-            self.cumulative = last;
-        }
+        true
     }
 
     /// Tells the message that the chunk completes, if it does.
@@ -218,20 +250,24 @@ impl Receiver {
         16 + 4 * (self.ranges.len() + self.duplicates.len()) as u32
     }
 
-    /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet of `packet_bytes` holds.
-    pub(super) fn sack(&mut self, packet_bytes: u32) -> Sack {
-        let mut room = (packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize;
-        let mut gaps = Vec::new();
-        for (&first, &last) in self.ranges.iter().take(room) {
-            gaps.push(((first - self.cumulative) as u16, (last - self.cumulative) as u16));
-        }
-        room -= gaps.len();
+    /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet holds.
+    pub(super) fn sack(&mut self) -> Sack {
         let mut duplicates = std::mem::take(&mut self.duplicates);
-        duplicates.truncate(room);
+        duplicates.truncate(self.most_blocks - self.blocks.len());
         self.sack_due = false;
         self.sack_at = None;
         self.packets = 0;
         let left = self.buffer_bytes.saturating_sub(self.held_bytes);
-        Sack { cumulative_tsn_ack: self.cumulative_tsn(), a_rwnd_bytes: left as u32, gaps, duplicates }
+        Sack {
+            cumulative_tsn_ack: self.cumulative_tsn(),
+            a_rwnd_bytes: left as u32,
+            gaps: self.blocks.clone(),
+            duplicates,
+        }
     }
+}
+
+/// The range as a gap ack block: first and last, from the cumulative TSN on.
+fn block(cumulative: u64, range: Range) -> (u16, u16) {
+    ((range.start - cumulative) as u16, (range.end - 1 - cumulative) as u16)
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-use super::chunk::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
+use super::chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter, Sack};
 
 /// Slices by 16 octets.
 const CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
@@ -265,7 +265,7 @@ pub fn decode(octets: &[u8], verify: bool) -> Result<(Packet, Vec<u8>), DecodeEr
         source_port: u16_at(header, 0),
         destination_port: u16_at(header, 2),
         verification_tag: u32_at(header, 4),
-        chunks: Vec::new(),
+        chunks: Chunks::new(),
     };
     let mut payload = Vec::new();
     let mut at = 12;

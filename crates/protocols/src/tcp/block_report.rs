@@ -4,9 +4,9 @@
 //! are remembered, as many as an option takes: one that has dropped out is not told of again until a segment arrives
 //! in it. A duplicate is told of once, ahead of all others.
 
-use super::ranges::Range;
 use super::segment::SackBlocks;
 use super::sequence::to_wire;
+use crate::ranges::Range;
 
 /// The blocks to tell of next.
 #[derive(Clone, Debug, Default)]

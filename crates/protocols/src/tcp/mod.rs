@@ -18,7 +18,6 @@ mod block_report;
 pub mod config;
 mod connection;
 pub mod detection;
-mod ranges;
 pub mod recovery;
 pub(crate) mod rtt;
 mod scoreboard;

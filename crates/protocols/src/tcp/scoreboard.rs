@@ -4,7 +4,7 @@
 //! ([`Ranges`]), the place of HighRxt among the ranges and what lies below it are kept as they change, and the boundary
 //! between octets taken as lost and others is found from the top within DupThresh ranges.
 
-use super::ranges::{Insertion, Range, Ranges};
+use crate::ranges::{Insertion, Range, Ranges};
 
 /// The ranges acknowledged above `snd_una`, and how far holes have been retransmitted.
 #[derive(Clone, Debug, Default)]

@@ -139,7 +139,7 @@ impl Runner<'_> {
             source_port: 2000,
             destination_port: 1000,
             verification_tag: tag.unwrap_or(if is_init { 0 } else { self.script.tag }),
-            chunks,
+            chunks: chunks.into(),
         };
         self.sctp.handle_packet(&mut Context { now: self.now, random: &mut self.random }, path, &packet);
         Ok(())

@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Stream, Time};
 
 use super::{Association, Event};
 use crate::machine::Context;
-use crate::sctp::chunk::{Chunk, Packet, Parameter};
+use crate::sctp::chunk::{Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::{Path, PathState};
 
 impl Association {
@@ -131,7 +131,7 @@ impl Association {
         value.extend(nonce.to_be_bytes());
         let information = Parameter { kind: Parameter::HEARTBEAT_INFO, value };
         self.stats.heartbeats_sent += 1;
-        Some((path, self.packet(self.peer_tag, vec![Chunk::Heartbeat(vec![information])])))
+        Some((path, self.packet(self.peer_tag, Chunks::from_buf([Chunk::Heartbeat(vec![information])]))))
     }
 
     /// The answer to a HEARTBEAT, whichever way it came (RFC 9260 8.3).

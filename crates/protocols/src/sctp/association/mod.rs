@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Time};
 
-use super::chunk::{Chunk, Packet, Parameter};
+use super::chunk::{Chunk, Chunks, Packet, Parameter};
 use super::config::Config;
 use super::path::{Path, PathReport};
 use super::paths::Paths;
@@ -349,12 +349,12 @@ impl Association {
         self.events.pop_front()
     }
 
-    fn packet(&self, verification_tag: u32, chunks: Vec<Chunk>) -> Packet {
+    fn packet(&self, verification_tag: u32, chunks: Chunks) -> Packet {
         Packet { source_port: self.local_port, destination_port: self.remote_port, verification_tag, chunks }
     }
 
     fn reply(&mut self, path: Path, tag: u32, chunk: Chunk) {
-        self.replies.push_back((path, self.packet(tag, vec![chunk])));
+        self.replies.push_back((path, self.packet(tag, Chunks::from_buf([chunk]))));
     }
 
     fn cause(kind: u16, value: Vec<u8>) -> Vec<Parameter> {

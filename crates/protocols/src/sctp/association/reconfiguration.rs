@@ -11,7 +11,7 @@ use roamsim_engine::{Span, Time};
 use super::{Association, Event, State};
 use crate::machine::{Address, Context};
 use crate::sctp::address;
-use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Packet, Parameter};
+use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::Path;
 
 /// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3).
@@ -170,7 +170,7 @@ impl Association {
         };
         request.at = Some(cx.now + rto.min(self.config.rto_max).max(Span::from_ns(1)));
         let (path, chunk) = (request.path, Chunk::Asconf(request.asconf.clone()));
-        Some((path, self.packet(self.peer_tag, vec![chunk])))
+        Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
     /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1.1).

@@ -2,7 +2,7 @@
 
 use super::{Association, State};
 use crate::machine::Context;
-use crate::sctp::chunk::{COMMON_HEADER_BYTES, Chunk, Packet, padded};
+use crate::sctp::chunk::{COMMON_HEADER_BYTES, Chunk, Chunks, Packet, padded};
 use crate::sctp::path::Path;
 
 impl Association {
@@ -37,17 +37,16 @@ impl Association {
         if data_on.is_none() && !due {
             return None;
         }
-        // Mostly one chunk: room for it alone.
-        let mut chunks = Vec::with_capacity(1);
+        let mut chunks = Chunks::new();
         let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
-        let back = self.sack_path.or(self.sending_path());
+        let back = if due { self.sack_path.or_else(|| self.sending_path()) } else { None };
         // A delayed SACK goes with data on its way, if the packet holds both (RFC 9260 6.1).
         let with_data = self.receiver.sack_at.is_some()
             && data_on.is_some()
             && back == data_path
             && self.receiver.sack_bytes() + self.sender.next_chunk_bytes() <= room;
         if (self.receiver.sack_due || with_data) && self.state.receives_data() {
-            let sack = Chunk::Sack(self.receiver.sack(self.config.packet_bytes));
+            let sack = Chunk::Sack(self.receiver.sack());
             room = room.saturating_sub(padded(sack.bytes()));
             chunks.push(sack);
             // It travels with data only where it has to go anyway.
@@ -66,9 +65,9 @@ impl Association {
         let state = &self.paths.all[self.control_path];
         self.control_at = Some(cx.now + state.rtt.rto());
         let path = state.path;
-        let mut chunks = Vec::new();
+        let mut chunks = Chunks::new();
         if self.receiver.sack_due && self.state.receives_data() {
-            chunks.push(Chunk::Sack(self.receiver.sack(self.config.packet_bytes)));
+            chunks.push(Chunk::Sack(self.receiver.sack()));
         }
         chunks.push(match self.state {
             State::CookieWait => Chunk::Init(self.init(None)),

@@ -135,28 +135,60 @@ impl Sender {
         stats: &mut Stats,
         progress: &mut Progress,
     ) {
-        let mut gaps = std::mem::take(&mut self.scratch);
-        self.read_blocks(sack, &mut gaps);
-        let mut old = std::mem::take(&mut self.gaps);
-        // What the cumulative TSN has reached is no gap any more.
-        let reached = old.partition_point(|&(_, last)| last <= self.acknowledged);
-        if let Some((first, _)) = old.get_mut(reached) {
-            *first = (*first).max(self.acknowledged + 1);
+        self.reach_gaps();
+        let mut same = common_prefix(&self.blocks, &sack.gaps);
+        let mut after = std::mem::take(&mut self.scratch);
+        let mut orderly = self.read_blocks(&sack.gaps[same..], &mut after);
+        if let (Some(last), Some(next)) = (same.checked_sub(1), after.first())
+            && self.gaps[last].1 >= next.0
+        {
+            // Out of order: all anew.
+            same = 0;
+            after.clear();
+            orderly = self.read_blocks(&sack.gaps, &mut after);
         }
-        let before = &old[reached..];
-        let same = before.iter().zip(&gaps).take_while(|(old, new)| old == new).count();
-        let (before, after) = (&before[same..], &gaps[same..]);
-        for_each_beyond(after, before, |tsn| self.settle(now, tsn, paths, stats, progress));
-        for_each_beyond(before, after, |tsn| self.take_back(now, tsn, paths, stats));
-        self.gaps = gaps;
-        old.clear();
-        self.scratch = old;
+        let before = self.gaps.split_off(same);
+        for_each_beyond(&after, &before, |tsn| self.settle(now, tsn, paths, stats, progress));
+        for_each_beyond(&before, &after, |tsn| self.take_back(now, tsn, paths, stats));
+        self.gaps.append(&mut after);
+        self.scratch = after;
+        self.blocks.truncate(same);
+        if orderly {
+            self.blocks.extend_from_slice(&sack.gaps[same..]);
+        } else {
+            self.blocks.clear();
+        }
     }
 
-    /// The blocks by TSN, ascending and apart from each other, those that cannot be left out.
-    fn read_blocks(&self, sack: &Sack, gaps: &mut Vec<(u64, u64)>) {
+    /// What the cumulative TSN has reached is no gap any more, and the blocks of the last SACK count from it.
+    fn reach_gaps(&mut self) {
+        let reached = self.acknowledged - std::mem::replace(&mut self.blocks_from, self.acknowledged);
+        if reached == 0 {
+            return;
+        }
+        let gone = self.gaps.partition_point(|&(_, last)| last <= self.acknowledged);
+        self.gaps.drain(..gone);
+        self.blocks.drain(..gone.min(self.blocks.len()));
+        let next = self.acknowledged + 1;
+        match self.gaps.first_mut() {
+            Some((first, _)) if *first < next => {
+                *first = next;
+                self.blocks.clear();
+            }
+            _ => {
+                // All of them lie above what was reached.
+                for (first, last) in &mut self.blocks {
+                    *first -= reached as u16;
+                    *last -= reached as u16;
+                }
+            }
+        }
+    }
+
+    /// The blocks by TSN, ascending and apart from each other, those that cannot be left out. Whether they were so.
+    fn read_blocks(&self, blocks: &[(u16, u16)], gaps: &mut Vec<(u64, u64)>) -> bool {
         let mut ascending = true;
-        for &(first, last) in &sack.gaps {
+        for &(first, last) in blocks {
             // No block reaches beyond the last chunk sent, nor to the one behind the cumulative TSN: that is missing.
             if first < 2 || first > last || usize::from(last) > self.flight.len() {
                 continue;
@@ -165,6 +197,7 @@ impl Sender {
             ascending &= gaps.last().is_none_or(|&(_, last)| block.0 > last);
             gaps.push(block);
         }
+        let orderly = ascending && gaps.len() == blocks.len();
         if !ascending {
             gaps.sort_unstable();
             gaps.dedup_by(|next, kept| {
@@ -175,6 +208,7 @@ impl Sender {
                 overlap
             });
         }
+        orderly
     }
 
     /// The peer takes its word back (RFC 9260 6.2.1): as if just sent.
@@ -248,6 +282,20 @@ impl Sender {
             }
         }
     }
+}
+
+/// How many blocks both begin with.
+fn common_prefix(these: &[(u16, u16)], those: &[(u16, u16)]) -> usize {
+    // Many at once, as octets.
+    const MANY: usize = 16;
+    let many = these.chunks_exact(MANY).zip(those.chunks_exact(MANY));
+    let same = MANY * many.take_while(|(these, those)| equal(these, those)).count();
+    same + these[same..].iter().zip(&those[same..]).take_while(|(this, that)| this == that).count()
+}
+
+/// Without a branch for each block.
+fn equal(these: &[(u16, u16)], those: &[(u16, u16)]) -> bool {
+    these.iter().zip(those).fold(0, |differing, (a, b)| differing | (a.0 ^ b.0) | (a.1 ^ b.1)) == 0
 }
 
 /// The numbers in the ranges of `these` that no range of `those` holds; both are ascending and apart.

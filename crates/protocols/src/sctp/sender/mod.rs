@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use roamsim_engine::Time;
 
-use super::chunk::{Chunk, DATA_HEADER_BYTES, Data, padded};
+use super::chunk::{Chunk, Chunks, DATA_HEADER_BYTES, Data, padded};
 use super::config::{Config, Rules};
 use super::paths::Paths;
 use super::stats::Stats;
@@ -74,6 +74,9 @@ pub(super) struct Sender {
     pub(super) outstanding_bytes: u64,
     /// The gap ack blocks of the last SACK: first and last TSN of each, ascending.
     gaps: Vec<(u64, u64)>,
+    /// The same as they were told, counted from `blocks_from`; none if they were out of order or could not be.
+    blocks: Vec<(u16, u16)>,
+    blocks_from: u64,
     /// Kept to be filled again.
     scratch: Vec<(u64, u64)>,
     /// What is to be sent again.
@@ -107,6 +110,8 @@ impl Sender {
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             outstanding_bytes: 0,
             gaps: Vec::new(),
+            blocks: Vec::new(),
+            blocks_from: 0,
             scratch: Vec::new(),
             lost: BTreeSet::new(),
             candidates: BTreeSet::new(),
@@ -256,6 +261,9 @@ impl Sender {
             let carries = paths.all[path].carries();
             return (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path);
         }
+        if self.queue.is_empty() {
+            return None;
+        }
         let path = paths.current();
         (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
     }
@@ -275,7 +283,7 @@ impl Sender {
         path: usize,
         mut room: u32,
         paths: &mut Paths,
-        chunks: &mut Vec<Chunk>,
+        chunks: &mut Chunks,
         stats: &mut Stats,
     ) {
         let before = chunks.len();
@@ -285,10 +293,11 @@ impl Sender {
         if !self.lost.is_empty() {
             self.fill_again(now, path, &mut room, paths, chunks, stats);
         }
-        while self.lost.is_empty() && path == paths.current() && self.window_open(path, paths) {
-            let Some(bytes) = self.next_bytes() else { break };
+        while self.lost.is_empty()
+            && let Some(bytes) = self.next_bytes()
+        {
             let size = padded(DATA_HEADER_BYTES + bytes as u32);
-            if size > room {
+            if size > room || path != paths.current() || !self.window_open(path, paths) {
                 break;
             }
             room -= size;
@@ -353,7 +362,7 @@ impl Sender {
         path: usize,
         room: &mut u32,
         paths: &mut Paths,
-        chunks: &mut Vec<Chunk>,
+        chunks: &mut Chunks,
         stats: &mut Stats,
     ) {
         let whatever_the_window = self.one_packet_due;

@@ -7,9 +7,9 @@
 use roamsim_engine::Time;
 
 use super::{Connection, Pending, State};
+use crate::ranges::{Insertion, Range, Ranges};
 use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
-use crate::tcp::ranges::{Insertion, Range, Ranges};
 use crate::tcp::segment::{Flags, SackBlocks, Segment};
 
 /// How urgent an acknowledgement is.

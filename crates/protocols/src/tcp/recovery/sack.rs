@@ -11,7 +11,7 @@
 //! everything sent before the timeout is acknowledged (RFC 6675 5.1; here after every timeout).
 
 use super::{Hole, Outstanding, Progress, Response};
-use crate::tcp::ranges::Range;
+use crate::ranges::Range;
 use crate::tcp::scoreboard::Scoreboard;
 
 /// The state of recovery with SACK.

@@ -1,5 +1,5 @@
-//! Ranges of offsets, sorted, with a gap between any two: what the receiver holds beyond a gap, and what the sender has
-//! been told of (the scoreboard).
+//! Ranges of offsets, sorted, with a gap between any two: what a receiver holds beyond a gap, of TCP's octets or of SCTP's
+//! TSNs, and what TCP's sender has been told of (the scoreboard).
 //!
 //! Memory grows with the number of gaps, not with their length. A search begins at a place near which the answer mostly
 //! lies and doubles its steps from there: it costs the logarithm of the distance, however many ranges there are. Segments
@@ -11,35 +11,35 @@ use std::collections::vec_deque::Iter;
 
 /// A half-open range of offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 impl Range {
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.end - self.start
     }
 
     /// How many of its octets lie below `limit`.
-    pub(super) fn below(&self, limit: u64) -> u64 {
+    pub(crate) fn below(&self, limit: u64) -> u64 {
         self.end.min(limit).saturating_sub(self.start)
     }
 
-    pub(super) fn holds(&self, other: Range) -> bool {
+    pub(crate) fn holds(&self, other: Range) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 }
 
 /// The ranges. Places count from the lowest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     ranges: VecDeque<Range>,
 }
 
 /// What became of a range that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Insertion {
+pub(crate) enum Insertion {
     /// Every octet was there, in this range.
     Known(Range),
     /// It is in this range now, at `place`, where `replaced` others were.
@@ -48,39 +48,44 @@ pub(super) enum Insertion {
 
 impl Ranges {
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    pub(super) fn get(&self, place: usize) -> Option<Range> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    pub(crate) fn get(&self, place: usize) -> Option<Range> {
         self.ranges.get(place).copied()
     }
 
     #[inline]
-    pub(super) fn first(&self) -> Option<Range> {
+    pub(crate) fn first(&self) -> Option<Range> {
         self.ranges.front().copied()
     }
 
     #[inline]
-    pub(super) fn last(&self) -> Option<Range> {
+    pub(crate) fn last(&self) -> Option<Range> {
         self.ranges.back().copied()
     }
 
     /// From the lowest on.
-    pub(super) fn iter(&self) -> Iter<'_, Range> {
+    pub(crate) fn iter(&self) -> Iter<'_, Range> {
         self.ranges.iter()
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    pub(super) fn remove_first(&mut self) {
+    pub(crate) fn remove_first(&mut self) {
         self.ranges.pop_front();
     }
 
     /// How many ranges end below `limit`: the place of the first that does not. Sought from the place `near` on.
-    pub(super) fn ending_below(&self, limit: u64, near: usize) -> usize {
+    pub(crate) fn ending_below(&self, limit: u64, near: usize) -> usize {
         let ends_below = |place: usize| self.ranges[place].end < limit;
         // Those before `low` end below the limit, those from `high` on do not.
         let (mut low, mut high) = (0, self.ranges.len());
@@ -120,7 +125,7 @@ impl Ranges {
 
     /// Adds a range that is not empty. Those that it overlaps or borders on become one with it; `replacing` is told
     /// of each of them before.
-    pub(super) fn insert(&mut self, added: Range, mut replacing: impl FnMut(Range)) -> Insertion {
+    pub(crate) fn insert(&mut self, added: Range, mut replacing: impl FnMut(Range)) -> Insertion {
         let place = self.ending_below(added.start, self.ranges.len());
         let mut range = added;
         let mut after = place;
@@ -145,14 +150,14 @@ impl Ranges {
     }
 
     /// The first octets of `range` that are there, as a range; `None` if there are none.
-    pub(super) fn first_overlap(&self, range: Range) -> Option<Range> {
+    pub(crate) fn first_overlap(&self, range: Range) -> Option<Range> {
         let first = self.get(self.ending_below(range.start + 1, self.ranges.len()))?;
         let overlap = Range { start: range.start.max(first.start), end: range.end.min(first.end) };
         (overlap.start < overlap.end).then_some(overlap)
     }
 
     /// The next octet expected after everything up to `next` has arrived: ranges that `next` reaches are taken out.
-    pub(super) fn advance(&mut self, mut next: u64) -> u64 {
+    pub(crate) fn advance(&mut self, mut next: u64) -> u64 {
         while let Some(range) = self.first().filter(|range| range.start <= next) {
             next = next.max(range.end);
             self.remove_first();
