@@ -138,7 +138,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         "before the runs. A clause that differs is a result, not a failure."
     )
     report.table(_counts(outcome.statements), "Verdicts")
-    report.statements([_statement(statement) for statement in outcome.statements])
+    report.statements([_statement(statement, outcome.level) for statement in outcome.statements])
     for part, title in study.parts.items():
         figures = [figure for figure in study.figures if figure.part == part]
         sequences = [sequence for sequence in study.sequences if sequence.part == part]
@@ -199,9 +199,12 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     report.write(outcome.report)
 
 
-def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
+def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """A statement as the report shows it: its numbers stand in `measured` already."""
     shown = {key: value for key, value in statement.items() if value is not None and key != "values"}
+    if "why" in shown and level == "quick":
+        # Reasons are written of the full run, and their numbers are its numbers.
+        shown["why (numbers of the full run)"] = shown.pop("why")
     if statement.get("interval"):
         low, high = statement["interval"]
         shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"

@@ -3,17 +3,22 @@
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
 use roamsim_network::network::DropCount;
+use std::collections::BTreeMap;
 
 pub(super) fn table(world: &World) -> Table {
-    let mut rows: Vec<(String, String, DropCount)> = world
-        .network
-        .drops()
-        .map(|(link, attachment, reason, count)| {
-            let from = world.network.topology.interface(link.addresses[attachment as usize]).node;
-            let place = format!("{} from {}", link.name, world.network.topology.node(from).name);
-            (place, reason.to_string(), count)
-        })
-        .collect();
+    let mut rows: Vec<(String, String, DropCount)> = Vec::new();
+    // A base station has an attachment a station, and one place in the eyes of a reader.
+    let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (link, attachment, reason, count) in world.network.drops() {
+        let from = world.network.topology.interface(link.addresses[attachment as usize]).node;
+        let place = format!("{} from {}", link.name, world.network.topology.node(from).name);
+        let row = *known.entry((place.clone(), reason.to_string())).or_insert_with(|| {
+            rows.push((place, reason.to_string(), DropCount::default()));
+            rows.len() - 1
+        });
+        rows[row].2.packets += count.packets;
+        rows[row].2.bytes += count.bytes;
+    }
     let no_route = world.network.no_route_drops();
     if no_route.packets > 0 {
         rows.push(("routing".to_owned(), "no route".to_owned(), no_route));

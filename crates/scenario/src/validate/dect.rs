@@ -7,7 +7,7 @@ use super::names::Names;
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::build::first_frame;
-use crate::model::dect::{Connection, Dect, Dlc, Lu2, Terminals};
+use crate::model::dect::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
 use crate::model::scenario::IpVersion;
 use crate::units;
 
@@ -72,7 +72,13 @@ fn check_radio(at: &[Step], access: &Dect, report: &mut Report<'_>) -> u32 {
 }
 
 fn check_connection(at: &[Step], access: &Dect, channels: u32, report: &mut Report<'_>) {
-    let has = format!("a radio fixed part has {channels} duplex channels of a full slot");
+    let (channels, has) = match access.procedures.transceivers {
+        Transceivers::OnePerSlotPair if channels > SLOT_PAIRS => (
+            SLOT_PAIRS,
+            format!("a frame has {SLOT_PAIRS} slot pairs, and `transceivers` allows one bearer in each"),
+        ),
+        _ => (channels, format!("a radio fixed part has {channels} duplex channels of a full slot")),
+    };
     if let Some(bearers) = access.fixed_bearers {
         let steps = join(at, ["fixed_bearers"]);
         if !(1..=channels).contains(&bearers) {
@@ -164,10 +170,22 @@ fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report:
 fn check_errors(at: &[Step], access: &Dect, report: &mut Report<'_>) {
     let errors = &access.errors;
     check_positive_or_zero(&join(at, ["errors", "ber_factor"]), errors.ber_factor, 1e6, "", report);
+    let is_probability = |steps: &[Step], factor: f64, report: &mut Report<'_>| {
+        for (key, ber) in [("ber_good", errors.ber_good), ("ber_bad", errors.ber_bad)] {
+            let product = ber * errors.ber_factor * factor;
+            if product > 1.0 && errors.ber_factor <= 1e6 && factor <= 1e6 {
+                let message = format!("`{key}` times its factors is {product:.3}, no probability");
+                report.add(steps, message, "make one of the factors smaller");
+                return;
+            }
+        }
+    };
+    is_probability(&join(at, ["errors", "ber_factor"]), 1.0, report);
     let mut ends: Vec<(u64, u64, usize)> = Vec::new();
     for (j, burst) in errors.bursts.iter().enumerate() {
         let mut steps = join(at, ["errors", "bursts"]);
         steps.push(At(j));
+        is_probability(&join(&steps, ["factor"]), burst.factor, report);
         check_positive_or_zero(&join(&steps, ["factor"]), burst.factor, 1e6, "", report);
         let end = burst.start + burst.duration;
         let (from, until) = (first_frame(burst.start), first_frame(end));

@@ -149,8 +149,32 @@ fn check_within(
         let within = |value: f64, low: f64, high: f64| value >= low - 1e-6 && value <= high + 1e-6;
         within(x_m, area.from.x_m, area.to.x_m) && within(y_m, area.from.y_m, area.to.y_m)
     };
-    let Some((time, place)) = trajectory.corners(end).find(|(_, place)| !inside(place.x_m, place.y_m)) else {
+    let mut before = None;
+    let Some((time, place)) = trajectory.corners(end).find(|&corner| {
+        let out = !inside(corner.1.x_m, corner.1.y_m);
+        if !out {
+            before = Some(corner);
+        }
+        out
+    }) else {
         return;
+    };
+    // The way from the corner before, as far as it is inside.
+    let (time, place) = match before {
+        None => (time, place),
+        Some((start, from)) => {
+            let share = |from: f64, to: f64, low: f64, high: f64| match to {
+                _ if to > high => (high - from) / (to - from),
+                _ if to < low => (low - from) / (to - from),
+                _ => 1.0,
+            };
+            let inside = share(from.x_m, place.x_m, area.from.x_m, area.to.x_m)
+                .min(share(from.y_m, place.y_m, area.from.y_m, area.to.y_m))
+                .clamp(0.0, 1.0);
+            let spent = Span::from_ns((time.since(start).as_ns() as f64 * inside) as u64);
+            // Whole milliseconds are enough to find the place in a file.
+            (start + Span::from_ms(spent.as_ns() / 1_000_000), trajectory.position(start + spent))
+        }
     };
     let (x, y) = (length_text(place.x_m), length_text(place.y_m));
     let since = time.since(Time::ZERO);

@@ -452,7 +452,13 @@ def robustness(data: Data) -> Rows:
             verdicts[holds(data, choice)].append(str(choice))
         yes, no = verdicts["agrees"], verdicts["differs"]
         open_ones = verdicts["not decidable"]
-        kind = "depends on the choice" if yes and no else "robust" if yes else "never" if no else "not decidable"
+        # One choice in ten may be open (chosen): more, and nothing is said of all of them.
+        if yes and no:
+            kind = "depends on the choice"
+        elif 10 * len(open_ones) > len(choices):
+            kind = "not decidable"
+        else:
+            kind = "robust" if yes else "never"
         named = f"only with {', '.join(yes)}" if len(yes) < len(no) else f"not with {', '.join(no)}"
         rows.append(
             {
