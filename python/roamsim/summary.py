@@ -39,6 +39,8 @@ def summary(result: Result, scenario: Scenario) -> None:
         if frame is not None and frame.height:
             # A place where nothing was dropped in a replication has no row there.
             rows = result.replications if table == "drops" else 0
+            if table == "handovers":
+                frame, identity = _handovers(frame, identity, result.replications)
             _print(console, _table(heading, frame, identity, columns, rows))
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
@@ -204,6 +206,7 @@ _TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], 
         "handovers",
         ("node", "scheme", "from_cell", "to_cell"),
         (
+            ("handovers", "handovers", _plain),
             ("detected to completed", "handover_s", _time),
             ("interruption", "interruption_s", _time),
             ("out of reach", "lost_out_of_reach", _plain),
@@ -216,6 +219,18 @@ _TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], 
     ),
     ("Drops", "drops", ("place", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
 )
+
+
+def _handovers(
+    frame: polars.DataFrame, identity: Sequence[str], replications: int
+) -> tuple[polars.DataFrame, Sequence[str]]:
+    """Of one run each handover, with its time; of several a row a run and kind, with their number and means."""
+    if replications == 1:
+        at = polars.col("begun_s").map_elements(_time, return_dtype=polars.String)
+        return frame.with_columns(at.alias("begun at")), (*identity, "begun at")
+    means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
+    kinds = frame.group_by([*identity, "replication"], maintain_order=True)
+    return kinds.agg(means, polars.len().cast(polars.Float64).alias("handovers")), identity
 
 
 def _table(

@@ -1,8 +1,12 @@
 //! SCTP on the wire: octet by octet, and whatever octets arrive.
 
 use proptest::prelude::*;
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::sctp::wire::{DecodeError, decode, encode};
-use roamsim_protocols::sctp::{Asconf, AsconfAck, Chunk, Data, Init, Packet, Parameter, Sack};
+use roamsim_protocols::sctp::{
+    Asconf, AsconfAck, Association, Chunk, Config, Data, Init, Packet, Parameter, Path, Refused, Sack,
+};
+use roamsim_protocols::{Address, Context};
 
 fn packet(chunks: Vec<Chunk>) -> Packet {
     Packet {
@@ -201,6 +205,60 @@ fn what_is_no_packet_is_refused_with_its_place() {
     );
 }
 
+/// An association that listens gets packets as octets; what it refused.
+fn refused(packets: &[Vec<u8>]) -> Refused {
+    let path = Path { local: Address(0), remote: Address(1) };
+    let mut random = Stream::new(1, 0, "octets");
+    let mut association =
+        Association::new(&Config::default(), &[path.local], 0x5678, &[path.remote], 0x1234, 7, 1);
+    association.listen();
+    for (number, octets) in packets.iter().enumerate() {
+        let now = Time::ZERO + Span::from_ms(number as u64);
+        let mut cx = Context { now, random: &mut random };
+        association.handle_octets(&mut cx, path, octets);
+        while association.poll_transmit(&mut cx).is_some() {}
+        while association.poll_event().is_some() {}
+    }
+    assert_eq!(association.stats().packets_received, packets.len() as u64);
+    association.stats().refused
+}
+
+#[test]
+fn what_is_refused_is_counted_by_reason() {
+    let octets = |packet: &Packet, payload: &[u8]| {
+        let mut octets = Vec::new();
+        encode(packet, payload, &mut octets);
+        octets
+    };
+    // An ABORT with a length of 3, under a checksum that is right.
+    let mut short = octets(&packet(vec![Chunk::CookieAck]), &[]);
+    short[15] = 3;
+    short[8..12].fill(0);
+    let Err(DecodeError::Checksum { expected, .. }) = decode(&short, true) else { panic!("{short:?}") };
+    short[8..12].copy_from_slice(&expected.to_le_bytes());
+    let mut flipped = octets(&packet(vec![Chunk::CookieAck]), &[]);
+    flipped[0] ^= 1;
+    let counted = refused(&[
+        vec![0; 11],
+        flipped,
+        short,
+        octets(&packet(vec![]), &[]),
+        // The association's own tag is 7.
+        octets(&packet(vec![Chunk::CookieAck]), &[]),
+        octets(&packet(vec![Chunk::CookieAck]), &[]),
+    ]);
+    let expected = Refused {
+        truncated: 1,
+        checksum: 1,
+        chunk_length: 1,
+        empty: 1,
+        verification_tag: 2,
+        ..Refused::default()
+    };
+    assert_eq!(counted, expected);
+    assert_eq!(counted.total(), 6);
+}
+
 #[test]
 fn padding_may_be_missing_behind_the_last_chunk() {
     let octets = [&[0; 12][..], &[10, 0, 0, 5, 7]].concat();
@@ -226,6 +284,31 @@ fn likely_octets() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// An association survives any octets, and any chunks under a checksum that is right.
+    #[test]
+    fn an_association_survives_any_octets(
+        packets in prop::collection::vec(
+            (prop_oneof![prop::collection::vec(any::<u8>(), 0..200), likely_octets()], any::<bool>()),
+            0..8,
+        ),
+    ) {
+        let packets: Vec<Vec<u8>> = packets
+            .into_iter()
+            .map(|(octets, own)| match decode(&octets, false) {
+                Ok((mut packet, payload)) => {
+                    if own {
+                        packet.verification_tag = 7;
+                    }
+                    let mut written = Vec::new();
+                    encode(&packet, &payload, &mut written);
+                    written
+                }
+                Err(_) => octets,
+            })
+            .collect();
+        prop_assert!(refused(&packets).total() <= packets.len() as u64);
+    }
 
     /// Any octets are refused or read; what was read is written and read again as the same.
     #[test]

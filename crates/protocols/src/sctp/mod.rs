@@ -40,4 +40,4 @@ pub use chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter,
 pub use config::{AddressForm, Config, ConfigError, Rules};
 pub use path::{Path, PathReport};
 pub use receiver::Message;
-pub use stats::Stats;
+pub use stats::{Refused, Stats};

@@ -268,7 +268,7 @@ impl Runner<'_> {
             "fast_retransmits" => stats.fast_retransmits.to_string(),
             "retransmissions" => stats.data_chunks_retransmitted.to_string(),
             "acknowledged" => stats.bytes_acknowledged.to_string(),
-            "packets_refused" => stats.packets_refused.to_string(),
+            "packets_refused" => stats.refused.total().to_string(),
             "heartbeats_sent" => stats.heartbeats_sent.to_string(),
             "messages_dropped" => stats.messages_dropped.to_string(),
             _ => return Err(format!("  unknown name `{name}`")),

@@ -8,6 +8,7 @@ use crate::machine::Context;
 use crate::sctp::address;
 use crate::sctp::chunk::{Chunk, Packet, Sack};
 use crate::sctp::path::Path;
+use crate::sctp::wire;
 
 /// Error cause (RFC 9260 3.3.10.9).
 const NO_USER_DATA: u16 = 9;
@@ -18,7 +19,6 @@ impl Association {
         self.stats.packets_received += 1;
         self.sender.new_event();
         if !self.admits(path, packet) {
-            self.stats.packets_refused += 1;
             return;
         }
         let mut with_data = false;
@@ -51,30 +51,49 @@ impl Association {
         self.finish_shutdown();
     }
 
-    /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4).
+    /// What the octets of a packet say; those that are no packet are counted by reason, and change nothing else.
+    pub fn handle_octets(&mut self, cx: &mut Context<'_>, path: Path, octets: &[u8]) {
+        match wire::decode(octets, true) {
+            Ok((packet, _)) => self.handle_packet(cx, path, &packet),
+            Err(error) => {
+                self.stats.packets_received += 1;
+                self.stats.refused.count(error);
+            }
+        }
+    }
+
+    /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4). What is refused
+    /// is counted.
     fn admits(&mut self, path: Path, packet: &Packet) -> bool {
         let tag = packet.verification_tag;
         let known = self.paths.remotes.contains(&path.remote);
-        match &packet.chunks[..] {
-            [] => false,
-            [Chunk::Init(init)] => tag == 0 && init.initiate_tag != 0,
-            chunks if chunks.iter().any(|chunk| matches!(chunk, Chunk::Init(_))) => false,
+        let own = tag == self.tag;
+        let refused = &mut self.stats.refused;
+        let (admitted, reason) = match &packet.chunks[..] {
+            [] => (false, &mut refused.empty),
+            [Chunk::Init(init)] => (tag == 0 && init.initiate_tag != 0, &mut refused.init),
+            chunks if chunks.iter().any(|chunk| matches!(chunk, Chunk::Init(_))) => {
+                (false, &mut refused.init)
+            }
             [
                 Chunk::Abort { reflected_tag: true, .. } | Chunk::ShutdownComplete { reflected_tag: true },
                 ..,
-            ] => self.peer_tag != 0 && tag == self.peer_tag,
-            [Chunk::ShutdownAck, ..] if self.state == State::Closed => {
-                self.reply(path, tag, Chunk::ShutdownComplete { reflected_tag: true });
-                false
-            }
+            ] => (self.peer_tag != 0 && tag == self.peer_tag, &mut refused.verification_tag),
+            [Chunk::ShutdownAck, ..] if self.state == State::Closed => (false, &mut refused.closed),
+            _ if !own => (false, &mut refused.verification_tag),
             // These tell of addresses.
-            [Chunk::InitAck(_) | Chunk::CookieEcho(_), ..] => tag == self.tag,
+            [Chunk::InitAck(_) | Chunk::CookieEcho(_), ..] => (true, &mut refused.address),
             [Chunk::Asconf(asconf), ..] if !known => {
                 let told = address::from_parameter(&asconf.address);
-                tag == self.tag && told.is_some_and(|address| self.paths.remotes.contains(&address))
+                (told.is_some_and(|address| self.paths.remotes.contains(&address)), &mut refused.address)
             }
-            _ => tag == self.tag && known,
+            _ => (known, &mut refused.address),
+        };
+        *reason += u64::from(!admitted);
+        if let ([Chunk::ShutdownAck, ..], State::Closed) = (&packet.chunks[..], self.state) {
+            self.reply(path, tag, Chunk::ShutdownComplete { reflected_tag: true });
         }
+        admitted
     }
 
     fn handle_control(&mut self, cx: &mut Context<'_>, path: Path, chunk: &Chunk) {
