@@ -12,6 +12,7 @@ use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::AddAssign;
 
 /// A machine's soft deadline: the earliest wake-up that is pending for it.
 ///
@@ -82,6 +83,22 @@ pub struct DropCount {
     pub packets: u64,
     /// Octets, network header included.
     pub bytes: u64,
+}
+
+impl DropCount {
+    /// Counts a packet of so many octets.
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+impl AddAssign for DropCount {
+    fn add_assign(&mut self, other: DropCount) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
 }
 
 /// Packets do not add up.
@@ -274,9 +291,7 @@ impl Network {
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         if let Err(dropped) = outcome {
-            let count = record.drops.entry((dropped.reason, attachment.0)).or_default();
-            count.packets += 1;
-            count.bytes += u64::from(bytes);
+            record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
             self.dropped += 1;
             if datagram {
                 self.lost_datagrams.push(socket);
@@ -336,9 +351,7 @@ impl Network {
         // The first copy is the packet itself.
         self.created += copies.len() as u64 - 1;
         for dropped in copies.iter().filter_map(|(_, dropped)| *dropped) {
-            let count = record.drops.entry((dropped.reason, from.0)).or_default();
-            count.packets += 1;
-            count.bytes += u64::from(packet.size_bytes);
+            record.drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
             self.dropped += 1;
         }
         let waiting = slot.link.waiting_packets(from, now);
@@ -368,16 +381,20 @@ impl Network {
         self.attachments[(self.links[link.0 as usize].first_attachment + attachment.0) as usize]
     }
 
-    #[cold]
-    pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.no_route.packets += 1;
-        self.no_route.bytes += u64::from(packet.size_bytes);
+    /// A packet that was on its way is dropped: the account, and that of its application.
+    pub(crate) fn end_in_a_drop(&mut self, packet: &Packet) {
         self.dropped += 1;
-        if packet.is_of_a_flow() {
-            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
-        }
         if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        self.no_route.add(packet.size_bytes);
+        self.end_in_a_drop(packet);
+        if packet.is_of_a_flow() {
+            self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.unroutable(now, node, packet);
@@ -404,13 +421,8 @@ impl Network {
     #[cold]
     fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
         let drops = &mut self.records[number as usize].drops;
-        let count = drops.entry((dropped.reason, from.0)).or_default();
-        count.packets += 1;
-        count.bytes += u64::from(packet.size_bytes);
-        self.dropped += 1;
-        if packet.is_datagram_of_a_flow() {
-            self.lost_datagrams.push(packet.socket);
-        }
+        drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
+        self.end_in_a_drop(packet);
         if packet.tunnel.is_some() {
             self.tunnels.lost_on_the_way(dropped.at, packet);
         }

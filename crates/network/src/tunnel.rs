@@ -228,14 +228,9 @@ impl Network {
     }
 
     fn drop_not_registered(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        let count = self.tunnels.not_registered.entry(node).or_default();
-        count.packets += 1;
-        count.bytes += u64::from(packet.size_bytes);
-        self.dropped += 1;
+        self.tunnels.not_registered.entry(node).or_default().add(packet.size_bytes);
+        self.end_in_a_drop(packet);
         self.tunnels.lost(now, Place::Agent, packet);
-        if packet.is_datagram_of_a_flow() {
-            self.lost_datagrams.push(packet.socket);
-        }
         if let Some(recorder) = &mut self.recorder {
             recorder.dropped_at(now, node, DropReason::NotRegistered, packet);
         }

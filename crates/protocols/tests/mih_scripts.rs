@@ -24,10 +24,13 @@
 //! `tid N`, then the flags that are set: `A` for ACK-Req, `R` for ACK-Rsp (an `Ack` has it always), and `size N`
 //! where the size matters.
 
+#[path = "script/folder.rs"]
+mod folder;
+
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
+use folder::scripts;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, RegisterRequestCode, Status,
@@ -485,21 +488,11 @@ fn run_script(script: &str) -> Result<(), String> {
 
 #[test]
 fn every_script_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mih_scripts");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("it can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pkt"))
-        .collect();
-    paths.sort();
-    assert!(paths.len() >= 20, "only {} scripts were found", paths.len());
-    let failures: Vec<String> = paths
+    let scripts = scripts("mih_scripts");
+    assert!(scripts.len() >= 20, "only {} scripts were found", scripts.len());
+    let failures: Vec<String> = scripts
         .iter()
-        .filter_map(|path| {
-            let script = std::fs::read_to_string(path).expect("a script can be read");
-            let error = run_script(&script).err()?;
-            Some(format!("{}, {error}", path.file_name().unwrap_or_default().display()))
-        })
+        .filter_map(|(name, script)| Some(format!("{name}.pkt, {}", run_script(script).err()?)))
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

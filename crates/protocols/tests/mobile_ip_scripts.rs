@@ -28,10 +28,13 @@
 //! of the instant T; `last`, that of the last request; `@T/last`, the seconds of T with the low half of the last;
 //! `new`, in a packet sent: another than the last request's.
 
+#[path = "script/folder.rs"]
+mod folder;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
-use std::path::Path;
 
+use folder::scripts;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mobile_ip::mobile_node::Retransmission;
 use roamsim_protocols::mobile_ip::wire::{AgentFlags, Extensions, RequestFlags, RouterAddress};
@@ -582,21 +585,11 @@ fn run_script(script: &str) -> Result<(), String> {
 
 #[test]
 fn every_script_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mobile_ip_scripts");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("it can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pkt"))
-        .collect();
-    paths.sort();
-    assert!(paths.len() >= 15, "only {} scripts were found", paths.len());
-    let failures: Vec<String> = paths
+    let scripts = scripts("mobile_ip_scripts");
+    assert!(scripts.len() >= 15, "only {} scripts were found", scripts.len());
+    let failures: Vec<String> = scripts
         .iter()
-        .filter_map(|path| {
-            let script = std::fs::read_to_string(path).expect("a script can be read");
-            let error = run_script(&script).err()?;
-            Some(format!("{}, {error}", path.file_name().unwrap_or_default().display()))
-        })
+        .filter_map(|(name, script)| Some(format!("{name}.pkt, {}", run_script(script).err()?)))
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

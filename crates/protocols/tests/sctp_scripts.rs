@@ -18,10 +18,12 @@
 //! A packet sent that no line expects is an error, also after the last line until its time. `SCTP_SCRIPT=name` in the
 //! environment runs one script and prints what is sent.
 
+#[path = "script/folder.rs"]
+mod folder;
 mod script;
 mod sctp_script;
 
-use script::scripts;
+use folder::scripts;
 use sctp_script::run;
 
 #[test]

@@ -13,10 +13,12 @@
 //! Sequence numbers are relative, the SYN is 0. A segment sent that no line expects is an error, also after the
 //! last line until its time. `TCP_SCRIPT=name` in the environment runs one script and prints what is sent.
 
+#[path = "script/folder.rs"]
+mod folder;
 mod script;
 mod tcp_script;
 
-use script::scripts;
+use folder::scripts;
 use tcp_script::run;
 
 #[test]

@@ -16,8 +16,7 @@ pub(super) fn table(world: &World) -> Table {
             rows.push((place, reason.to_string(), DropCount::default()));
             rows.len() - 1
         });
-        rows[row].2.packets += count.packets;
-        rows[row].2.bytes += count.bytes;
+        rows[row].2 += count;
     }
     let no_route = world.network.no_route_drops();
     if no_route.packets > 0 {
