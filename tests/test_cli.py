@@ -53,6 +53,17 @@ def test_the_scenario_of_init_is_valid_and_runs(roamsim: Command, tmp_path: Path
     assert roamsim("init", "-").stdout == (tmp_path / "scenario.toml").read_text()
 
 
+def test_the_summary_of_one_run_has_a_row_a_handover_and_of_several_their_number(roamsim: Command) -> None:
+    example = Path(__file__).parent.parent / "examples" / "mobile-ip.toml"
+    one = roamsim("run", example).stdout
+    rows = [line for line in one.splitlines() if line.startswith("terminal  mobile_ip")]
+    assert len(rows) == 3
+    assert [row.split()[-12:-10] for row in rows] == [["26.51", "s"], ["56.93", "s"], ["106.9", "s"]]
+    several = roamsim("run", example, "--replications", "2").stdout
+    outward = next(line for line in several.splitlines() if "home cell     foreign cell" in line)
+    assert outward.split("foreign cell")[1].split()[0] == "2"
+
+
 def test_run_prints_a_summary_on_stdout(roamsim: Command, scenario: Path) -> None:
     done = roamsim("run", scenario)
     for word in ("Both kinds of traffic", "download", "indications", "b/s", "events"):

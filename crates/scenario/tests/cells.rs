@@ -193,3 +193,51 @@ fn a_file_of_motion_becomes_part_of_the_scenario() {
     // The same walk as from the scenario itself.
     assert_eq!(results(&scenario), tables(&outcome(&walk("80m", "20m"))));
 }
+
+/// A base station, and two stations that walk out of its reach of 100 m after 10 s. From 20 s on, 100 packets to each.
+const TWO_STATIONS: &str = r#"
+[scenario]
+name = "two stations"
+duration = "40s"
+ip = "ipv4"
+[[node]]
+name = "base"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "one"
+position = { x = "0m", y = "0m" }
+motion = { kind = "linear", to = { x = "200m", y = "0m" }, speed = "10m/s" }
+[[node]]
+name = "two"
+position = { x = "0m", y = "0m" }
+motion = { kind = "linear", to = { x = "-200m", y = "0m" }, speed = "10m/s" }
+[[cell]]
+name = "cell"
+base_station = "base"
+stations = ["one", "two"]
+rate = "1Mb/s"
+coverage = { model = "disc", radius = "100m" }
+[[flow]]
+name = "to one"
+from = "base"
+to = "one"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "100ms", start = "20s", stop = "30s" }
+[[flow]]
+name = "to two"
+from = "base"
+to = "two"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "100ms", start = "20s", stop = "30s" }
+"#;
+
+#[test]
+fn a_base_station_has_one_row_of_drops_a_reason_however_many_its_stations() {
+    // Of 100 packets to each of two stations beyond the reach of 100 m, none comes. A packet is 100 + 28 octets.
+    let outcome = outcome(TWO_STATIONS);
+    let drops = table(&outcome, "drops");
+    assert_eq!(texts(drops, "place"), ["cell from base"]);
+    assert_eq!(texts(drops, "reason"), ["out of reach"]);
+    assert_eq!(integers(drops, "packets"), [200]);
+    assert_eq!(integers(drops, "bytes"), [200 * 128]);
+}

@@ -76,6 +76,9 @@ reports! {
     minimum_above_target: "minimum_bearers = 1" => "minimum_bearers = 11";
     threshold_above_target: "modification_threshold = 4" => "modification_threshold = 11";
     dect_probability_above_one: "good_to_bad = 0.02" => "good_to_bad = 2";
+    bit_error_ratio_above_one: "good_to_bad = 0.02" => "good_to_bad = 0.02\nber_factor = 1000";
+    bit_error_ratio_above_one_in_a_burst: "factor = 10 }]" => "factor = 1000 }]";
+    more_bearers_than_slot_pairs: "setup_attempts = 10" => "setup_attempts = 10\ntransceivers = \"one_per_slot_pair\"\n[dect.data_terminals]\ntarget_bearers = 13";
     timer_of_zero_frames: "bearer_handover_timer_frames = 300" => "bearer_handover_timer_frames = 0";
     dlc_timer_of_zero_frames: "discard_timer_frames = 20" => "discard_timer_frames = 0";
     no_attempts: "setup_attempts = 10" => "setup_attempts = 0";

@@ -176,16 +176,19 @@ fn check_errors(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             if product > 1.0 && errors.ber_factor <= 1e6 && factor <= 1e6 {
                 let message = format!("`{key}` times its factors is {product:.3}, no probability");
                 report.add(steps, message, "make one of the factors smaller");
-                return;
+                return false;
             }
         }
+        true
     };
-    is_probability(&join(at, ["errors", "ber_factor"]), 1.0, report);
+    let without_burst = is_probability(&join(at, ["errors", "ber_factor"]), 1.0, report);
     let mut ends: Vec<(u64, u64, usize)> = Vec::new();
     for (j, burst) in errors.bursts.iter().enumerate() {
         let mut steps = join(at, ["errors", "bursts"]);
         steps.push(At(j));
-        is_probability(&join(&steps, ["factor"]), burst.factor, report);
+        if without_burst {
+            is_probability(&join(&steps, ["factor"]), burst.factor, report);
+        }
         check_positive_or_zero(&join(&steps, ["factor"]), burst.factor, 1e6, "", report);
         let end = burst.start + burst.duration;
         let (from, until) = (first_frame(burst.start), first_frame(end));
