@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.timeseries import ALL, Part
+from roamsim.timeseries import ALL, Part, cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,16 +238,13 @@ def _lines(recording: Recording) -> Iterator[tuple[str, dict[str, polars.DataFra
     """The time series below the map: title, and the samples of each line. A value holds until the next."""
     for kind, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
         drawn = {}
-        named = recording.samples.filter(polars.col("series").str.ends_with(f"/{kind}"))
+        mine = polars.col("series").str.ends_with(f"/{kind}") & (polars.col("time_s") <= recording.end_s)
+        named = recording.samples.filter(mine)
         for (series,), rows in named.group_by("series", maintain_order=True):
             label = str(series).removesuffix(f"/{kind}")
             if kind == "dlc_queue" and not label.startswith(f"dect {recording.name} "):
                 continue
-            before = rows.filter(polars.col("time_s") <= recording.start_s).tail(1)
-            inside = rows.filter(polars.col("time_s").is_between(recording.start_s, recording.end_s, closed="right"))
-            last = polars.concat([before, inside]).tail(1)
-            at = polars.lit(recording.end_s).alias("time_s")
-            drawn[label] = polars.concat([before, inside, last.with_columns(at)])
+            drawn[label] = cut(rows, Part(start_s=recording.start_s, end_s=recording.end_s))
         if drawn:
             yield title, drawn
 
