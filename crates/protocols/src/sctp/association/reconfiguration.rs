@@ -14,7 +14,7 @@ use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::Path;
 
-/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3).
+/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1, 4.3.3, 4.3.4).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
 const DELETE_LAST: u16 = 0x00A0;
 const DELETE_SOURCE: u16 = 0x00A2;
@@ -73,7 +73,7 @@ pub(super) struct Reconfiguration {
 }
 
 impl Reconfiguration {
-    /// Serial numbers start with the initial TSN (RFC 5061 4.1.1).
+    /// Serial numbers start with the initial TSN (RFC 5061 5.1 A2).
     pub(super) fn new(initial_tsn: u32) -> Reconfiguration {
         Reconfiguration {
             queue: VecDeque::new(),
@@ -173,7 +173,7 @@ impl Association {
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
-    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1.1).
+    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1 B1 to B5).
     pub(super) fn expire_asconf(&mut self) {
         let remotes = &self.paths.remotes;
         let Some(request) = &mut self.reconfiguration.request else { return };
@@ -314,7 +314,7 @@ impl Association {
         let made = told(Parameter::SUCCESS_INDICATION);
         let first_refused = refused.iter().copied().min().unwrap_or(u32::MAX);
         for (number, &change) in (0u32..).zip(&request.changes) {
-            // RFC 5061 5.1: what nothing is said of was made if it stands before the first that was refused.
+            // RFC 5061 5.1 A7: what nothing is said of was made if it stands before the first that was refused.
             let accepted = !refused.contains(&number) && (made.contains(&number) || number < first_refused);
             if accepted {
                 self.make_change(cx, path, change);

@@ -1,6 +1,6 @@
 //! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3, 6.9, 6.10).
 //!
-//! The window counts DATA chunks with their headers (RFC 9260 2.3: "total size of the DATA chunks"), the peer's
+//! The window counts DATA chunks with their headers (RFC 9260 1.3: "total size of the DATA chunks"), the peer's
 //! receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window is outstanding.
 
 mod acknowledge;
