@@ -169,7 +169,7 @@ impl Association {
             None => self.config.initial_rto().saturating_mul(1 << request.repeats.min(20)),
         };
         request.at = Some(cx.now + rto.min(self.config.rto_max).max(Span::from_ns(1)));
-        let (path, chunk) = (request.path, Chunk::Asconf(request.asconf.clone()));
+        let (path, chunk) = (request.path, Chunk::Asconf(Box::new(request.asconf.clone())));
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
@@ -226,7 +226,7 @@ impl Association {
         }
         let answer = self.reconfiguration.answer.as_ref().filter(|answer| answer.serial == asconf.serial);
         if let Some(answer) = answer.cloned() {
-            self.reply(path, self.peer_tag, Chunk::AsconfAck(answer));
+            self.reply(path, self.peer_tag, Chunk::AsconfAck(Box::new(answer)));
         }
     }
 
