@@ -2,8 +2,8 @@
 
 use super::describe::sctp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
+use crate::alarm::Alarm;
 use crate::flow::Association;
-use crate::network::Alarm;
 use crate::packet::{Message, Packet};
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
@@ -225,7 +225,7 @@ impl World {
         let sender = SocketId::Sctp(number);
         for chunk in &packet.chunks {
             let (cumulative, gaps) = match chunk {
-                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, &sack.gaps[..]),
+                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, sack.gaps()),
                 Chunk::Shutdown { cumulative_tsn_ack } => (*cumulative_tsn_ack, &[][..]),
                 _ => continue,
             };
