@@ -225,7 +225,7 @@ impl World {
         let sender = SocketId::Sctp(number);
         for chunk in &packet.chunks {
             let (cumulative, gaps) = match chunk {
-                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, &sack.gaps[..]),
+                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, sack.gaps()),
                 Chunk::Shutdown { cumulative_tsn_ack } => (*cumulative_tsn_ack, &[][..]),
                 _ => continue,
             };

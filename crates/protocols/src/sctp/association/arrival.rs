@@ -31,13 +31,10 @@ impl Association {
                         return;
                     }
                     with_data = true;
-                    self.receiver.take(data, data.stream < self.config.inbound_streams);
+                    self.receiver.take(data, data.stream < self.config.inbound_streams, &mut self.events);
                 }
                 _ => self.handle_control(cx, path, chunk),
             }
-        }
-        while let Some(message) = self.receiver.messages.pop_front() {
-            self.events.push_back(Event::Received(message));
         }
         if with_data && self.state.receives_data() {
             self.sack_path = Some(path);
@@ -70,6 +67,8 @@ impl Association {
         let own = tag == self.tag;
         let refused = &mut self.stats.refused;
         let (admitted, reason) = match &packet.chunks[..] {
+            // Nearly all packets are these.
+            [Chunk::Data(_) | Chunk::Sack(_)] if own && known => return true,
             [] => (false, &mut refused.empty),
             [Chunk::Init(init)] => (tag == 0 && init.initiate_tag != 0, &mut refused.init),
             chunks if chunks.iter().any(|chunk| matches!(chunk, Chunk::Init(_))) => {

@@ -1,6 +1,6 @@
 //! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3, 6.9, 6.10).
 //!
-//! The window counts DATA chunks with their headers (RFC 9260 2.3: "total size of the DATA chunks"), the peer's
+//! The window counts DATA chunks with their headers (RFC 9260 1.3: "total size of the DATA chunks"), the peer's
 //! receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window is outstanding.
 
 mod acknowledge;
@@ -72,13 +72,8 @@ pub(super) struct Sender {
     next_ssn: Vec<u16>,
     /// User data in flight on all paths.
     pub(super) outstanding_bytes: u64,
-    /// The gap ack blocks of the last SACK: first and last TSN of each, ascending.
-    gaps: Vec<(u64, u64)>,
-    /// The same as they were told, counted from `blocks_from`; none if they were out of order or could not be.
-    blocks: Vec<(u16, u16)>,
-    blocks_from: u64,
-    /// Kept to be filled again.
-    scratch: Vec<(u64, u64)>,
+    /// The gap ack blocks of the last SACK, counted from `acknowledged`: ascending, and apart from each other.
+    gaps: Vec<(u16, u16)>,
     /// What is to be sent again.
     lost: BTreeSet<u64>,
     /// What is in flight below `reported_below` and may be reported missing.
@@ -110,9 +105,6 @@ impl Sender {
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             outstanding_bytes: 0,
             gaps: Vec::new(),
-            blocks: Vec::new(),
-            blocks_from: 0,
-            scratch: Vec::new(),
             lost: BTreeSet::new(),
             candidates: BTreeSet::new(),
             reported_below: 0,
