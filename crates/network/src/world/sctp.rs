@@ -7,7 +7,7 @@ use crate::flow::Association;
 use crate::packet::{Message, Packet};
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{ChunkLog, SctpSocket, SctpUse, SocketId, Traffic, User};
+use crate::socket::{ChunkLog, SctpSocket, SctpUse, SocketId, Traffic};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::sctp::{self, Chunk, Config, Event, State};
 use roamsim_protocols::{Context, Machine};
@@ -179,7 +179,7 @@ impl World {
         match event {
             Event::Received(message) => {
                 let user = self.sctp[number as usize].user;
-                if let User::FlowSink(flow) = user
+                if let Some(flow) = user.receives()
                     && self.flows[flow as usize].is_stream()
                 {
                     self.deliver_stream(now, flow, message.bytes);
