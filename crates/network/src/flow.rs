@@ -1,7 +1,7 @@
 //! Flows: an application over an association, from one node to another.
 
+use crate::alarm::Alarm;
 use crate::application::{Measurement, Server, Source};
-use crate::network::Alarm;
 use crate::socket::SocketId;
 use roamsim_engine::Stream;
 

@@ -5,7 +5,8 @@
 //! socket; the connection counts octets only. An SCTP association keeps messages apart by itself: they wait under
 //! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
-use crate::network::{Alarm, Network};
+use crate::alarm::Alarm;
+use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};

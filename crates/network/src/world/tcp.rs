@@ -2,8 +2,8 @@
 
 use super::describe::tcp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
+use crate::alarm::Alarm;
 use crate::flow::Association;
-use crate::network::Alarm;
 use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};

@@ -1,6 +1,7 @@
 //! Radio cells: their interfaces, their machines, and the handovers of their stations.
 
-use super::{Builder, escaped, queue_limit};
+use super::links::queue_limit;
+use super::{Builder, escaped};
 use crate::files;
 use crate::model::cell::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::model::motion::{Motion, Place};

@@ -1,6 +1,6 @@
 //! SCTP associations of flows and signalling.
 
-use super::path_payload;
+use super::path::path_payload;
 use crate::model::sctp::{Sctp, SctpRules};
 use roamsim_engine::Stream;
 use roamsim_network::World;
