@@ -21,7 +21,8 @@ pub enum PrimaryChange {
     Nearer,
     /// When a cell is newly heard: that one.
     Up,
-    /// When a beacon of its cell is missed, as soon as another cell is heard without a miss.
+    /// When a beacon of its cell is missed and another cell is heard without a miss; in its absence, when one is newly
+    /// heard before a beacon of its own is again.
     GoingDown,
     /// When its cell is lost.
     Down,
@@ -94,8 +95,7 @@ mod tests {
         fn new(rule: PrimaryChange) -> Walk {
             let cells = [0, 1].map(|cell| Membership { cell, number: 0, interface: Address(10 + cell) });
             let association = Association::new(vec![3, 2], 5.0);
-            let place =
-                StationPlace::new(NodeId(0), Scheme::MobileSctp(rule), cells.to_vec(), association);
+            let place = StationPlace::new(NodeId(0), Scheme::MobileSctp(rule), cells.to_vec(), association);
             let handovers = Handovers { stations: vec![place], ..Handovers::default() };
             // The scheme marks the paths of cells, of which there are none here: see `begin`.
             Walk { handovers, network: Network::new(Topology::default(), IpVersion::V4), rule }
@@ -105,7 +105,14 @@ mod tests {
         fn beacon(&mut self, cell: usize, heard: Option<f64>) -> Vec<u32> {
             let indications = self.handovers.stations[0].association.beacon(cell, heard);
             for indication in indications {
-                super::indication(&mut self.handovers, &mut self.network, Time::ZERO, 0, self.rule, indication);
+                super::indication(
+                    &mut self.handovers,
+                    &mut self.network,
+                    Time::ZERO,
+                    0,
+                    self.rule,
+                    indication,
+                );
             }
             self.handovers.stations[0].usable().iter().map(|address| address.0).collect()
         }

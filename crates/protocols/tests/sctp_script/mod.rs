@@ -98,8 +98,7 @@ impl Runner<'_> {
                 expect_bool(self.sctp.request_from(*source), *accepted)?;
             }
             Action::Readdress { local, remote, accepted } => {
-                let mut cx = Context { now: self.now, random: &mut self.random };
-                expect_bool(self.sctp.readdress(&mut cx, local, remote), *accepted)?;
+                expect_bool(self.sctp.readdress(&mut self.random, local, remote), *accepted)?;
             }
             Action::Arrives { path, tag, chunks } => self.arrives(*path, *tag, chunks)?,
             Action::Event(event) => {

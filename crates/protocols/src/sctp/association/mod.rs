@@ -10,7 +10,7 @@ mod transmit;
 
 use std::collections::VecDeque;
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 
 use super::chunk::{Chunk, Chunks, Packet, Parameter};
 use super::config::Config;
@@ -19,7 +19,7 @@ use super::paths::Paths;
 use super::receiver::{Message, Receiver};
 use super::sender::Sender;
 use super::stats::Stats;
-use crate::machine::{Address, Context};
+use crate::machine::Address;
 pub use reconfiguration::Change;
 use reconfiguration::Reconfiguration;
 
@@ -185,19 +185,18 @@ impl Association {
         possible
     }
 
-    /// Other addresses for an association that is not up: of this end, as by [`new`](Association::new), and of the peer. If
-    /// its INIT or COOKIE ECHO is under way, it begins anew with another tag. False, and nothing changes, when it is up or
-    /// has ended, or without an address on either side.
-    pub fn readdress(&mut self, cx: &mut Context<'_>, local: &[Address], remote: &[Address]) -> bool {
-        let begun = matches!(self.state, State::CookieWait | State::CookieEchoed);
+    /// Other addresses for an association that is not up: of this end, as by [`new`](Association::new), and of the peer.
+    /// If its INIT is under way, it begins anew with another tag. False, and nothing changes, once the INIT is answered, or
+    /// without an address on either side.
+    pub fn readdress(&mut self, random: &mut Stream, local: &[Address], remote: &[Address]) -> bool {
+        let begun = self.state == State::CookieWait;
         if !(begun || self.state == State::Closed && !self.ended) || local.is_empty() || remote.is_empty() {
             return false;
         }
         self.paths = Paths::new(&self.config, local, remote);
         self.control_path = self.paths.primary;
         if begun {
-            self.tag = (cx.random.next_u64() as u32).max(1);
-            self.peer_tag = 0;
+            self.tag = (random.next_u64() as u32).max(1);
             self.enter(State::CookieWait);
         }
         true
