@@ -224,6 +224,19 @@ pub struct SctpSocket {
     pub(crate) next_tsn: u32,
     /// What its chunks carry; kept only for captures, packet stories and the log of segments.
     pub(crate) sent: Option<Box<ChunkLog>>,
+    /// If it follows its node's addresses.
+    pub(crate) follows: Option<Follows>,
+}
+
+/// How an association follows the addresses of its node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Follows {
+    /// The node's number among [`Handovers::stations`](crate::handover::Handovers::stations).
+    pub(crate) station: u32,
+    /// It is to be opened as soon as there is an address to open it from.
+    pub(crate) opening: bool,
+    /// The address that the peer sends to, as far as it was asked for.
+    pub(crate) primary: Option<Address>,
 }
 
 impl SctpSocket {

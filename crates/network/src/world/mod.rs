@@ -4,6 +4,7 @@
 //! application. Whoever touches a transport machine puts its socket on the work list; the list is served until it
 //! is empty before the next event.
 
+mod addresses;
 mod describe;
 mod flows;
 mod mih;
@@ -76,6 +77,8 @@ impl Event {
 pub(crate) enum Work {
     Tcp(u32),
     Sctp(u32),
+    /// An SCTP socket follows its node's addresses.
+    Addresses(u32),
     Source(u32),
     Server(u32),
     Mihf(u32),
@@ -248,6 +251,7 @@ impl World {
             match work {
                 Work::Tcp(number) => self.serve_tcp(now, number, queue),
                 Work::Sctp(number) => self.serve_sctp(now, number, queue),
+                Work::Addresses(number) => self.follow_addresses(now, number),
                 Work::Source(number) => self.serve_source(now, number, queue),
                 Work::Server(number) => self.serve_server(now, number, queue),
                 Work::Mihf(number) => self.serve_mihf(now, number, queue),
@@ -312,6 +316,7 @@ impl World {
     /// A cell beacons, and will again.
     fn handle_beacon(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         self.handovers.beacon(&mut self.network, now, number);
+        self.announce_addresses();
         queue.push(now + self.handovers.cells[number as usize].beacon_period, Event::Beacon(number));
         true
     }
