@@ -433,3 +433,17 @@ fn what_cannot_be_followed_is_refused() {
         insta::assert_snapshot!(name, report(&replacements));
     }
 }
+
+#[test]
+fn the_old_path_is_that_of_its_time_though_the_station_comes_back() {
+    let example = include_str!("../../../examples/mobile-sctp.toml");
+    // 300 m apart, 5 m/s from x = 50 m: as near to the east after 20 s, out of the west's 170 m, of which the walk is 10 m
+    // aside, at 50 + 5 t = 169.7 m: after 23.9 s. Back in it after 56.1 s, timeouts send chunks over it again.
+    for rule in ["nearer", "down"] {
+        let rule = format!("multihomed = true\nchange_primary_at = \"{rule}\"");
+        let outcome = outcome(&example.replace("multihomed = true", &rule), Trace::default());
+        assert_eq!(texts(&outcome, "handovers", "from_cell"), ["west cell", "east cell", "west cell"]);
+        let last = floats(&outcome, "handovers", "last_packet_old_s");
+        assert!(last[0] > 20.0 && last[0] < 24.0 && last[1] > 58.0 && last[1] < 64.0, "{last:?}");
+    }
+}

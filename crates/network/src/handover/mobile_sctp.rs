@@ -57,10 +57,10 @@ pub(super) fn indication(
 ) {
     let place = &handovers.stations[station as usize];
     let chosen = rule.choose(place, indication);
-    if let Indication::Lost(cell) = indication
-        && place.current == Some(cell)
-    {
-        handovers.left(now, station);
+    match indication {
+        Indication::Lost(cell) if place.current == Some(cell) => handovers.left(now, station),
+        Indication::Detected(cell) => handovers.close_old_path(network, station, cell),
+        _ => {}
     }
     let place = &handovers.stations[station as usize];
     let changes = chosen.is_some_and(|cell| place.current != Some(cell) || place.left_at.is_some());

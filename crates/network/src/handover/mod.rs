@@ -108,6 +108,8 @@ pub struct StationPlace {
     left_at: Option<Time>,
     /// Its handover that is still watched: a number of [`Handovers::records`].
     open: Option<usize>,
+    /// What its old path has carried is in there.
+    old_taken: bool,
 }
 
 impl StationPlace {
@@ -127,6 +129,7 @@ impl StationPlace {
             taken_at: Time::ZERO,
             left_at: None,
             open: None,
+            old_taken: false,
         }
     }
 }
