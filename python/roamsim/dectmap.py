@@ -76,6 +76,8 @@ class Recording:
 def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list[Recording]:
     """What the first run of the tables recorded, an entry for each access.
 
+    Without a part they begin where the access begins to count, after its warm-up.
+
     Raises:
         UsageError: no channels were recorded, or nothing between these times.
     """
@@ -90,12 +92,20 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
         last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
-        start_s = part.start_s if part.start_s is not None else 0.0
+        start_s = part.start_s if part.start_s is not None else _warm_up_s(tables, str(name), last_s)
         end_s = min(part.end_s, last_s) if part.end_s is not None else min(last_s, start_s + SHOWN_S)
         if start_s >= end_s:
             raise UsageError(f"no channel was in use after {start_s:g} s; the run ended at {last_s:g} s")
         found.append(Recording(str(name), mine, samples, start_s, end_s))
     return found
+
+
+def _warm_up_s(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> float:
+    """How long before the end an access began to count; 0 where that is not known."""
+    if "dect" not in tables:
+        return 0.0
+    measured = tables["dect"].filter(polars.col("name") == name)["measured_s"]
+    return max(0.0, end_s - measured[0]) if len(measured) else 0.0
 
 
 def only(found: list[Recording]) -> Recording:

@@ -448,7 +448,8 @@ fn chunk_text(chunk: &Chunk) -> String {
         Chunk::Init(body) => init("INIT", body),
         Chunk::InitAck(body) => init("INIT_ACK", body),
         Chunk::Sack(sack) => {
-            let gaps: Vec<String> = sack.gaps().iter().map(|(first, last)| format!("{first}:{last}")).collect();
+            let gaps: Vec<String> =
+                sack.gaps().iter().map(|(first, last)| format!("{first}:{last}")).collect();
             let duplicates: Vec<String> = sack.duplicates().iter().map(u32::to_string).collect();
             format!(
                 "SACK[flgs=0, cum_tsn={}, a_rwnd={}, gaps=[{}], dups=[{}]]",

@@ -84,6 +84,11 @@ impl Reconfiguration {
         }
     }
 
+    /// Whether an ASCONF is to be sent now.
+    pub(super) fn is_due(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.due)
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Time> {
         self.request.as_ref().and_then(|request| request.at)
     }
@@ -158,9 +163,10 @@ impl Association {
             Some(Request { changes, asconf, path, due: true, at: None, repeats: 0 });
     }
 
-    /// The ASCONF that is due, if one is.
-    pub(super) fn next_asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
-        let request = self.reconfiguration.request.as_mut().filter(|request| request.due)?;
+    /// The ASCONF that is to be sent.
+    #[cold]
+    pub(super) fn asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
+        let request = self.reconfiguration.request.as_mut()?;
         request.due = false;
         let place = self.paths.place_of(request.path);
         let rto = match place {
