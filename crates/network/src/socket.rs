@@ -53,6 +53,13 @@ pub enum User {
     FlowSource(u32),
     /// The sink of a flow.
     FlowSink(u32),
+    /// An end of a connection that carries a flow in each direction.
+    FlowBothWays {
+        /// The flow that begins here.
+        sends: u32,
+        /// The flow that ends here.
+        receives: u32,
+    },
     /// A session of a node's MIHF.
     Mih {
         /// The MIHF's number.
@@ -60,6 +67,17 @@ pub enum User {
         /// The session's number in it.
         session: u32,
     },
+}
+
+impl User {
+    /// The flow whose data is for this socket.
+    #[inline]
+    pub(crate) fn receives(self) -> Option<u32> {
+        match self {
+            User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
+            User::FlowSource(_) | User::Mih { .. } => None,
+        }
+    }
 }
 
 /// What a socket exchanged with IP: packets and octets, transport and network headers included.

@@ -168,10 +168,10 @@ fn describe_data(log: &ChunkLog, data: &Data) -> String {
 fn describe_sack(sack: &Sack) -> String {
     let mut text = format!("SACK up to {} rwnd {}", sack.cumulative_tsn_ack, sack.a_rwnd_bytes);
     let tsn = |offset: u16| sack.cumulative_tsn_ack.wrapping_add(u32::from(offset));
-    for &(first, last) in &sack.gaps {
+    for &(first, last) in sack.gaps() {
         text += &format!(" gap {}-{}", tsn(first), tsn(last));
     }
-    for duplicate in &sack.duplicates {
+    for duplicate in sack.duplicates() {
         text += &format!(" duplicate {duplicate}");
     }
     text

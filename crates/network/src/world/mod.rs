@@ -200,7 +200,9 @@ impl World {
     /// The name of what uses a socket, for time series and segments.
     pub fn socket_name(&self, socket: SocketId) -> String {
         match self.user(socket) {
-            User::FlowSource(flow) => format!("flow {}", self.flows[flow as usize].name),
+            User::FlowSource(flow) | User::FlowBothWays { sends: flow, .. } => {
+                format!("flow {}", self.flows[flow as usize].name)
+            }
             User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
             User::Mih { mihf, session } => {
                 let node = &self.mih_nodes[mihf as usize];
@@ -257,7 +259,9 @@ impl World {
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
             // The socket that would have got the datagram, and its user, who misses it.
-            if let User::FlowSink(flow) | User::FlowSource(flow) = self.udp[socket as usize].user {
+            if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
+                self.udp[socket as usize].user
+            {
                 let flow = &mut self.flows[flow as usize];
                 // Of requests and responses, those that the client gave up are counted.
                 if flow.server.is_none() {
@@ -320,7 +324,10 @@ impl World {
     /// A message has arrived for the user of a socket.
     pub(crate) fn deliver(&mut self, now: Time, user: User, message: Message) {
         match (user, message) {
-            (User::FlowSink(number), Message::Application(message)) => {
+            (
+                User::FlowSink(number) | User::FlowBothWays { receives: number, .. },
+                Message::Application(message),
+            ) => {
                 let flow = &mut self.flows[number as usize];
                 match &mut flow.server {
                     Some(server) => {
@@ -354,7 +361,7 @@ impl World {
     #[cold]
     fn refuse_message(&mut self, socket: SocketId) {
         match self.user(socket) {
-            User::FlowSource(flow) | User::FlowSink(flow) => {
+            User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
                 self.flows[flow as usize].measurement.lost_messages += 1;
             }
             User::Mih { mihf, session } => {

@@ -7,7 +7,7 @@ use crate::flow::Association;
 use crate::packet::{Message, Packet};
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{ChunkLog, Follows, SctpSocket, SctpUse, SocketId, Traffic, User};
+use crate::socket::{ChunkLog, Follows, SctpSocket, SctpUse, SocketId, Traffic};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::sctp::{self, Chunk, Config, Event, State};
 use roamsim_protocols::{Context, Machine};
@@ -192,7 +192,7 @@ impl World {
         match event {
             Event::Received(message) => {
                 let user = self.sctp[number as usize].user;
-                if let User::FlowSink(flow) = user
+                if let Some(flow) = user.receives()
                     && self.flows[flow as usize].is_stream()
                 {
                     self.deliver_stream(now, flow, message.bytes);
@@ -243,7 +243,7 @@ impl World {
         let sender = SocketId::Sctp(number);
         for chunk in &packet.chunks {
             let (cumulative, gaps) = match chunk {
-                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, &sack.gaps[..]),
+                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, sack.gaps()),
                 Chunk::Shutdown { cumulative_tsn_ack } => (*cumulative_tsn_ack, &[][..]),
                 _ => continue,
             };

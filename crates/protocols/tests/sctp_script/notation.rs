@@ -314,8 +314,8 @@ fn parse_chunk(item: &Item<'_>) -> Result<Chunk, String> {
         })
     };
     Ok(match item.name {
-        "INIT" => Chunk::Init(init()?),
-        "INIT_ACK" => Chunk::InitAck(init()?),
+        "INIT" => Chunk::Init(Box::new(init()?)),
+        "INIT_ACK" => Chunk::InitAck(Box::new(init()?)),
         "COOKIE_ECHO" => Chunk::CookieEcho(Vec::new()),
         "COOKIE_ACK" => Chunk::CookieAck,
         "DATA" => {
@@ -337,12 +337,14 @@ fn parse_chunk(item: &Item<'_>) -> Result<Chunk, String> {
                 let (first, last) = text.split_once(':').ok_or(format!("`{text}` is not FIRST:LAST"))?;
                 Ok::<_, String>((value(first)?, value(last)?))
             };
-            Chunk::Sack(Sack {
-                cumulative_tsn_ack: item.number("cum_tsn", 0)?,
-                a_rwnd_bytes: item.number("a_rwnd", 100_000)?,
-                gaps: item.list("gaps")?.iter().map(block).collect::<Result<_, _>>()?,
-                duplicates: item.list("dups")?.iter().map(|tsn| value(tsn)).collect::<Result<_, _>>()?,
-            })
+            let gaps = item.list("gaps")?.iter().map(block).collect::<Result<Vec<_>, _>>()?;
+            let duplicates = item.list("dups")?.iter().map(|tsn| value(tsn)).collect::<Result<_, _>>()?;
+            Chunk::Sack(Sack::new(
+                item.number("cum_tsn", 0)?,
+                item.number("a_rwnd", 100_000)?,
+                &gaps,
+                duplicates,
+            ))
         }
         "HEARTBEAT" => Chunk::Heartbeat(parameters()?),
         "HEARTBEAT_ACK" => Chunk::HeartbeatAck(parameters()?),
@@ -357,10 +359,11 @@ fn parse_chunk(item: &Item<'_>) -> Result<Chunk, String> {
                 return Err("an ASCONF starts with an address".to_owned());
             }
             let address = parameters.remove(0);
-            Chunk::Asconf(Asconf { serial: item.number("seq", 1)?, address, parameters })
+            Chunk::Asconf(Box::new(Asconf { serial: item.number("seq", 1)?, address, parameters }))
         }
         "ASCONF_ACK" => {
-            Chunk::AsconfAck(AsconfAck { serial: item.number("seq", 1)?, parameters: parameters()? })
+            let serial = item.number("seq", 1)?;
+            Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: parameters()? }))
         }
         name => return Err(format!("unknown chunk `{name}`")),
     })
@@ -460,8 +463,9 @@ fn chunk_text(chunk: &Chunk) -> String {
         Chunk::Init(body) => init("INIT", body),
         Chunk::InitAck(body) => init("INIT_ACK", body),
         Chunk::Sack(sack) => {
-            let gaps: Vec<String> = sack.gaps.iter().map(|(first, last)| format!("{first}:{last}")).collect();
-            let duplicates: Vec<String> = sack.duplicates.iter().map(u32::to_string).collect();
+            let gaps: Vec<String> =
+                sack.gaps().iter().map(|(first, last)| format!("{first}:{last}")).collect();
+            let duplicates: Vec<String> = sack.duplicates().iter().map(u32::to_string).collect();
             format!(
                 "SACK[flgs=0, cum_tsn={}, a_rwnd={}, gaps=[{}], dups=[{}]]",
                 sack.cumulative_tsn_ack,

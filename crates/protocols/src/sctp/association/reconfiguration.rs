@@ -17,7 +17,7 @@ use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::{Path, PathState};
 
-/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3).
+/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1, 4.3.3, 4.3.4).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
 const DELETE_LAST: u16 = 0x00A0;
 const DELETE_SOURCE: u16 = 0x00A2;
@@ -76,7 +76,7 @@ pub(super) struct Reconfiguration {
 }
 
 impl Reconfiguration {
-    /// Serial numbers start with the initial TSN (RFC 5061 4.1.1).
+    /// Serial numbers start with the initial TSN (RFC 5061 5.1 A2).
     pub(super) fn new(initial_tsn: u32) -> Reconfiguration {
         Reconfiguration {
             queue: VecDeque::new(),
@@ -85,6 +85,11 @@ impl Reconfiguration {
             peer_serial: 0,
             answer: None,
         }
+    }
+
+    /// Whether an ASCONF is to be sent now.
+    pub(super) fn is_due(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.due)
     }
 
     pub(super) fn next_deadline(&self) -> Option<Time> {
@@ -225,9 +230,10 @@ impl Association {
         self.leave(&places, primary);
     }
 
-    /// The ASCONF that is due, if one is.
-    pub(super) fn next_asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
-        let request = self.reconfiguration.request.as_mut().filter(|request| request.due)?;
+    /// The ASCONF that is to be sent.
+    #[cold]
+    pub(super) fn asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
+        let request = self.reconfiguration.request.as_mut()?;
         request.due = false;
         let place = self.paths.place_of(request.path);
         let rto = match place {
@@ -236,11 +242,11 @@ impl Association {
             None => self.config.initial_rto().saturating_mul(1 << request.repeats.min(20)),
         };
         request.at = Some(cx.now + rto.min(self.config.rto_max).max(Span::from_ns(1)));
-        let (path, chunk) = (request.path, Chunk::Asconf(request.asconf.clone()));
+        let (path, chunk) = (request.path, Chunk::Asconf(Box::new(request.asconf.clone())));
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
-    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1.1).
+    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1 B1 to B5).
     pub(super) fn expire_asconf(&mut self) {
         let remotes = &self.paths.remotes;
         let Some(request) = &mut self.reconfiguration.request else { return };
@@ -293,7 +299,7 @@ impl Association {
         }
         let answer = self.reconfiguration.answer.as_ref().filter(|answer| answer.serial == asconf.serial);
         if let Some(answer) = answer.cloned() {
-            self.reply(path, self.peer_tag, Chunk::AsconfAck(answer));
+            self.reply(path, self.peer_tag, Chunk::AsconfAck(Box::new(answer)));
         }
     }
 
@@ -381,7 +387,7 @@ impl Association {
         let made = told(Parameter::SUCCESS_INDICATION);
         let first_refused = refused.iter().copied().min().unwrap_or(u32::MAX);
         for (number, &change) in (0u32..).zip(&request.changes) {
-            // RFC 5061 5.1: what nothing is said of was made if it stands before the first that was refused.
+            // RFC 5061 5.1 A7: what nothing is said of was made if it stands before the first that was refused.
             let accepted = !refused.contains(&number) && (made.contains(&number) || number < first_refused);
             if accepted {
                 self.make_change(cx, path, change);
