@@ -95,7 +95,7 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.delayed_ack_count == 0 {
         let help = "write 1 or more; RFC 5681 has 2";
         report.add(&count, "a delayed acknowledgement is for at least one segment", help);
-    } else if !tcp.delayed_ack && report.is_set(&count) {
+    } else if !tcp.delayed_ack && tcp.delayed_ack_count != Tcp::default().delayed_ack_count {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
     }
