@@ -151,6 +151,27 @@ def test_gap_blocks_are_dissected(tmp_path: Path) -> None:
     assert most >= 3
 
 
+@pytest.mark.parametrize(("ip", "kind"), [("ipv4", "5"), ("ipv6", "6")])
+def test_changes_of_addresses_are_dissected(tmp_path: Path, ip: str, kind: str) -> None:
+    file = capture(tmp_path, ROOT / "examples" / "mobile-sctp.toml", **{"scenario.duration": "60s", "scenario.ip": ip})
+    assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || sctp.checksum.status == 0") == ""
+    # RFC 5061 4.1.1, 4.1.2: ASCONF is 0xC1, ASCONF ACK 0x80; 4.2: add 0xC001, delete 0xC002, set primary 0xC004.
+    fields = ("-e", "sctp.parameter_type", "-e", "sctp.asconf_seq_nr_number", "-e", "frame.interface_name")
+    rows = tshark(file, "-Y", "sctp.chunk_type == 0xc1", "-T", "fields", *fields).splitlines()
+    # Each is captured at every interface that it passes, and repeated with its number if it is lost.
+    told = {}
+    for row in rows:
+        parameters, serial, interface = row.split("\t")
+        if interface.startswith("terminal:"):
+            told[int(serial, 0)] = [int(parameter, 0) for parameter in parameters.split(",")]
+    # The address by which the association is found, then a change and the address within.
+    add, primary, delete = ([int(kind), change, int(kind)] for change in (0xC001, 0xC004, 0xC002))
+    assert list(told.values())[:3] == [add, primary, delete]
+    assert list(told) == list(range(min(told), min(told) + len(told)))
+    answers = tshark(file, "-Y", "sctp.chunk_type == 0x80", "-T", "fields", "-e", "sctp.asconf_ack_seq_nr_number")
+    assert {int(serial, 0) for serial in answers.split()} == set(told)
+
+
 def test_mobile_ip_is_dissected_with_its_extensions_and_its_tunnels(tmp_path: Path) -> None:
     settings = {"scenario.duration": "60s", "mobile_ip.walk.reverse_tunnel": True}
     file = capture(tmp_path, ROOT / "examples" / "mobile-ip.toml", **settings)

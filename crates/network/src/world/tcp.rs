@@ -7,7 +7,7 @@ use crate::flow::Association;
 use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{Record, SocketId, TcpSocket, Traffic, User};
+use crate::socket::{Record, SocketId, TcpSocket, Traffic};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
 use roamsim_protocols::{Context, Machine};
@@ -90,8 +90,8 @@ impl World {
     pub(super) fn close_tcp(&mut self, number: u32) {
         let socket = &mut self.tcp[number as usize];
         match socket.connection.state() {
-            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt.
-            State::SynSent => socket.close_when_established = true,
+            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt, and one in LISTEN the listening.
+            State::Listen | State::SynSent => socket.close_when_established = true,
             _ => socket.connection.close(),
         }
         self.work.push_back(Work::Tcp(number));
@@ -188,7 +188,7 @@ impl World {
                 let bytes = up_to - socket.delivered_bytes;
                 socket.delivered_bytes = up_to;
                 let user = socket.user;
-                if let User::FlowSink(flow) = user
+                if let Some(flow) = user.receives()
                     && self.flows[flow as usize].is_stream()
                 {
                     self.deliver_stream(now, flow, bytes);

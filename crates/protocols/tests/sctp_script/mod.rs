@@ -43,6 +43,10 @@ pub fn run(name: &str, text: &str) -> Result<(), String> {
     runner.expect_silence().map_err(|error| format!("{name}:{last}: end of script\n{error}"))
 }
 
+fn expect_bool(did: bool, expected: bool) -> Result<(), String> {
+    if did == expected { Ok(()) } else { Err(format!("  expected  {expected}\n  got       {did}")) }
+}
+
 struct Runner<'a> {
     sctp: Association,
     now: Time,
@@ -78,10 +82,7 @@ impl Runner<'_> {
             }
             Action::Listen => self.sctp.listen(),
             Action::Send { stream, bytes, count, unordered, accepted } => {
-                let did = self.sctp.send_repeated(*stream, *bytes, *count, 0, *unordered);
-                if did != *accepted {
-                    return Err(format!("  expected  {accepted}\n  got       {did}"));
-                }
+                expect_bool(self.sctp.send_repeated(*stream, *bytes, *count, 0, *unordered), *accepted)?;
             }
             Action::Close => self.sctp.close(),
             Action::Abort => self.sctp.abort(),
@@ -91,10 +92,13 @@ impl Runner<'_> {
                 }
             }
             Action::Reconfigure { changes, source, accepted } => {
-                let did = self.sctp.reconfigure(changes, *source);
-                if did != *accepted {
-                    return Err(format!("  expected  {accepted}\n  got       {did}"));
-                }
+                expect_bool(self.sctp.reconfigure(changes, *source), *accepted)?;
+            }
+            Action::RequestFrom { source, accepted } => {
+                expect_bool(self.sctp.request_from(*source), *accepted)?;
+            }
+            Action::Readdress { local, remote, accepted } => {
+                expect_bool(self.sctp.readdress(&mut self.random, local, remote), *accepted)?;
             }
             Action::Arrives { path, tag, chunks } => self.arrives(*path, *tag, chunks)?,
             Action::Event(event) => {

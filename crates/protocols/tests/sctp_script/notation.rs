@@ -35,6 +35,8 @@ pub enum Action {
     Abort,
     SetPrimary(Path),
     Reconfigure { changes: Vec<Change>, source: Address, accepted: bool },
+    RequestFrom { source: Address, accepted: bool },
+    Readdress { local: Vec<Address>, remote: Vec<Address>, accepted: bool },
     Arrives { path: Option<Path>, tag: Option<u32>, chunks: Vec<Chunk> },
     Sent(Expected),
     Event(String),
@@ -154,6 +156,8 @@ fn parse_action(text: &str) -> Result<Action, String> {
         "set_primary" => Action::SetPrimary(parse_path(argument).ok_or_else(unknown)?),
         "send" => parse_send(&words, accepted)?,
         "reconfigure" => parse_reconfigure(&words, accepted)?,
+        "request_from" => Action::RequestFrom { source: Address(value(argument)?), accepted },
+        "readdress" => parse_readdress(&words, accepted)?,
         _ => return Err(unknown()),
     })
 }
@@ -198,6 +202,17 @@ fn parse_reconfigure(words: &[&str], accepted: bool) -> Result<Action, String> {
     });
     let source = Address(value(source)?);
     Ok(Action::Reconfigure { changes: changes.collect::<Result<_, _>>()?, source, accepted })
+}
+
+/// `LOCAL ... to REMOTE ...`.
+fn parse_readdress(words: &[&str], accepted: bool) -> Result<Action, String> {
+    let addresses = |words: &[&str]| words.iter().map(|word| value(word).map(Address)).collect();
+    let mut sides = words.split(|&word| word == "to");
+    let (Some(local), Some(remote)) = (sides.next(), sides.next()) else {
+        return Err("`to` separates the addresses of this end from those of the peer".to_owned());
+    };
+    let (local, remote): (Result<_, String>, Result<_, String>) = (addresses(local), addresses(remote));
+    Ok(Action::Readdress { local: local?, remote: remote?, accepted })
 }
 
 /// `LOCAL-REMOTE`.
@@ -448,7 +463,8 @@ fn chunk_text(chunk: &Chunk) -> String {
         Chunk::Init(body) => init("INIT", body),
         Chunk::InitAck(body) => init("INIT_ACK", body),
         Chunk::Sack(sack) => {
-            let gaps: Vec<String> = sack.gaps().iter().map(|(first, last)| format!("{first}:{last}")).collect();
+            let gaps: Vec<String> =
+                sack.gaps().iter().map(|(first, last)| format!("{first}:{last}")).collect();
             let duplicates: Vec<String> = sack.duplicates().iter().map(u32::to_string).collect();
             format!(
                 "SACK[flgs=0, cum_tsn={}, a_rwnd={}, gaps=[{}], dups=[{}]]",

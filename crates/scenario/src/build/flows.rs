@@ -25,8 +25,13 @@ impl Builder<'_> {
         let (from, to) = (self.node(&model.from), self.node(&model.to));
         // Each flow has a pair of ports of its own; beyond the range they repeat, between other nodes.
         let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
-        let a = SocketEnd { node: from, port, user: User::FlowSource(number) };
-        let b = SocketEnd { node: to, port, user: User::FlowSink(number) };
+        let users = match model.bidirectional {
+            true => [(number, number + 1), (number + 1, number)]
+                .map(|(sends, receives)| User::FlowBothWays { sends, receives }),
+            false => [User::FlowSource(number), User::FlowSink(number)],
+        };
+        let a = SocketEnd { node: from, port, user: users[0] };
+        let b = SocketEnd { node: to, port, user: users[1] };
         let association = match &model.transport {
             Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
@@ -39,23 +44,30 @@ impl Builder<'_> {
                 sctp::add(world, settings, ends.0, ends.1)
             }
         };
-        // Validation refuses flows without a route.
-        let Some(association) = association else { return };
+        let association = association.expect("validation refuses flows without a route");
         let reliable = !matches!(model.transport, Transport::Udp(_));
-        let (source, server) = application(&model.application, reliable, self.stop(model.application.stop()));
+        let stop = self.stop(model.application.stop());
+        let (source, server) = application(&model.application, reliable, stop);
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
             Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
         };
-        world.flows.push(Flow::new(
+        let flow = Flow::new(
             &model.name,
             model.application.kind(),
             &variant,
             (source, stream("application")),
             (server, stream("server")),
             association,
-        ));
+        );
+        let reverse = model.bidirectional.then(|| {
+            let (source, _) = application(&model.application, reliable, stop);
+            let source = (source, stream("reverse/application"));
+            flow.reversed(&model.reverse_name(), source, stream("reverse/server"))
+        });
+        world.flows.push(flow);
+        world.flows.extend(reverse);
     }
 }
 

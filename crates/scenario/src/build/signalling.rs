@@ -57,8 +57,7 @@ impl Builder<'_> {
                 sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
             }
         };
-        // Validation refuses signalling without a route.
-        let Some(sockets) = sockets else { return };
+        let sockets = sockets.expect("validation refuses signalling without a route");
         let sockets = [sockets.source, sockets.sink];
         for at in [0, 1] {
             let peer = 1 - at;

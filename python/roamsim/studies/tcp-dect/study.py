@@ -30,7 +30,7 @@ Tables = Mapping[str, Columns]
 def offered_rate(segments_per_s: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """Segments generated at each end."""
     interval = f"{round(1e9 / segments_per_s)}ns"
-    return {f"flow.{flow}.application.mean_interval": interval for flow in ("up", "down")}
+    return {"flow.data.application.mean_interval": interval}
 
 
 def telephones(offered_erlang: float, _labels: Mapping[str, Any]) -> dict[str, Any]:

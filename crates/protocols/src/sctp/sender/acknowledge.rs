@@ -166,16 +166,14 @@ impl Sender {
     /// the last chunk sent, nor to the one behind the cumulative TSN, for that is missing.
     fn are_orderly(&self, blocks: &[(u16, u16)]) -> bool {
         let (Some(lowest), Some(highest)) = (blocks.first(), blocks.last()) else { return true };
-        lowest.0 >= 2
-            && usize::from(highest.1) <= self.flight.len()
-            && blocks.iter().fold(true, |orderly, block| orderly & (block.0 <= block.1))
-            && blocks.iter().zip(&blocks[1..]).fold(true, |orderly, (this, next)| orderly & (this.1 < next.0))
+        lowest.0 >= 2 && usize::from(highest.1) <= self.flight.len() && lowest.0 <= lowest.1 && ascend(blocks)
     }
 
     /// The blocks so, those that cannot be left out.
     fn put_in_order(&self, blocks: &[(u16, u16)]) -> Vec<(u16, u16)> {
-        let possible =
-            |&(first, last): &(u16, u16)| first >= 2 && first <= last && usize::from(last) <= self.flight.len();
+        let possible = |&(first, last): &(u16, u16)| {
+            first >= 2 && first <= last && usize::from(last) <= self.flight.len()
+        };
         let mut blocks: Vec<(u16, u16)> = blocks.iter().copied().filter(possible).collect();
         blocks.sort_unstable();
         blocks.dedup_by(|next, kept| {
@@ -319,6 +317,16 @@ fn common_prefix(these: &[(u16, u16)], those: &[(u16, u16)]) -> usize {
     same + these[same..].iter().zip(&those[same..]).take_while(|(this, that)| this == that).count()
 }
 
+/// Whether each block begins behind the end of the one before and does not end before it begins; the first is not
+/// looked at alone. Without a branch for each block: of a number below zero the sign stays.
+fn ascend(blocks: &[(u16, u16)]) -> bool {
+    let steps = blocks.iter().zip(&blocks[1..]).map(|(this, next)| {
+        let (last, first, end) = (i32::from(this.1), i32::from(next.0), i32::from(next.1));
+        (first - last - 1) | (end - first)
+    });
+    steps.fold(0, |signs, step| signs | step) >= 0
+}
+
 /// Without a branch for each block.
 fn equal(these: &[(u16, u16)], those: &[(u16, u16)]) -> bool {
     these.iter().zip(those).fold(0, |differing, (a, b)| differing | (a.0 ^ b.0) | (a.1 ^ b.1)) == 0
@@ -363,7 +371,10 @@ mod tests {
     #[test]
     fn what_one_list_of_blocks_has_beyond_another() {
         assert_eq!(differences(&[], &[(2, 4), (7, 9)]), (vec![2, 3, 4, 7, 8, 9], vec![]));
-        assert_eq!(differences(&[(1, 2), (4, 5), (9, 12)], &[(2, 9)]), (vec![3, 6, 7, 8], vec![1, 10, 11, 12]));
+        assert_eq!(
+            differences(&[(1, 2), (4, 5), (9, 12)], &[(2, 9)]),
+            (vec![3, 6, 7, 8], vec![1, 10, 11, 12])
+        );
         assert_eq!(differences(&[(1, 9)], &[(2, 3), (5, 6)]), (vec![], vec![1, 4, 7, 8, 9]));
         assert_eq!(differences(&[(5, 6)], &[(2, 3), (8, 8)]), (vec![2, 3, 8], vec![5, 6]));
         // A block between others, two that have become one, and one that found no room any more.
