@@ -220,8 +220,11 @@ impl PathState {
         was_inactive
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
-        [self.t3_at, self.heartbeat.at, self.heartbeat.lost_at].into_iter().flatten().min()
+    /// When the next of its timers expires; `Time::MAX` without one that runs.
+    pub(super) fn next_deadline(&self) -> Time {
+        let never = Time::MAX;
+        let heartbeat = self.heartbeat.at.unwrap_or(never).min(self.heartbeat.lost_at.unwrap_or(never));
+        self.t3_at.unwrap_or(never).min(heartbeat)
     }
 
     /// No timer runs any more.
