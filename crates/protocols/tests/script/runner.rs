@@ -50,6 +50,11 @@ pub trait Subject: Sized {
     fn value_of(&self, name: &str) -> Result<String, String>;
 }
 
+struct Script<S: Subject> {
+    settings: S::Settings,
+    lines: Vec<Line<S>>,
+}
+
 struct Line<S: Subject> {
     number: usize,
     source: String,
@@ -69,19 +74,19 @@ enum Action<S: Subject> {
 
 /// Runs a script; the error says where, what was expected and what happened.
 pub fn run<S: Subject>(name: &str, text: &str) -> Result<(), String> {
-    let (settings, lines) = parse::<S>(text).map_err(|(line, error)| {
+    let script = parse::<S>(text).map_err(|(line, error)| {
         let source = text.lines().nth(line - 1).unwrap_or_default();
         format!("{name}:{line}: {source}\n  {error}")
     })?;
     let mut runner = Runner {
-        subject: S::new(settings).map_err(|error| format!("{name}: {error}"))?,
+        subject: S::new(script.settings).map_err(|error| format!("{name}: {error}"))?,
         now: Time::ZERO,
         random: Stream::new(0, 0, ""),
         sent: VecDeque::new(),
         events: Vec::new(),
         trace: std::env::var_os(S::TRACE).is_some(),
     };
-    for line in &lines {
+    for line in &script.lines {
         runner.execute(line).map_err(|error| format!("{name}:{}: {}\n{error}", line.number, line.source))?;
     }
     let last = text.lines().count() + 1;
@@ -89,21 +94,20 @@ pub fn run<S: Subject>(name: &str, text: &str) -> Result<(), String> {
 }
 
 /// Reads a script; the error comes with its line.
-fn parse<S: Subject>(text: &str) -> Result<(S::Settings, Vec<Line<S>>), (usize, String)> {
-    let mut settings = S::settings();
-    let mut parsed = Vec::new();
+fn parse<S: Subject>(text: &str) -> Result<Script<S>, (usize, String)> {
+    let mut script = Script { settings: S::settings(), lines: Vec::new() };
     for line in lines(text)? {
         match line {
             ScriptLine::Setting { number, key, value } => {
-                S::set(&mut settings, &key, &value).map_err(|error| (number, error))?;
+                S::set(&mut script.settings, &key, &value).map_err(|error| (number, error))?;
             }
             ScriptLine::Action { number, source, relative, offset, margin, text } => {
                 let action = parse_action(&text).map_err(|error| (number, error))?;
-                parsed.push(Line { number, source, relative, offset, margin, action });
+                script.lines.push(Line { number, source, relative, offset, margin, action });
             }
         }
     }
-    Ok((settings, parsed))
+    Ok(script)
 }
 
 fn parse_action<S: Subject>(text: &str) -> Result<Action<S>, String> {
