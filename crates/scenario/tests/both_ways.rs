@@ -191,3 +191,20 @@ fn traces_tell_the_directions_apart() {
         }
     }
 }
+
+#[test]
+fn data_that_acknowledges_nothing_new_is_no_duplicate_ack() {
+    // Nothing is lost, and each acknowledgement goes alone and ahead of data: what the data tells is known by then.
+    let transport = "protocol = \"tcp\", nagle = false, delayed_ack = false, piggyback_acks = false";
+    let result = outcome(&flow(transport, POISSON), Trace { segments: true, ..Trace::default() });
+    let rows = texts(&result, "segments", "event").into_iter().zip(
+        numbers(&result, "segments", "start_bytes").into_iter().zip(numbers(
+            &result,
+            "segments",
+            "end_bytes",
+        )),
+    );
+    let heard: Vec<_> = rows.filter(|(event, _)| event == "acknowledged").collect();
+    assert!(heard.len() > 2000, "{}", heard.len());
+    assert!(heard.iter().all(|(_, (start, end))| start < end));
+}

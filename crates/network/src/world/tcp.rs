@@ -175,7 +175,10 @@ impl World {
         let before = connection.snd_una_offset().min(acknowledged);
         let sender = SocketId::Tcp(number);
         let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender, octets });
-        record(SegmentEvent::Acknowledged, before..acknowledged);
+        // Data of the other direction that tells nothing new is no duplicate ACK (RFC 5681 section 2).
+        if acknowledged > before || segment.payload_bytes == 0 {
+            record(SegmentEvent::Acknowledged, before..acknowledged);
+        }
         for &(left, right) in segment.options.sack.as_slice() {
             record(SegmentEvent::Sacked, connection.sent_offset(left)..connection.sent_offset(right));
         }
