@@ -3,7 +3,7 @@
 # make lint    formats, lints and types, Rust and Python
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
-# make validate  the same runs in ns-3 and ns-2, beside ours; what it finds stands in docs/validation.md
+# make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -77,7 +77,7 @@ bench: setup
 
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
-	$(BIN)/python -m validation.compare --json results/validation.json
+	$(BIN)/python -m validation.compare --json results/validation.json --update docs/validation.md
 
 lock:
 	$(PYTHON) -m venv .venv-lock

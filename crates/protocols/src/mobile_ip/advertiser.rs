@@ -11,7 +11,7 @@ use super::wire::{AgentAdvertisement, AgentFlags, AgentSolicitation, RouterAddre
 use super::{Arrival, Interface, Pdu, Transmit};
 use crate::{Context, Machine};
 
-/// Where advertisements and solicitations go: the limited broadcast, which RFC 1256 (sections 4.2 and 5.1) and RFC 5944
+/// Where advertisements and solicitations go: the limited broadcast, which RFC 1256 (sections 4.1 and 5.1) and RFC 5944
 /// (section 2.1) allow beside the multicast addresses.
 pub const ALL_ON_LINK: Ipv4Addr = Ipv4Addr::BROADCAST;
 
@@ -80,7 +80,7 @@ impl Advertiser {
         self.next = Some(cx.now + Span::from_ns(cx.random.below(self.config.period.as_ns())));
     }
 
-    /// Sets the B flag: a foreign agent that takes no more visitors must go on to advertise (section 2.3).
+    /// Sets the B flag: a foreign agent that takes no more visitors must go on to advertise (section 2.1.1).
     pub fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
     }
@@ -95,7 +95,7 @@ impl Advertiser {
         &self.rejections
     }
 
-    /// A solicitation has come: the answer goes to the mobile node alone (RFC 1256 section 6.2.6 allows it), at once.
+    /// A solicitation has come: the answer goes to the mobile node alone (RFC 1256 section 4.3 allows it), at once.
     pub fn handle_solicitation(&mut self, arrival: Arrival) {
         self.solicitations_received += 1;
         self.advertise(arrival.source);

@@ -6,7 +6,7 @@ use md5::Md5;
 
 use super::wire::{Authentication, Extension, Message};
 
-/// The lowest security parameter index that is not reserved (section 3.5.2).
+/// The lowest security parameter index that is not reserved (section 1.6).
 const DEFAULT_SPI: u32 = 256;
 
 /// A key and its index.

@@ -9,11 +9,12 @@
 //! Path.Max.Retrans, retransmission on an alternate path.
 //!
 //! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's primary one.
+//! When the primary path has changed, what was lost on the old one is sent again on the new one.
 //!
 //! By [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, what was lost goes to an alternate path after
 //! missing reports too, RTO.Initial 3 s. The window of both RFCs counts DATA chunks with their headers; it moves in
 //! units of PMDCS by RFC 9260 7.2, of the path MTU with the IP header by RFC 2960 7.2, and starts with two of these.
-//! That RFC lets a chunk be found lost by missing reports again and again, which its errata (RFC 4460) mended: here it
+//! That RFC lets a chunk be found lost by missing reports again and again, which its errata (RFC 4460 2.8) mended: here it
 //! is found so once by both rules.
 //!
 //! Not modelled: authentication of chunks (RFC 4895, which RFC 5061 asks for), restart of an association and tie-tags

@@ -64,6 +64,8 @@ pub(super) struct PathState {
     pub(super) active: bool,
     /// One of its addresses has been deleted; the place stays, for chunks may name it.
     pub(super) removed: bool,
+    /// It was the primary path until another was chosen.
+    pub(super) deposed: bool,
     pub(super) rtt: RttEstimator,
     pub(super) cwnd: u64,
     pub(super) ssthresh: u64,
@@ -103,6 +105,7 @@ impl PathState {
             confirmed: false,
             active: true,
             removed: false,
+            deposed: false,
             rtt: RttEstimator::with(
                 config.initial_rto(),
                 config.rto_min,

@@ -293,6 +293,24 @@ mod tests {
         assert_eq!(decoded.options.sack.as_slice(), [(0, 1), (1, 2), (2, 3)]);
     }
 
+    /// MSS 4, SACK permitted 2 and four blocks 34: 40 octets, read whole. Written with no-operations before them the
+    /// options need 4 + 4 + 4 + 32, so the fourth block has no room.
+    #[test]
+    fn options_that_stood_closer_lose_a_block_when_they_are_written() {
+        let mut octets = Vec::new();
+        encode(&Segment { options: Options::default(), ..syn() }, &[], 0, &mut octets);
+        octets[12] = 15 << 4;
+        octets.extend([KIND_MSS, 4, 12, 4, KIND_SACK_PERMITTED, 2, KIND_SACK, 34]);
+        octets.extend([7; 32]);
+        let (segment, _) = decode(&octets, None).expect("it is well formed");
+        assert_eq!(segment.options.sack.as_slice().len(), 4);
+        let mut written = Vec::new();
+        encode(&segment, &[], 0, &mut written);
+        let (again, _) = decode(&written, Some(0)).expect("it was written here");
+        assert_eq!(again.options.mss, Some(12 << 8 | 4));
+        assert_eq!(again.options.sack.as_slice(), &segment.options.sack.as_slice()[..3]);
+    }
+
     prop_compose! {
         fn any_segment()(
             ports in any::<(u16, u16)>(),

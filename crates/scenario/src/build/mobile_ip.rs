@@ -18,8 +18,7 @@ use roamsim_protocols::mobile_ip::{
 };
 use std::collections::BTreeMap;
 
-/// How long a foreign agent waits for a home agent: as long as the timestamp of the request is good for (RFC 5944
-/// section 5.7.1).
+/// How long a foreign agent waits for a home agent: it may give up after 7 s (RFC 5944 section 3.7.1).
 const PENDING_TIMEOUT: Span = Span::from_secs(7);
 
 fn seconds(lifetime: Span) -> u16 {

@@ -31,11 +31,12 @@ pub struct MobileIp {
     #[serde(default)]
     pub move_detection: MoveDetection,
     /// Whether a mobile node that hears no agent asks for one: three times at most once a second, then ever more seldom,
-    /// up to once a minute (RFC 5944 section 2.4). Default: it does (section 2.4: "SHOULD").
+    /// up to once a minute (RFC 5944 section 2.4). Default: it does (section
+    /// 2.4.2.1: it "SHOULD attempt to discover a new agent").
     #[serde(default = "default_solicitation")]
     pub solicitation: bool,
     /// Whether what a mobile node sends while it is away goes through the home agent as well (RFC 3024). Default: it
-    /// leaves the foreign agent by the shortest way (RFC 5944 section 4.2.1).
+    /// leaves the foreign agent by the shortest way (RFC 5944 section 4.2.2).
     #[serde(default)]
     pub reverse_tunnel: bool,
 }
@@ -54,7 +55,7 @@ pub struct AgentAdvertisement {
     #[schemars(with = "units::Duration")]
     pub period: Span,
     /// How much shorter it may be: each time is drawn uniformly from `period - jitter` to `period`. Left out: a quarter of
-    /// the period (RFC 1256 section 6.2.1).
+    /// the period (RFC 1256 section 4.1).
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub jitter: Option<Span>,
@@ -63,7 +64,7 @@ pub struct AgentAdvertisement {
     #[schemars(with = "Option<units::Duration>")]
     pub lifetime: Option<Span>,
     /// The longest registration that an agent takes: whole seconds; `"65535s"` has no end. Default: 1800 s, the
-    /// lifetime of RFC 1256 (section 6.2.1) that RFC 5944 has for registrations (section 3.6.1.3).
+    /// lifetime of RFC 1256 (section 4.1: 3 x 600 s) that RFC 5944 has for registrations (section 3.6.1.2).
     #[serde(default = "default_registration_lifetime", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub registration_lifetime: Span,

@@ -10,7 +10,7 @@ use crate::model::mobile_ip::{AgentAdvertisement, MobileIp, Registration};
 use crate::model::scenario::IpVersion;
 use crate::units::time_text;
 
-/// The longest lifetime that a message can say (RFC 5944 sections 2.1, 3.3).
+/// The longest lifetime that a message can say (RFC 5944 sections 2.1.1, 3.3; RFC 1256 section 3).
 const MAX_LIFETIME: Span = Span::from_secs(65_535);
 
 /// More advertisements than that are more events than packets.

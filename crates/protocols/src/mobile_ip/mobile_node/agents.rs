@@ -81,7 +81,7 @@ impl KnownAgent {
 pub(super) enum Conclusion {
     /// Nothing new.
     Stay,
-    /// The present agent has started again, and knows nothing of its visitors (section 2.4.3 with 2.3.2).
+    /// The present agent has started again, and knows nothing of its visitors (section 2.4.4 with 2.3.2).
     AgentRestarted,
     /// The mobile node is with this agent now.
     MoveTo(Ipv4Addr),

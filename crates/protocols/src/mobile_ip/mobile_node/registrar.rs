@@ -232,7 +232,7 @@ impl Registrar {
         if lifetime_s == 0 {
             self.may_be_bound = false;
         } else {
-            // What remains counts from the request, whose answer the lifetime is (section 3.6.2.1).
+            // What remains counts from the request, whose answer the lifetime is (section 3.6.2.2).
             self.expires = end_of(sent, lifetime_s);
             let half = Span::from_ms(500 * u64::from(lifetime_s));
             self.renew_at = (lifetime_s != INFINITE_LIFETIME).then(|| sent + half);

@@ -16,7 +16,7 @@ pub struct SolicitationConfig {
 }
 
 impl Default for SolicitationConfig {
-    /// 1 s (RFC 1256 section 5.1); 1 s and 60 s (section 2.4); 25 %, chosen: the share by which RFC 1256 varies
+    /// 1 s (RFC 1256 section 6); 1 s and 60 s (section 2.4); 25 %, chosen: the share by which RFC 1256 varies
     /// advertisements.
     fn default() -> SolicitationConfig {
         SolicitationConfig {

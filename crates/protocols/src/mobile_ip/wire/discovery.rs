@@ -192,7 +192,7 @@ impl AgentSolicitation {
         with_checksum(vec![TYPE_SOLICITATION, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Reads an ICMP message. Octets behind the reserved field are ignored (RFC 1256 section 4).
+    /// Reads an ICMP message. Octets behind the reserved field are ignored (RFC 1256 section 4.2).
     pub fn decode(octets: &[u8]) -> Result<AgentSolicitation, DecodeError> {
         match header(octets, TYPE_SOLICITATION)? {
             0 => Ok(AgentSolicitation),

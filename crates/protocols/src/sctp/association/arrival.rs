@@ -38,7 +38,7 @@ impl Association {
             }
         }
         if with_data && self.state.receives_data() {
-            self.sack_path = Some(path);
+            self.sack_path = Some(path).filter(|path| !self.reconfiguration.is_leaving(path.local));
             self.receiver.packet_ends(cx.now);
             if self.state == State::ShutdownSent {
                 // RFC 9260 9.2: data still arrives; SACK and SHUTDOWN at once.
@@ -113,6 +113,9 @@ impl Association {
             (Chunk::CookieAck, State::CookieEchoed) => self.establish(cx.now, cx.random),
             (Chunk::Error(causes), State::CookieEchoed) if causes.iter().any(|c| c.kind == STALE_COOKIE) => {
                 self.enter(State::CookieWait);
+            }
+            // RFC 5061 5.3 F5: from an address that is being deleted nothing leaves, and no ABORT to it counts.
+            (Chunk::Heartbeat(_) | Chunk::Abort { .. }, _) if self.reconfiguration.is_leaving(path.local) => {
             }
             (Chunk::Heartbeat(information), state) if state != State::Closed && self.peer_tag != 0 => {
                 self.reply(path, self.peer_tag, Chunk::HeartbeatAck(information.clone()));

@@ -2,7 +2,10 @@
 //!
 //! A change of several parts is one ASCONF. The receiver answers for each part, or with nothing when it made all. An
 //! address added is probed before data goes there (RFC 9260 5.4); if the ASCONF itself left from it and was answered,
-//! this end's path has proven itself. Not modelled: wildcard addresses, and the authentication that RFC 5061 asks for.
+//! this end's path has proven itself. From an address that is to be deleted nothing leaves any more, though packets to
+//! it are taken until the answer (5.3 F5); if the peer refuses, its paths are probed anew. A HEARTBEAT to an address that
+//! is being added is answered at once, where 5.3 F1 has everything but ASCONFs wait for the ASCONF ACK. Not modelled:
+//! wildcard addresses, and the authentication that RFC 5061 asks for.
 
 use std::collections::VecDeque;
 
@@ -12,9 +15,9 @@ use super::{Association, Event, State};
 use crate::machine::{Address, Context};
 use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
-use crate::sctp::path::Path;
+use crate::sctp::path::{Path, PathState};
 
-/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3).
+/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1, 4.3.3, 4.3.4).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
 const DELETE_LAST: u16 = 0x00A0;
 const DELETE_SOURCE: u16 = 0x00A2;
@@ -73,7 +76,7 @@ pub(super) struct Reconfiguration {
 }
 
 impl Reconfiguration {
-    /// Serial numbers start with the initial TSN (RFC 5061 4.1.1).
+    /// Serial numbers start with the initial TSN (RFC 5061 5.1 A2).
     pub(super) fn new(initial_tsn: u32) -> Reconfiguration {
         Reconfiguration {
             queue: VecDeque::new(),
@@ -97,6 +100,26 @@ impl Reconfiguration {
         self.request = None;
         self.queue.clear();
     }
+
+    /// Whether the peer has been asked to delete this address of this end.
+    pub(super) fn is_leaving(&self, local: Address) -> bool {
+        self.request.as_ref().is_some_and(|request| request.changes.contains(&Change::Delete(local)))
+    }
+}
+
+impl Asconf {
+    /// The changes that it asks for, in their order; what is no such parameter, or has no address, is left out.
+    pub fn changes(&self) -> impl Iterator<Item = Change> {
+        self.parameters.iter().filter_map(|parameter| {
+            let address = address::from_octets(parameter.value.get(4..)?)?;
+            match parameter.kind {
+                Parameter::ADD_ADDRESS => Some(Change::Add(address)),
+                Parameter::DELETE_ADDRESS => Some(Change::Delete(address)),
+                Parameter::SET_PRIMARY => Some(Change::SetPrimary(address)),
+                _ => None,
+            }
+        })
+    }
 }
 
 impl Association {
@@ -117,6 +140,28 @@ impl Association {
             self.next_request();
         }
         possible
+    }
+
+    /// Where the request that is not answered leaves from, if there is one.
+    pub fn request_source(&self) -> Option<Address> {
+        self.reconfiguration.request.as_ref().map(|request| request.path.local)
+    }
+
+    /// Sends the request that is not answered once more and at once, and all copies of it and what waits behind it, from
+    /// another address of this end, because packets from the one before do not get through. The peer finds the
+    /// association by the address within (RFC 5061 4.1.1). False, and nothing changes, without such a request or if it
+    /// deletes that address.
+    pub fn request_from(&mut self, source: Address) -> bool {
+        let deletes = |changes: &[Change]| changes.contains(&Change::Delete(source));
+        let Some(request) = &mut self.reconfiguration.request else { return false };
+        if deletes(&request.changes) || self.reconfiguration.queue.iter().any(|(changes, _)| deletes(changes))
+        {
+            return false;
+        }
+        request.path.local = source;
+        request.due = true;
+        self.reconfiguration.queue.iter_mut().for_each(|(_, from)| *from = source);
+        true
     }
 
     fn makes_sense(&self, changes: &[Change], source: Address) -> bool {
@@ -159,8 +204,30 @@ impl Association {
         };
         self.reconfiguration.next_serial = self.reconfiguration.next_serial.wrapping_add(1);
         let path = Path { local: source, remote: current.remote };
+        for change in &changes {
+            if let Change::Delete(local) = change {
+                self.send_no_more_from(*local);
+            }
+        }
         self.reconfiguration.request =
             Some(Request { changes, asconf, path, due: true, at: None, repeats: 0 });
+    }
+
+    /// An address is to be deleted: from now on it is no source (RFC 5061 5.3 F5), and what was in flight from it is
+    /// sent again.
+    fn send_no_more_from(&mut self, local: Address) {
+        let of_it = |state: &PathState| !state.removed && state.path.local == local;
+        let places: Vec<usize> =
+            self.paths.all.iter().enumerate().filter(|(_, state)| of_it(state)).map(|(at, _)| at).collect();
+        let primary = self.paths.primary;
+        for &place in &places {
+            self.paths.all[place].confirmed = false;
+            self.paths.all[place].stop();
+        }
+        if places.contains(&primary) {
+            self.paths.primary = self.paths.alternate(primary);
+        }
+        self.leave(&places, primary);
     }
 
     /// The ASCONF that is to be sent.
@@ -179,7 +246,7 @@ impl Association {
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
-    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1.1).
+    /// T4 has expired: the same ASCONF again, to another address of the peer if there is one (RFC 5061 5.1 B1 to B5).
     pub(super) fn expire_asconf(&mut self) {
         let remotes = &self.paths.remotes;
         let Some(request) = &mut self.reconfiguration.request else { return };
@@ -320,10 +387,12 @@ impl Association {
         let made = told(Parameter::SUCCESS_INDICATION);
         let first_refused = refused.iter().copied().min().unwrap_or(u32::MAX);
         for (number, &change) in (0u32..).zip(&request.changes) {
-            // RFC 5061 5.1: what nothing is said of was made if it stands before the first that was refused.
+            // RFC 5061 5.1 A7: what nothing is said of was made if it stands before the first that was refused.
             let accepted = !refused.contains(&number) && (made.contains(&number) || number < first_refused);
             if accepted {
                 self.make_change(cx, path, change);
+            } else if let Change::Delete(_) = change {
+                self.start_heartbeats(cx.now, cx.random);
             }
             self.events.push_back(Event::Reconfigured { change, accepted });
         }

@@ -1,6 +1,6 @@
 //! Messages to send: fragmentation, bundling, what is outstanding and what is sent again (RFC 9260 6.1, 6.3, 6.9, 6.10).
 //!
-//! The window counts DATA chunks with their headers (RFC 9260 2.3: "total size of the DATA chunks"), the peer's
+//! The window counts DATA chunks with their headers (RFC 9260 1.3: "total size of the DATA chunks"), the peer's
 //! receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window is outstanding.
 
 mod acknowledge;
@@ -226,11 +226,15 @@ impl Sender {
     }
 
     /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
-    /// by RFC 2960 6.4 elsewhere.
+    /// by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that is (RFC 9260 6.4: MAY).
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
         let last = usize::from(sent.path);
         let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
-        if stays && paths.all[last].usable() { last } else { paths.alternate(last) }
+        match &paths.all[last] {
+            state if stays && state.usable() && !state.deposed => last,
+            state if state.deposed && paths.current() != last => paths.current(),
+            _ => paths.alternate(last),
+        }
     }
 
     fn window_open(&self, path: usize, paths: &Paths) -> bool {
