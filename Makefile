@@ -70,6 +70,8 @@ bench: setup
 	$(SAY) 'Measuring: TCP alone, two connections back to back'
 	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	cargo bench -p roamsim-protocols --bench sctp --locked --quiet -- --noplot
+	$(SAY) 'Measuring: one bulk flow over a wired link, TCP beside SCTP'
+	cargo bench -p roamsim-scenario --bench bulk --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 
