@@ -357,9 +357,9 @@ def load(name: str | Path) -> Study:
         ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
-        code=_module(folder / "study.py"),
-        measurements=_module(folder / "statements.py"),
-        exhibits=_module(folder / "exhibits.py") if (folder / "exhibits.py").is_file() else None,
+        code=folder_module(folder / "study.py"),
+        measurements=folder_module(folder / "statements.py"),
+        exhibits=folder_module(folder / "exhibits.py") if (folder / "exhibits.py").is_file() else None,
     )
     if tree:
         raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
@@ -393,7 +393,8 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
     return filled
 
 
-def _module(file: Path) -> ModuleType:
+def folder_module(file: Path) -> ModuleType:
+    """A module of a study's folder, loaded by its path: its modules cannot import each other by name."""
     name = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in f"{file.resolve().parent.name}_{file.stem}")
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None or not file.is_file():
