@@ -102,6 +102,39 @@ def test_sack_blocks_are_dissected(tmp_path: Path, timestamps: bool, most_blocks
     assert counts == set(range(1, most_blocks + 1))
 
 
+def test_data_both_ways_is_one_conversation_of_which_each_direction_acknowledges_the_other(tmp_path: Path) -> None:
+    settings = {"link.pipe.loss.probability": 0, "flow.chat.transport.delayed_ack_count": 1000}
+    everything = capture(tmp_path, ROOT / "examples" / "both-ways.toml", **settings)
+    file = tmp_path / "alice.pcapng"
+    tshark(everything, "-Y", 'frame.interface_name == "alice:pipe"', "-w", str(file))
+    found = "tcp.analysis." + " || tcp.analysis.".join(
+        ("retransmission", "duplicate_ack", "out_of_order", "lost_segment", "ack_lost_segment", "spurious_retransmission")
+    )
+    assert tshark(file, "-Y", found) == ""
+    fields = ("ip.src", "tcp.stream", "tcp.seq", "tcp.len", "tcp.ack")
+    shown = tshark(file, "-T", "fields", *(word for field in fields for word in ("-e", field))).splitlines()
+    rows = [(row[0], *map(int, row[1:])) for row in (line.split("\t") for line in shown[2:])]
+    assert {row[1] for row in rows} == {0}
+    alice, bob = dict.fromkeys(row[0] for row in rows)
+    sent = {alice: 1, bob: 1}
+    data, newer = Counter[str](), Counter[str]()
+    told = {alice: 1, bob: 1}
+    for source, _, sequence, length, acknowledged in rows:
+        other = bob if source == alice else alice
+        # Seen at alice: bob's data has arrived, and alice's may be under way.
+        assert acknowledged <= sent[other]
+        if length:
+            data[source] += 1
+            newer[source] += acknowledged > told[source]
+        told[source] = max(told[source], acknowledged)
+        sent[source] = max(sent[source], sequence + length)
+    # 20 messages a second for 19 s each way; most data tells of some that has arrived since the last.
+    assert all(count > 300 for count in data.values())
+    assert all(newer[source] > data[source] / 2 for source in data)
+    # What no data carried within 200 ms: with a message each 50 ms in the mean, exp(-4) = 2 %.
+    assert sum(not row[3] for row in rows) < 0.05 * len(rows)
+
+
 def chunks(file: Path) -> Counter[int]:
     """How often each type of SCTP chunk was captured."""
     shown = tshark(file, "-Y", "sctp", "-T", "fields", "-e", "sctp.chunk_type")
@@ -149,6 +182,27 @@ def test_gap_blocks_are_dissected(tmp_path: Path) -> None:
         assert all(begin > end + 1 for begin, end in zip(first, ends, strict=False))
         assert all(begin <= end for begin, end in zip(first, last, strict=True))
     assert most >= 3
+
+
+@pytest.mark.parametrize(("ip", "kind"), [("ipv4", "5"), ("ipv6", "6")])
+def test_changes_of_addresses_are_dissected(tmp_path: Path, ip: str, kind: str) -> None:
+    file = capture(tmp_path, ROOT / "examples" / "mobile-sctp.toml", **{"scenario.duration": "60s", "scenario.ip": ip})
+    assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || sctp.checksum.status == 0") == ""
+    # RFC 5061 4.1.1, 4.1.2: ASCONF is 0xC1, ASCONF ACK 0x80; 4.2: add 0xC001, delete 0xC002, set primary 0xC004.
+    fields = ("-e", "sctp.parameter_type", "-e", "sctp.asconf_seq_nr_number", "-e", "frame.interface_name")
+    rows = tshark(file, "-Y", "sctp.chunk_type == 0xc1", "-T", "fields", *fields).splitlines()
+    # Each is captured at every interface that it passes, and repeated with its number if it is lost.
+    told = {}
+    for row in rows:
+        parameters, serial, interface = row.split("\t")
+        if interface.startswith("terminal:"):
+            told[int(serial, 0)] = [int(parameter, 0) for parameter in parameters.split(",")]
+    # The address by which the association is found, then a change and the address within.
+    add, primary, delete = ([int(kind), change, int(kind)] for change in (0xC001, 0xC004, 0xC002))
+    assert list(told.values())[:3] == [add, primary, delete]
+    assert list(told) == list(range(min(told), min(told) + len(told)))
+    answers = tshark(file, "-Y", "sctp.chunk_type == 0x80", "-T", "fields", "-e", "sctp.asconf_ack_seq_nr_number")
+    assert {int(serial, 0) for serial in answers.split()} == set(told)
 
 
 def test_mobile_ip_is_dissected_with_its_extensions_and_its_tunnels(tmp_path: Path) -> None:

@@ -57,6 +57,29 @@ def test_a_difference_is_told_beside_what_it_is_compared_with() -> None:
     )
 
 
+def test_of_handovers_the_mean_of_a_run_is_compared() -> None:
+    # Two replications; in the second one the walk with a hysteresis has a single handover. One has no value.
+    def point(name: str, rows: list[tuple[int, str, float | None]]) -> PointRows:
+        columns = {"node": "walker", "from_cell": "west", "to_cell": "east", "scheme": "bridged"}
+        table = polars.DataFrame(
+            [columns | {"replication": n, "to_cell": to, "interruption_s": value} for n, to, value in rows],
+            schema_overrides={"interruption_s": polars.Float64},
+        )
+        return PointRows(PointEntry({OVER: name}, {OVER: name}, name, 2), 2, table)
+
+    target = Target.parse("handovers.interruption_s")
+    points = [
+        point("none", [(0, "east", 1.0), (0, "east", 2.0), (0, "north", 9.0), (1, "east", 4.0)]),
+        point("some", [(0, "east", 2.5), (0, "east", None), (1, "east", 5.0)]),
+    ]
+    question = Question(OVER, ("none", "some"), "none", (target,))
+    east, *others = samples(question, target, points)
+    assert (east.where["to_cell"], east.values) == ("east", [1.5, 4.0])
+    (difference,) = [d for d in differences(question, target, [east, *others]) if d.where["to_cell"] == "east"]
+    # 2.5 - 1.5 and 5.0 - 4.0.
+    assert (difference.absolute.mean, difference.replications) == (1.0, 2)
+
+
 def test_words_follow_the_metric() -> None:
     assert (
         said("flows.completion_time_s", [10, 10, 10], [10.4, 10.5, 10.6])
@@ -281,7 +304,7 @@ def test_precision_narrows_every_difference(roamsim: Command, scenario: Path, tm
         (["--vary", VARIANTS, "--metric", "flows.godput_bps"], "did you mean flows.goodput_bps"),
         (["--vary", VARIANTS, "--metric", "goodput_bps"], "TABLE.COLUMN"),
         (["--vary", VARIANTS, "--metric", "flows.upload.goodput_bps"], "there are download"),
-        (["--vary", VARIANTS, "--metric", "samples.value"], "flows, signalling, links, drops"),
+        (["--vary", VARIANTS, "--metric", "samples.value"], "flows, signalling, links, drops, dect"),
         (["--vary", VARIANTS, "--metric", "flows.variant"], "is no number"),
         (["--vary", VARIANTS, "--metric", "flows.completion_time_s"], "has no value in any run"),
         (["--vary", VARIANTS, "--replications", "1"], "fewer than 2 replications give no interval"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -236,6 +237,27 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert '<a href="#statement-2">2</a>' in page
     assert "signalling.mih.stop = 55s" in page
     assert not re.search(r'(src|href)="https?://', page)
+
+
+def test_the_files_of_a_study_import_each_other_and_exhibits_may_be_a_package(small: Path, tmp_path: Path) -> None:
+    (small / "exhibits").mkdir()
+    (small / "exhibits.py").rename(small / "exhibits" / "pictures.py")
+    (small / "exhibits" / "__init__.py").write_text("from ..cases import WORD\nfrom .pictures import *\n")
+    (small / "cases.py").write_text("WORD = 'first'\n")
+    first = study.load(small)
+    assert first.exhibits is not None
+    assert first.exhibits.WORD == "first"
+    assert callable(first.exhibit("messages"))
+    # Another folder of the same name is another study.
+    other = tmp_path / "other" / "small"
+    shutil.copytree(small, other)
+    (other / "cases.py").write_text("WORD = 'another one'\n")
+    second = study.load(other)
+    assert second.exhibits is not None
+    assert (first.exhibits.WORD, second.exhibits.WORD) == ("first", "another one")
+    (small / "statements.py").unlink()
+    with pytest.raises(UsageError, match=r"statements.py: there is no such file"):
+        study.load(small)
 
 
 def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from roamsim import study
+from matplotlib.patches import StepPatch
+from roamsim import dectstates, study
 from roamsim.study.drawings import drawn
 
 PUBLISHED = study.load("tcp-dect")
@@ -69,10 +70,82 @@ def test_every_open_choice_is_tried_in_every_situation() -> None:
     assert planned == 4 * (len(choices) + 1)
 
 
+class Kept:
+    """Rows as a study keeps them, chosen by their labels."""
+
+    def __init__(self, **tables: list[dict[str, object]]) -> None:
+        self.tables = tables
+
+    def rows_of(self, _experiment: str, table: str, **where: object) -> list[dict[str, object]]:
+        return [row for row in self.tables[table] if all(row[name] == wanted for name, wanted in where.items())]
+
+    def rows(self, experiment: str, **where: object) -> list[dict[str, object]]:
+        return self.rows_of(experiment, experiment, **where)
+
+    def labels(self, _experiment: str, _dimension: str) -> list[str]:
+        return ["reference"]
+
+
+def test_states_and_transitions_are_those_of_each_type() -> None:
+    point = {"case": "reference", "offered": 50, "name": "air"}
+    kinds = {"P08j": 1, "P32": 2, "P80": 3, "Data": 4, "User": 5}
+    states = [
+        {**point, "type": kind, "state": state, "time_s": spent_s * number, "share": spent_s / 3600}
+        for kind, number in kinds.items()
+        for state, spent_s in dict.fromkeys(dectstates.PLACES, 450.0).items()
+    ]
+    transitions = [
+        {**point, "type": kind, "from": start, "to": end, "count": count * number}
+        for kind, number in kinds.items()
+        for start, end, count in (("Call_Setup", "Active_Locked", 10), ("Call_Setup", "Blocked", 0))
+    ]
+    kept = Kept(dect_states=states, dect_transitions=transitions)
+    rows = PUBLISHED.exhibit("states")(kept)
+    assert [row["state"] for row in rows] == list(dectstates.PLACES)
+    assert {row["P80 (%)"] for row in rows} == {12.5}
+    # The terminal was observed for 5 hours here.
+    up, blocked = PUBLISHED.exhibit("transitions")(kept)
+    assert (up["P08j /h"], up["Data /h"], up["the terminal /h"]) == (2.0, 8.0, 10.0)
+    assert (blocked["from"], blocked["to"], blocked["P32 /h"]) == ("Call_Setup", "Blocked", 0.0)
+    texts = [text.get_text() for text in PUBLISHED.exhibit("state_diagram")(kept).axes[0].texts]
+    assert texts.count("12.5 %") == 8
+    assert texts[-2:] == ["50", "0"]
+
+
+def test_delays_around_a_burst_are_averaged_over_parts() -> None:
+    rows = [
+        {
+            "arrivals": arrivals,
+            "replication": replication,
+            "from_s": part / 2,
+            "segments": 10,
+            "mean_delay_s": (1.0 if 10 <= part < 20 else 0.1) + replication / 100,
+            "longest_delay_s": 2.0,
+        }
+        for arrivals in ("Poisson arrivals", "batch arrivals")
+        for replication in range(3)
+        for part in range(120)
+    ]
+    figure = PUBLISHED.exhibit("burst_delays")(Kept(burst=rows))
+    for axes, parts in zip(figure.axes, (80, 16), strict=True):
+        steps = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
+        band, mean, longest = steps
+        assert len(mean.values) == parts
+        assert mean.values[0] == pytest.approx(0.11)
+        assert mean.values[parts // 6] == pytest.approx(1.01)  # from 5 s on
+        assert set(longest.values) == {2.0}
+        # Student's t with 2 degrees of freedom: 4.303 * 0.01 / sqrt(3).
+        assert band.values - band.baseline == pytest.approx(2 * 4.303 * 0.01 / 3**0.5, rel=1e-3)
+        # The whole interval is on the axis.
+        assert axes.get_yscale() == "linear"
+        assert axes.get_ylim()[0] == 0.0
+
+
 def test_data_units_have_the_sizes_of_a_run() -> None:
     drawing = next(d for d in PUBLISHED.drawings if d.id == "data-units")
     picture = drawn(PUBLISHED, drawing, data=None, seed=1)  # type: ignore[arg-type]  # it draws a run
-    for text in ("payload 512", "packet 552", "fragment 1 of 20", "a pure ACK of 40 takes 2"):
+    # 552 octets and a checksum of 2: 19 fragments of 29, and 3 octets.
+    for text in ("payload 512", "packet 552", "20: 3 of 29", "takes 20 fragments", "a pure ACK of 40 takes 2"):
         assert text in picture, text
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.timeseries import ALL, Part
+from roamsim.timeseries import ALL, Part, cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +25,12 @@ USER = "User"
 
 #: Types of terminal with their colours: the background pale, the terminal dark on it (chosen).
 COLOURS = {"P08j": "#7fb8da", "P32": "#c8cbd0", "P80": "#e6c229", "Data": "#8cc084", USER: "#d7191c"}
+
+#: Directions with their colours, none of them a type's (chosen).
+DIRECTIONS = {"up": "#5e3c99", "down": "#e66101"}
+
+#: Colours of flows with other names (chosen, as the directions').
+FLOWS = ("#35978f", "#8c510a", "#4d4d4d", "#c51b7d")
 
 #: Slot pairs of a carrier (ETS 300 175-2 clause 4.2).
 SLOT_PAIRS = 12
@@ -38,13 +44,8 @@ TRACES = "occupancy,bearers,dlc_queue,backlog"
 #: Columns of `samples` where no time series were recorded.
 NO_SAMPLES = {"time_s": polars.Float64, "series": polars.String, "value": polars.Float64, "unit": polars.String}
 
-#: Kinds of events with their marks.
-MARKS = {
-    "bearer handover": ("|", "#0072b2"),
-    "connection handover": ("^", "#d55e00"),
-    "bearer set up": ("+", "#009e73"),
-    "bearer released": ("x", "#000000"),
-}
+#: Kinds of events of the terminal's bearers with their marks.
+MARKS = {"bearer handover": "|", "connection handover": "^", "bearer set up": "+", "bearer released": "x"}
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Recording:
 def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list[Recording]:
     """What the first run of the tables recorded, an entry for each access.
 
+    Without a part they begin where the access begins to count, after its warm-up.
+
     Raises:
         UsageError: no channels were recorded, or nothing between these times.
     """
@@ -89,12 +92,20 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
         last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
-        start_s = part.start_s if part.start_s is not None else 0.0
+        start_s = part.start_s if part.start_s is not None else _warm_up_s(tables, str(name), last_s)
         end_s = min(part.end_s, last_s) if part.end_s is not None else min(last_s, start_s + SHOWN_S)
         if start_s >= end_s:
             raise UsageError(f"no channel was in use after {start_s:g} s; the run ended at {last_s:g} s")
         found.append(Recording(str(name), mine, samples, start_s, end_s))
     return found
+
+
+def _warm_up_s(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> float:
+    """How long before the end an access began to count; 0 where that is not known."""
+    if "dect" not in tables:
+        return 0.0
+    measured = tables["dect"].filter(polars.col("name") == name)["measured_s"]
+    return max(0.0, end_s - measured[0]) if len(measured) else 0.0
 
 
 def only(found: list[Recording]) -> Recording:
@@ -152,8 +163,11 @@ def draw(recording: Recording) -> Figure:
         _map(axes, recording, number)
     _bearers(places[len(parts)], recording)
     for (title, drawn), axes in zip(lines, places[len(parts) + 1 :], strict=True):
+        others = iter(FLOWS)
         for label, rows in drawn.items():
-            axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, label=label)
+            # Of a flow that is called up or down, as in the panel of the DLC.
+            colour = DIRECTIONS.get(label.split()[-1]) or next(others, None)
+            axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colour, label=label)
         axes.set_ylabel(title)
         # Room for the legend above what was recorded.
         axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for rows in drawn.values()))  # type: ignore[arg-type]
@@ -189,8 +203,10 @@ def _map(axes: Axes, recording: Recording, radio_fixed_part: int) -> None:
             high = low + row["slots"]
             left, right = row["from_s"], row["until_s"]
             bars.append([(left, low), (left, high), (right, high), (right, low)])
-        edge = {"edgecolors": "black", "linewidths": 0.3} if kind == USER else {"linewidths": 0}
-        axes.add_collection(PolyCollection(bars, facecolors=colour, rasterized=True, **edge), autolim=False)
+        # The terminal's over the bounds of carriers.
+        over = 3 if kind == USER else 1
+        drawn = PolyCollection(bars, facecolors=colour, linewidths=0, rasterized=True, zorder=over)
+        axes.add_collection(drawn, autolim=False)
     carriers = int(recording.occupancy["carrier"].max() or 0) + 1  # type: ignore[arg-type]
     axes.set_ylim(0, carriers * SLOT_PAIRS)
     axes.set_yticks([SLOT_PAIRS * (carrier + 0.5) for carrier in range(carriers)], [str(c) for c in range(carriers)])
@@ -207,10 +223,10 @@ def _bearers(axes: Axes, recording: Recording) -> None:
     axes.set_ylabel("bearers")
     most = max(counts, default=1)
     events = handovers(recording.occupancy)
-    for place, (event, (mark, colour)) in enumerate(MARKS.items()):
+    for place, (event, mark) in enumerate(MARKS.items()):
         at = events.filter(polars.col("event") == event)["time_s"]
         height = most + 1.5 + place * 1.2
-        axes.plot(at, [height] * len(at), mark, color=colour, markersize=4, linestyle="none", label=event)
+        axes.plot(at, [height] * len(at), mark, color="black", markersize=4, linestyle="none", label=event)
     axes.set_ylim(0, most + 2.5 + 1.2 * len(MARKS))
     axes.set_yticks(range(0, most + 1, 2 if most > 4 else 1))
     axes.grid(alpha=0.3)
@@ -238,16 +254,13 @@ def _lines(recording: Recording) -> Iterator[tuple[str, dict[str, polars.DataFra
     """The time series below the map: title, and the samples of each line. A value holds until the next."""
     for kind, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
         drawn = {}
-        named = recording.samples.filter(polars.col("series").str.ends_with(f"/{kind}"))
+        mine = polars.col("series").str.ends_with(f"/{kind}") & (polars.col("time_s") <= recording.end_s)
+        named = recording.samples.filter(mine)
         for (series,), rows in named.group_by("series", maintain_order=True):
             label = str(series).removesuffix(f"/{kind}")
             if kind == "dlc_queue" and not label.startswith(f"dect {recording.name} "):
                 continue
-            before = rows.filter(polars.col("time_s") <= recording.start_s).tail(1)
-            inside = rows.filter(polars.col("time_s").is_between(recording.start_s, recording.end_s, closed="right"))
-            last = polars.concat([before, inside]).tail(1)
-            at = polars.lit(recording.end_s).alias("time_s")
-            drawn[label] = polars.concat([before, inside, last.with_columns(at)])
+            drawn[label] = cut(rows, Part(start_s=recording.start_s, end_s=recording.end_s))
         if drawn:
             yield title, drawn
 
@@ -259,12 +272,10 @@ def _legend(figure: Figure, recording: Recording) -> None:
     there = set(recording.shown["type"])
     names = {USER: "the terminal", "Data": "data terminals", "P32": "telephones (P32)"}
     handles: list[Patch | Line2D] = [
-        Patch(facecolor=colour, edgecolor="black" if kind == USER else "none", label=names.get(kind, kind))
-        for kind, colour in COLOURS.items()
-        if kind in there
+        Patch(facecolor=colour, label=names.get(kind, kind)) for kind, colour in COLOURS.items() if kind in there
     ]
     handles += [
-        Line2D([], [], marker=mark, color=colour, linestyle="none", markersize=4, label=event)
-        for event, (mark, colour) in MARKS.items()
+        Line2D([], [], marker=mark, color="black", linestyle="none", markersize=5, label=event)
+        for event, mark in MARKS.items()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False)

@@ -181,6 +181,9 @@ class Target:
             for entry in scenario.get(kind, [])
             if isinstance(entry, dict)
         ]
+        if self.table == "flows":
+            flows = (entry for entry in scenario.get("flow", []) if isinstance(entry, dict))
+            names += [f"{entry.get('name')} (reverse)" for entry in flows if entry.get("bidirectional")]
         if self.row is not None and self.table in kinds and self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 

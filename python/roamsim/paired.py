@@ -20,7 +20,20 @@ from roamsim.statistics import Estimate
 from roamsim.store import PointRows, value_label
 
 #: The columns that tell rows of one run apart, of the tables that can be compared.
-KEYS = {"flows": ("name",), "signalling": ("name",), "links": ("name", "from", "to"), "drops": ("place", "reason")}
+KEYS = {
+    "flows": ("name",),
+    "signalling": ("name",),
+    "links": ("name", "from", "to"),
+    "drops": ("place", "reason"),
+    "dect": ("name",),
+    "dect_states": ("name", "state"),
+    "dect_terminals": ("name", "type"),
+    "handovers": ("node", "from_cell", "to_cell"),
+    "mobile_ip": ("node", "role", "cell"),
+}
+
+#: Tables with a row an event: how many there are, and when, is up to the run. Of a run, their mean is compared.
+MEANS = ("handovers",)
 
 
 @dataclass(frozen=True)
@@ -88,11 +101,17 @@ class Sample:
 
 
 def samples(question: Question, target: Target, points: Sequence[PointRows]) -> list[Sample]:
-    """A sample for each point and row of the table; rows that have no value at any point are left out."""
+    """A sample for each point and row of the table; rows that have no value at any point are left out.
+
+    Of the tables in `MEANS`, the rows of a run that have the same keys are one: their mean, of those with a value.
+    """
     keys = KEYS[target.table]
     # Where nothing was dropped in a replication there is no row.
     absent = 0.0 if target.table == "drops" else None
     frames = [target.rows(point.table) for point in points]
+    if target.table in MEANS:
+        by = [*keys, "replication"]
+        frames = [frame.group_by(by, maintain_order=True).agg(polars.col(target.column).mean()) for frame in frames]
     rows = polars.concat([frame.select(keys) for frame in frames]).unique(maintain_order=True).rows()
     found: list[Sample] = []
     for point, frame in zip(points, frames, strict=True):

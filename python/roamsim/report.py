@@ -96,11 +96,7 @@ class Report:
             f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
             f"<tbody>{''.join(lines)}</tbody></table></div>{note}"
         )
-        named = html.escape(caption)
-        if folded:
-            self._body.append(f'<details><summary>{named}</summary><figure class="table">{body}</figure></details>')
-        else:
-            self._body.append(f'<figure class="table"><figcaption>{named}</figcaption>{body}</figure>')
+        self._captioned('class="table"', caption, body, folded)
 
     def figure(
         self, id: str, chart: Chart, caption: str, note: str | None = None, *, statements: Sequence[str] = ()
@@ -125,7 +121,7 @@ class Report:
             f"{_note(note)}{_bears_on(statements)}</figure>"
         )
 
-    def picture(self, id: str, svg_text: str, caption: str, note: str | None = None) -> None:
+    def picture(self, id: str, svg_text: str, caption: str, note: str | None = None, *, folded: bool = False) -> None:
         """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
 
         Args:
@@ -133,16 +129,17 @@ class Report:
             svg_text: a whole SVG document.
             caption: what the picture shows; also its text for those who do not see it.
             note: a remark in small print.
+            folded: whether only the caption is shown until a reader asks for the rest.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         data = base64.b64encode(svg_text.encode()).decode()
-        self._body.append(
-            f'<figure id="{anchor}" class="picture"><figcaption>{html.escape(caption)}</figcaption>'
+        image = (
             f'<div class="scroll" tabindex="0"><img alt="{html.escape(caption, quote=True)}" '
-            f'src="data:image/svg+xml;base64,{data}"></div>{_note(note)}</figure>'
+            f'src="data:image/svg+xml;base64,{data}"></div>{_note(note)}'
         )
+        self._captioned(f'id="{anchor}" class="picture"', caption, image, folded)
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
         """Adds published statements, a line each with the verdict; the measured value and the rest fold out of it.
@@ -220,6 +217,14 @@ class Report:
             OSError: the file cannot be written.
         """
         return write_whole(path, self.html().encode())
+
+    def _captioned(self, attributes: str, caption: str, body: str, folded: bool) -> None:
+        """Adds a figure under its caption; folded, it comes out of the caption."""
+        named = html.escape(caption)
+        if folded:
+            self._body.append(f"<details><summary>{named}</summary><figure {attributes}>{body}</figure></details>")
+        else:
+            self._body.append(f"<figure {attributes}><figcaption>{named}</figcaption>{body}</figure>")
 
     def _new_id(self, wanted: str) -> str:
         base = re.sub(r"[^a-zA-Z0-9_.-]+", "-", wanted).strip("-") or "part"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars
 
-from roamsim import dectmap, metrics
+from roamsim import dectmap, dectstates, metrics
 from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
@@ -222,8 +222,26 @@ def _dect(page: Report, results: Results) -> None:
             )
     except UsageError as error:
         page.text(f"The map of channels over time is left out: {error}.")
-    for table in ("dect", "dect_states", "dect_terminals"):
-        page.table(_means(results, table), f"{table}: means over replications", folded=table == "dect")
+    for name, kind, counts in dectstates.of_types(results):
+        drawn = io.BytesIO()
+        write_figure(partial(dectstates.draw, counts), drawn, ".svg")
+        own = kind == "User"
+        whose = "its terminal" if own else f"terminals of type {kind}"
+        page.picture(
+            f"states-{name}-{kind}",
+            drawn.getvalue().decode(),
+            f"{name}: MAC states and transitions of {whose}, {_which_runs(results)}",
+            dectstates.note(counts),
+            folded=not own,
+        )
+    for table in ("dect", "dect_states", "dect_transitions", "dect_terminals"):
+        page.table(_means(results, table), f"{table}: means over replications", folded=table != "dect_terminals")
+
+
+def _which_runs(results: Results) -> str:
+    runs = results.manifest.points[0].replications
+    point = "" if len(results.manifest.points) == 1 else " of the first point"
+    return f"the only run{point}" if runs == 1 else f"all {runs} runs{point}"
 
 
 def _means(results: Results, table: str) -> polars.DataFrame:

@@ -71,7 +71,8 @@ class Part:
 
         Args:
             recorded: a table with `time_s`, `point` and `replication`.
-            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end.
+            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end; with data both
+                ways `flow NAME (reverse)`, a flow of its own.
         """
         found = recorded.filter(polars.col("replication") == 0)
         if self.flow is not None:
@@ -150,7 +151,7 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
     panels = []
     for title, mine in _by_point(results, part.of(found, "thing")):
         drawn = mine.select("time_s", "series", "value", "unit")
-        panels.append(Panel(title, _rates(drawn, part) if what == "throughput" else _cut(drawn, part)))
+        panels.append(Panel(title, _rates(drawn, part) if what == "throughput" else cut(drawn, part)))
     return _few(panels, several=False)
 
 
@@ -193,8 +194,14 @@ def _few(panels: list[Panel], *, several: bool) -> list[Panel]:
     return panels
 
 
-def _cut(found: polars.DataFrame, part: Part) -> polars.DataFrame:
-    """The rows from the start on, and for each line the values that it has at the start and at the end."""
+def cut(found: polars.DataFrame, part: Part) -> polars.DataFrame:
+    """The samples from the start to the end; a line also has the values that hold at these times.
+
+    Raises:
+        UsageError: there are none.
+    """
+    if part.end_s is not None:
+        found = found.filter(polars.col("time_s") <= part.end_s)
     early = polars.col("time_s") < (part.start_s or 0.0)
     lines = found.filter(~polars.col("series").str.split("/").list.last().is_in(POINTS))
 

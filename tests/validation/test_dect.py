@@ -42,6 +42,17 @@ def test_a_state_that_lasts_for_ever_is_the_only_one() -> None:
 
 def test_windows() -> None:
     assert [dect.window_limit(10, d) for d in (1, 6, 7, 9)] == [10, 10, 9, 7]
+    # 63 fragments of ten bearers go out in 7 frames: at a loop of 16 the sender is silent for 9, at 17 for 10.
+    assert dect.window_limit(10, 16) == 63 / 16
+    with pytest.raises(ValueError, match=r"a loop of 17 frames the sender is silent for 10, .* ends at a loop of 16"):
+        dect.window_limit(10, 17)
+    assert dect.window_limit(10, 17, retransmission_timer_frames=11) == 63 / 17
+    # One bearer takes 63 frames, and is silent for 9 of 72.
+    assert dect.window_limit(1, 72) == 63 / 72
+    with pytest.raises(ValueError, match="ends at a loop of 72"):
+        dect.window_limit(1, 73)
+    with pytest.raises(ValueError, match="1 or more"):
+        dect.window_limit(0, 5)
 
 
 SATURATED = """
@@ -79,6 +90,48 @@ window_scaling = false
 min_rto = "8s"
 initial_rto = "8s"
 """
+
+
+def datagrams(loop_frames: int, packet_bytes: int = 524) -> dict[str, float]:
+    """The row of `dect` of 2000 s in which one direction always has datagrams, without errors, over ten bearers."""
+    text = (
+        SATURATED
+        + f"""
+[[flow]]
+name = "up"
+from = "a"
+to = "b"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", packet_size = "{packet_bytes}B", interval = "15ms" }}
+"""
+    )
+    changed = {
+        "scenario.duration": "2000s",
+        "dect.air.fixed_bearers": 10,
+        "dect.air.errors.ber_factor": 0,
+        "dect.air.dlc": {"service": "lu2", "acknowledgement_delay_frames": loop_frames},
+    }
+    (row,) = roamsim.run(text, set=changed).tables["dect"].rows(named=True)
+    return row
+
+
+def test_a_loop_limits_the_window_until_t1_takes_its_silence_for_a_loss() -> None:
+    # The first window finds an empty loop and the run ends within one: a window of 63 in 200,000 frames.
+    within = datagrams(16)
+    assert within["retransmission_requests_up"] == 0
+    assert within["fragments_up"] / 200_000 == pytest.approx(dect.window_limit(10, 16), abs=63 / 200_000)
+    beyond = datagrams(17)
+    assert beyond["retransmission_requests_up"] > 1000
+    assert beyond["fragments_repeated_up"] > beyond["fragments_up"] / 10
+    assert beyond["fragments_up"] / 200_000 < 0.95 * 63 / 17
+    assert beyond["dlc_frames_dropped_up"] == 0
+    # 30 frames of silence: T1 and T2, and a frame of which nothing was lost is dropped.
+    assert datagrams(36)["dlc_frames_dropped_up"] == 0
+    assert datagrams(37)["dlc_frames_dropped_up"] > 0
+    # 21 fragments a DLC frame, three of them a window: nothing is incomplete in the silence.
+    whole = datagrams(17, 21 * 29 - 2 - 28)
+    assert whole["retransmission_requests_up"] == 0
+    assert whole["fragments_up"] / 200_000 == pytest.approx(63 / 17, abs=63 / 200_000)
 
 
 @pytest.mark.parametrize("factor", [1, 2])

@@ -1,7 +1,10 @@
 //! Flows: an application over an association, from one node to another.
+//!
+//! Data in both directions of an association is two flows over it, each with a source, random streams and measurements
+//! of its own. The first one opens it.
 
+use crate::alarm::Alarm;
 use crate::application::{Measurement, Server, Source};
-use crate::network::Alarm;
 use crate::socket::SocketId;
 use roamsim_engine::Stream;
 
@@ -28,6 +31,8 @@ pub struct Flow {
     pub server: Option<Server>,
     /// Its sockets.
     pub association: Association,
+    /// Its association is another flow's, which opens it.
+    pub reverse: bool,
     /// What was measured.
     pub measurement: Measurement,
     pub(crate) source_alarm: Alarm,
@@ -53,11 +58,22 @@ impl Flow {
             source: source.0,
             server: server.0,
             association,
+            reverse: false,
             measurement: Measurement::default(),
             source_alarm: Alarm::default(),
             source_random: source.1,
             server_alarm: Alarm::default(),
             server_random: server.1,
+        }
+    }
+
+    /// The other direction of a flow's association: from its sink to its source, with an application of its own.
+    pub fn reversed(&self, name: &str, source: (Source, Stream), server_random: Stream) -> Flow {
+        let association = Association { source: self.association.sink, sink: self.association.source };
+        let server = (None, server_random);
+        Flow {
+            reverse: true,
+            ..Flow::new(name, self.application, &self.variant, source, server, association)
         }
     }
 

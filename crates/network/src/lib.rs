@@ -1,5 +1,6 @@
 //! The network layer: packets, nodes, routing, links, sockets, applications, and the world that they make.
 
+pub mod alarm;
 pub mod application;
 pub mod capture;
 pub mod distribution;

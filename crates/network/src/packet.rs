@@ -180,13 +180,21 @@ impl Packet {
         self.destination == BROADCAST
     }
 
-    /// Whether it belongs to a flow or a signalling entry, and not to the network's own housekeeping.
+    /// Whether it belongs to a flow or a signalling entry, and not to the network's own housekeeping, or an
+    /// association's: HEARTBEATs and changes of addresses.
     #[inline]
     pub fn is_of_a_flow(&self) -> bool {
         match &self.pdu {
-            Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => {
-                !self.is_broadcast()
-            }
+            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => !self.is_broadcast(),
+            Pdu::Sctp(packet) => !matches!(
+                packet.chunks.first(),
+                Some(
+                    sctp::Chunk::Heartbeat(_)
+                        | sctp::Chunk::HeartbeatAck(_)
+                        | sctp::Chunk::Asconf(_)
+                        | sctp::Chunk::AsconfAck(_)
+                )
+            ),
             Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
         }
     }

@@ -19,7 +19,7 @@ pub enum SegmentEvent {
     /// Dropped on the path.
     Lost,
     /// An ACK has reached the sender: from what was acknowledged before up to what it acknowledges. Empty for one
-    /// that acknowledges nothing new.
+    /// that acknowledges nothing new and comes without data.
     Acknowledged,
     /// A block of a SACK option (RFC 2018, RFC 2883), or a gap ack block (RFC 9260 3.3.4), has reached the sender.
     Sacked,

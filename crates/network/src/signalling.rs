@@ -4,8 +4,8 @@
 //! stop; the responder's user answers a request after its processing time. Before that, at the start of the run,
 //! the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration, event subscription.
 
+use crate::alarm::Alarm;
 use crate::distribution::Distribution;
-use crate::network::Alarm;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
 use crate::world::Event;

@@ -5,7 +5,8 @@
 //! socket; the connection counts octets only. An SCTP association keeps messages apart by itself: they wait under
 //! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
-use crate::network::{Alarm, Network};
+use crate::alarm::Alarm;
+use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
@@ -52,6 +53,13 @@ pub enum User {
     FlowSource(u32),
     /// The sink of a flow.
     FlowSink(u32),
+    /// An end of a connection that carries a flow in each direction.
+    FlowBothWays {
+        /// The flow that begins here.
+        sends: u32,
+        /// The flow that ends here.
+        receives: u32,
+    },
     /// A session of a node's MIHF.
     Mih {
         /// The MIHF's number.
@@ -59,6 +67,17 @@ pub enum User {
         /// The session's number in it.
         session: u32,
     },
+}
+
+impl User {
+    /// The flow whose data is for this socket.
+    #[inline]
+    pub(crate) fn receives(self) -> Option<u32> {
+        match self {
+            User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
+            User::FlowSource(_) | User::Mih { .. } => None,
+        }
+    }
 }
 
 /// What a socket exchanged with IP: packets and octets, transport and network headers included.
@@ -205,6 +224,19 @@ pub struct SctpSocket {
     pub(crate) next_tsn: u32,
     /// What its chunks carry; kept only for captures, packet stories and the log of segments.
     pub(crate) sent: Option<Box<ChunkLog>>,
+    /// If it follows its node's addresses.
+    pub(crate) follows: Option<Follows>,
+}
+
+/// How an association follows the addresses of its node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Follows {
+    /// The node's number among [`Handovers::stations`](crate::handover::Handovers::stations).
+    pub(crate) station: u32,
+    /// It is to be opened as soon as there is an address to open it from.
+    pub(crate) opening: bool,
+    /// The address that the peer sends to, as far as it was asked for.
+    pub(crate) primary: Option<Address>,
 }
 
 impl SctpSocket {

@@ -209,19 +209,19 @@ fn any_chunk() -> impl Strategy<Value = Chunk> {
     let window = prop_oneof![Just(0u32), Just(100_000u32), any::<u32>()];
     let gaps = prop::collection::vec((0u16..9, 0u16..9), 0..4);
     let sack = (near(), window.clone(), gaps).prop_map(|(cumulative_tsn_ack, a_rwnd_bytes, gaps)| {
-        Chunk::Sack(Sack { cumulative_tsn_ack, a_rwnd_bytes, gaps, duplicates: vec![] })
+        Chunk::Sack(Sack::new(cumulative_tsn_ack, a_rwnd_bytes, &gaps, vec![]))
     });
     let init = (near(), window, 0u16..4, near(), any::<bool>(), prop::collection::vec(0u8..9, 0..40))
         .prop_map(|(initiate_tag, a_rwnd_bytes, streams, initial_tsn, ack, value)| {
             let parameters = vec![Parameter { kind: Parameter::STATE_COOKIE, value }];
-            let init = Init {
+            let init = Box::new(Init {
                 initiate_tag,
                 a_rwnd_bytes,
                 outbound_streams: streams,
                 inbound_streams: streams,
                 initial_tsn,
                 parameters,
-            };
+            });
             if ack { Chunk::InitAck(init) } else { Chunk::Init(init) }
         });
     prop_oneof![
@@ -247,14 +247,14 @@ fn any_chunk() -> impl Strategy<Value = Chunk> {
                     kind: Parameter::IPV4_ADDRESS, value: Address(1).ipv4_octets().to_vec(),
                 };
                 let parameters = changes.into_iter().map(change).collect();
-                Chunk::Asconf(Asconf { serial, address, parameters })
+                Chunk::Asconf(Box::new(Asconf { serial, address, parameters }))
             }
         ),
         1 => (near(), prop::collection::vec((0xC003u16..0xC006, 0u32..3), 0..3)).prop_map(|(serial, told)| {
             let told = told.into_iter().map(|(kind, number)| Parameter {
                 kind, value: number.to_be_bytes().to_vec(),
             });
-            Chunk::AsconfAck(AsconfAck { serial, parameters: told.collect() })
+            Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: told.collect() }))
         }),
         1 => Just(Chunk::Error(vec![Parameter { kind: 3, value: vec![] }])),
     ]
@@ -330,7 +330,7 @@ fn play(
             parameters,
         };
         let mut cx = Context { now, random: &mut random };
-        end.handle_packet(&mut cx, path, &arrive(7, vec![Chunk::InitAck(init)]));
+        end.handle_packet(&mut cx, path, &arrive(7, vec![Chunk::InitAck(Box::new(init))]));
         end.handle_packet(&mut cx, path, &arrive(7, vec![Chunk::CookieAck]));
         prop_assert_eq!(end.state(), State::Established);
     } else {

@@ -87,7 +87,7 @@ fn data() {
 
 #[test]
 fn init_and_init_ack() {
-    let init = Init {
+    let init = Box::new(Init {
         initiate_tag: 0x0102_0304,
         a_rwnd_bytes: 0x0001_0000,
         outbound_streams: 10,
@@ -97,7 +97,7 @@ fn init_and_init_ack() {
             Parameter { kind: Parameter::STATE_COOKIE, value: vec![0xAA] },
             Parameter { kind: Parameter::IPV4_ADDRESS, value: vec![10, 0, 0, 1] },
         ],
-    };
+    });
     // Length 4 + 16 + (5 + 3 of padding) + 8 = 36.
     let behind_the_type = [
         0, 0, 36, 1, 2, 3, 4, 0, 1, 0, 0, 0, 10, 8, 0, 5, 6, 7, 8, // the fixed part
@@ -109,12 +109,7 @@ fn init_and_init_ack() {
 
 #[test]
 fn sack() {
-    let sack = Sack {
-        cumulative_tsn_ack: 0x0102_0304,
-        a_rwnd_bytes: 0x0506_0708,
-        gaps: vec![(2, 3), (0x0102, 0x0103)],
-        duplicates: vec![0x0A0B_0C0D],
-    };
+    let sack = Sack::new(0x0102_0304, 0x0506_0708, &[(2, 3), (0x0102, 0x0103)], vec![0x0A0B_0C0D]);
     assert_eq!(
         chunk_octets(&Chunk::Sack(sack), &[]),
         [3, 0, 0, 28, 1, 2, 3, 4, 5, 6, 7, 8, 0, 2, 0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 10, 11, 12, 13]
@@ -142,7 +137,7 @@ fn control_chunks() {
     let address = Parameter { kind: Parameter::IPV4_ADDRESS, value: vec![10, 0, 0, 1] };
     let delete =
         Parameter { kind: Parameter::DELETE_ADDRESS, value: vec![0, 0, 0, 9, 0, 5, 0, 8, 10, 0, 0, 2] };
-    let asconf = Chunk::Asconf(Asconf { serial: 7, address, parameters: vec![delete] });
+    let asconf = Chunk::Asconf(Box::new(Asconf { serial: 7, address, parameters: vec![delete] }));
     assert_eq!(
         chunk_octets(&asconf, &[]),
         [
@@ -151,7 +146,7 @@ fn control_chunks() {
         ]
     );
     let success = Parameter { kind: Parameter::SUCCESS_INDICATION, value: vec![0, 0, 0, 9] };
-    let ack = Chunk::AsconfAck(AsconfAck { serial: 7, parameters: vec![success] });
+    let ack = Chunk::AsconfAck(Box::new(AsconfAck { serial: 7, parameters: vec![success] }));
     assert_eq!(chunk_octets(&ack, &[]), [0x80, 0, 0, 16, 0, 0, 0, 7, 0xC0, 5, 0, 8, 0, 0, 0, 9]);
     // FORWARD TSN, which this model leaves as octets.
     let other = Chunk::Other { kind: 0xC0, flags: 2, value: vec![7] };

@@ -21,13 +21,15 @@ prop_compose! {
         variant in prop::sample::select(&Variant::ALL[..]),
         mss_bytes in prop_oneof![Just(1000u32), 20u32..2000],
         window in prop_oneof![Just(0u32), 100u32..3000, 3000u32..1_000_000],
-        switches in any::<[bool; 6]>(),
+        switches in any::<[bool; 8]>(),
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
+        delayed_ack_count in 1u32..6,
         dup_ack_threshold in 1u32..5,
         initial in 0u32..12,
         max_rto in prop::sample::select(&[200u64, 1000, 60_000][..]),
     ) -> Config {
-        let [window_scaling, nagle, limited_transmit, timestamps, restart_after_idle, ssthresh] = switches;
+        let [window_scaling, nagle, limited_transmit, timestamps, restart_after_idle, ssthresh, alone, guard] =
+            switches;
         Config {
             variant,
             mss_bytes,
@@ -37,13 +39,17 @@ prop_compose! {
             window_scaling,
             min_rto: Span::from_ms(200),
             max_rto: Span::from_ms(max_rto),
-            delayed_ack,
+            // Acknowledgements that go alone do not wait.
+            delayed_ack: delayed_ack.filter(|_| !alone),
+            delayed_ack_count,
+            piggyback_acks: !alone,
             nagle,
             dup_ack_threshold,
             limited_transmit,
             timestamps,
             initial_ssthresh_bytes: ssthresh.then_some(4000),
             restart_after_idle,
+            successive_fast_retransmits: !guard,
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()

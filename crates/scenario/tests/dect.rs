@@ -93,6 +93,11 @@ reports! {
     warm_up_after_the_end: "warm_up = \"10s\"" => "warm_up = \"60s\"";
     window_too_wide: "window_fragments = 63" => "window_fragments = 128";
     mtu_above_window: "carriers = 10" => "carriers = 10\nmtu = \"1826B\"";
+    default_mtu_above_window: "window_fragments = 63" => "window_fragments = 50";
+    burst_after_the_end: "start = \"20s\"" => "start = \"60s\"";
+    burst_in_no_frame_before_the_end: "start = \"20s\"" => "start = \"59.995s\"";
+    load_factor_makes_too_much_traffic: "carriers = 10" => "carriers = 10\nload_factor = 1000";
+    load_factor_out_of_range: "carriers = 10" => "carriers = 10\nload_factor = 1001";
     overlapping_bursts: "factor = 10 }]" => "factor = 10 }, { start = \"20.5s\", duration = \"1s\", factor = 2 }]";
     burst_between_frames: "duration = \"1s\"" => "duration = \"0s\"";
     lu1_with_settings_of_lu2: "service = \"lu2\"" => "service = \"lu1\"";

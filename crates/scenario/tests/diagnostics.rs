@@ -165,6 +165,9 @@ reports! {
     sack_blocks_without_sack: "min_rto = \"200ms\"" => "sack = false, max_sack_blocks = 2";
     sack_blocks_beside_timestamps: "min_rto = \"200ms\"" => "timestamps = true, max_sack_blocks = 4";
     sack_blocks_out_of_range: "min_rto = \"200ms\"" => "max_sack_blocks = 5";
+    delayed_ack_for_no_segment: "min_rto = \"200ms\"" => "delayed_ack_count = 0";
+    delayed_ack_count_without_delay: "min_rto = \"200ms\"" => "delayed_ack = false, delayed_ack_count = 3";
+    delayed_ack_without_piggyback: "min_rto = \"200ms\"" => "piggyback_acks = false";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
     vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";
     vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
@@ -181,6 +184,8 @@ reports! {
     mss_above_mtu: "min_rto = \"200ms\"" => "mss = \"1460B\"";
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
+    both_ways_of_request_and_response: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"request_response\", request_size = \"100B\", response_size = \"100B\" }\nbidirectional = true";
+    name_of_the_other_direction: "application = { kind = \"bulk\", start = \"0s\" }" => "application = { kind = \"bulk\" }\nbidirectional = true\n\n[[flow]]\nname = \"ftp (reverse)\"\nfrom = \"phone\"\nto = \"server\"\ntransport = { protocol = \"tcp\" }\napplication = { kind = \"bulk\" }";
     message_above_mtu: "message_size = \"200B\"" => "message_size = \"1500B\"";
     message_too_small: "message_size = \"200B\"" => "message_size = { distribution = \"uniform\", min = \"10B\", max = \"200B\" }";
     start_after_the_end: "start = \"0s\"" => "start = \"60s\"";

@@ -3,13 +3,11 @@
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
 `statements.toml` what the publication states, with the rule of each verdict. What needs code stands beside them:
 settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`, tables and
-drawings in `exhibits.py`. How to write one: studies/README.md.
+drawings in `exhibits.py`, or in a package `exhibits` of several files. How to write one: studies/README.md.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -19,6 +17,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from roamsim.errors import UsageError
+from roamsim.study.code import read_code
 from roamsim.vary import variation
 
 Level = Literal["quick", "full"]
@@ -331,6 +330,7 @@ def load(name: str | Path) -> Study:
         key: reader.entry(Dimension, f"dimension {key}", {"name": key, **table})
         for key, table in tree.pop("dimension", {}).items()
     }
+    code = read_code(folder.resolve())
     study = Study(
         name=folder.resolve().name,
         title=reader.text(head, "title"),
@@ -357,9 +357,9 @@ def load(name: str | Path) -> Study:
         ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
-        code=folder_module(folder / "study.py"),
-        measurements=folder_module(folder / "statements.py"),
-        exhibits=folder_module(folder / "exhibits.py") if (folder / "exhibits.py").is_file() else None,
+        code=code["study"],
+        measurements=code["statements"],
+        exhibits=code.get("exhibits"),
     )
     if tree:
         raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
@@ -391,18 +391,6 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
         except ValueError:
             return filled
     return filled
-
-
-def folder_module(file: Path) -> ModuleType:
-    """A module of a study's folder, loaded by its path: its modules cannot import each other by name."""
-    name = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in f"{file.resolve().parent.name}_{file.stem}")
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise UsageError(f"{file}: there is no such file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses of the module look themselves up here
-    spec.loader.exec_module(module)
-    return module
 
 
 def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:

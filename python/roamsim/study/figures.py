@@ -98,7 +98,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
         labels = [curve.label for curve in figure.y]
         dashes = [[1, 0], [5, 4], [2, 2]][: len(labels)]
         dash = alt.StrokeDash("curve:N", title=None, sort=labels, scale=alt.Scale(domain=labels, range=dashes))
-        dashed = dash.legend(_dash_legend())
+        dashed = dash.legend(_dash_legend(grey=not _colours_metrics(figure, rows)))
     if figure.logarithmic:
         # An interval that reaches zero has no lower end on this axis; it is drawn from the mean.
         base = base.transform_calculate(bottom="datum.low > 0 ? datum.low : datum.mean")
@@ -123,7 +123,12 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     return alt.layer(*layers)
 
 
-def _dash_legend() -> altair.Legend:
+def _colours_metrics(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether colours tell metrics apart; where there are several series they tell these."""
+    return len(figure.y) > 1 and len({row["series"] for row in rows}) == 1
+
+
+def _dash_legend(*, grey: bool) -> altair.Legend:
     import altair as alt
 
     return alt.Legend(
@@ -131,7 +136,7 @@ def _dash_legend() -> altair.Legend:
         symbolType="stroke",
         symbolSize=300,
         symbolStrokeWidth=2,
-        symbolStrokeColor="#808080",
+        symbolStrokeColor="#808080" if grey else alt.Undefined,
         symbolFillColor="transparent",
         symbolOpacity=1,
     )
@@ -140,6 +145,11 @@ def _dash_legend() -> altair.Legend:
 def _colour(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.Color:
     import altair as alt
 
+    if _colours_metrics(figure, rows):
+        labels = [curve.label for curve in figure.y]
+        scale = alt.Scale(domain=labels, range=list(COLOURS[: len(labels)]))
+        # The same legend as that of the dashes: one is drawn for both.
+        return alt.Color("curve:N", title=None, sort=labels, scale=scale, legend=_dash_legend(grey=False))
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(series))]
     legend = alt.Legend(

@@ -99,12 +99,27 @@ def saturated_ratio(channel: IpChannel, data_fragments: int = 20, ack_fragments:
     return channel.packets_per_frame * FRAMES_PER_S / (data_fragments + ack_fragments) / 5.0
 
 
-def window_limit(bearers: int, loop_frames: int, window_fragments: int = 63) -> float:
+def window_limit(
+    bearers: int, loop_frames: int, window_fragments: int = 63, retransmission_timer_frames: int = 10
+) -> float:
     """Fragments a frame over an error-free channel: min(N, W / d), d the frames from sending to knowing.
 
-    As long as T1 does not expire for want of progress, which it does when the sender is silent for 10 frames or
-    more: d - ceil(W / N) >= 10.
+    Of a sender that always has fragments, a receiver that acknowledges fragments, and a loop in which T1 takes
+    nothing for a loss: of d frames the sender is silent for d - ceil(W / N), which must be fewer than T1.
+
+    Raises:
+        ValueError: the silence is T1 or longer, so that fragments are requested that are under way, or a number is
+            below 1.
     """
+    if min(bearers, loop_frames, window_fragments, retransmission_timer_frames) < 1:
+        raise ValueError("bearers, loop, window and T1 are numbers of 1 or more")
+    silent_frames = loop_frames - -(-window_fragments // bearers)
+    if silent_frames >= retransmission_timer_frames:
+        raise ValueError(
+            f"in a loop of {loop_frames} frames the sender is silent for {silent_frames}, in which T1 of "
+            f"{retransmission_timer_frames} frames expires: the closed form ends at a loop of "
+            f"{loop_frames - silent_frames + retransmission_timer_frames - 1} frames"
+        )
     return min(float(bearers), window_fragments / loop_frames)
 
 

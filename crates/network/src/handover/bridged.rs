@@ -32,6 +32,6 @@ pub(super) fn indication(
             network.topology.set_egress(place.node, None);
             handovers.left(now, station);
         }
-        Indication::GoingDown(_) => {}
+        Indication::Detected(_) | Indication::GoingDown(_) | Indication::Lost(_) => {}
     }
 }

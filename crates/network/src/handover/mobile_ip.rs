@@ -10,7 +10,7 @@
 //!
 //! Not modelled: home networks without a cell, agents that are not base stations.
 
-use crate::network::Alarm;
+use crate::alarm::Alarm;
 use crate::packet;
 use crate::topology::NodeId;
 use roamsim_engine::Stream;

@@ -7,6 +7,7 @@
 //! - this file: cells and stations as schemes see them, and the choice of the scheme.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
 //! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; the link layer's indications are ignored.
+//! - [`mobile_sctp`]: an address in each cell; the link layer's indications say which can be used and which is preferred.
 //!
 //! To add a scheme: a variant of [`Scheme`] and a file here whose `indication` reacts to the link layer (or ignores it)
 //! and calls [`Handovers::left`], [`Handovers::begin`] and [`Handovers::complete`] when the station has lost its old
@@ -14,14 +15,18 @@
 //! `Topology::set_egress` (how a station sends), `Network::broadcast` (to all stations in reach of a base station, by
 //! the broadcast interface [`CellPlace::broadcast`]), `Network::send_by` (by a given interface). Broadcasts end in
 //! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must not count as a packet
-//! of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this.
+//! of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme that leaves the rest to transports
+//! says which addresses a station can use ([`StationPlace::usable`]) and notes the station in [`Handovers::announced`]: the
+//! world tells the associations that follow their node's addresses (`world/addresses.rs`).
 
 pub mod association;
 pub mod bridged;
 pub mod mobile_ip;
+pub mod mobile_sctp;
 pub mod record;
 
 use self::association::{Association, Indication};
+use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
 use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
@@ -35,6 +40,8 @@ pub enum Scheme {
     Bridged,
     /// Each stays in its cell; a transport that knows several addresses may use them.
     Multihomed,
+    /// Each stays in its cell, and can be used while that is heard; transports are told which can and which is preferred.
+    MobileSctp(PrimaryChange),
     /// Mobile IPv4: the home address follows by registration and tunnel, the others stay in their cells.
     MobileIp,
 }
@@ -45,6 +52,7 @@ impl Scheme {
         match self {
             Scheme::Bridged => "bridged",
             Scheme::Multihomed => "multihomed",
+            Scheme::MobileSctp(_) => "mobile_sctp",
             Scheme::MobileIp => "mobile_ip",
         }
     }
@@ -100,6 +108,8 @@ pub struct StationPlace {
     left_at: Option<Time>,
     /// Its handover that is still watched: a number of [`Handovers::records`].
     open: Option<usize>,
+    /// What its old path has carried is in there.
+    old_taken: bool,
 }
 
 impl StationPlace {
@@ -119,7 +129,18 @@ impl StationPlace {
             taken_at: Time::ZERO,
             left_at: None,
             open: None,
+            old_taken: false,
         }
+    }
+}
+
+impl StationPlace {
+    /// The addresses in cells that it hears, the one that it prefers first, then by their order in the scenario.
+    pub fn usable(&self) -> Vec<Address> {
+        let heard = |&cell: &usize| self.association.missed(cell).is_some();
+        let preferred = self.current.filter(heard);
+        let others = (0..self.cells.len()).filter(|&cell| Some(cell) != preferred).filter(heard);
+        preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface).collect()
     }
 }
 
@@ -132,6 +153,8 @@ pub struct Handovers {
     pub stations: Vec<StationPlace>,
     /// In the order of their beginnings.
     pub records: Vec<Handover>,
+    /// Stations whose usable addresses have changed, for the world to tell their transports.
+    pub(crate) announced: Vec<u32>,
 }
 
 impl Handovers {
@@ -153,6 +176,9 @@ impl Handovers {
     fn indicate(&mut self, network: &mut Network, now: Time, station: u32, indication: Indication) {
         match self.stations[station as usize].scheme {
             Scheme::Bridged => bridged::indication(self, network, now, station, indication),
+            Scheme::MobileSctp(rule) => {
+                mobile_sctp::indication(self, network, now, station, rule, indication)
+            }
             Scheme::Multihomed | Scheme::MobileIp => {}
         }
     }

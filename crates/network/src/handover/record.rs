@@ -6,7 +6,7 @@
 
 use super::Handovers;
 use crate::link::DropReason;
-use crate::link::cell::account::{Lost, OneWay, Toward};
+use crate::link::cell::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
 use crate::topology::NodeId;
 use crate::tunnel::{LostInTunnel, Place};
@@ -80,7 +80,7 @@ pub struct Handover {
     pub from: u32,
     /// The cell that it took.
     pub to: u32,
-    /// When the last packet from the station arrived by the old path; `None`: none ever did.
+    /// When the last packet from the station arrived by the old path; `None`: none did since it was taken.
     pub last_uplink_old: Option<Time>,
     /// The same of the last packet to the station.
     pub last_downlink_old: Option<Time>,
@@ -154,6 +154,7 @@ impl Handovers {
                 cell.path_mut(membership.number).take();
             }
             self.stations[station as usize].open = Some(self.records.len() - 1);
+            self.stations[station as usize].old_taken = false;
         }
         let place = &mut self.stations[station as usize];
         place.current = Some(cell);
@@ -177,29 +178,56 @@ impl Handovers {
         }
     }
 
+    /// A station comes back to this cell: if it is that of the old path of its last handover, what that has carried is
+    /// final, though the station may use it again beside its own before the next handover.
+    pub fn close_old_path(&mut self, network: &Network, station: u32, cell: usize) {
+        let place = &self.stations[station as usize];
+        let cell = place.cells[cell].cell;
+        if place.open.is_some_and(|open| self.records[open].from == cell) {
+            self.take_old(network, station);
+        }
+    }
+
+    /// The path between a cell's base station and a station.
+    fn path<'a>(&self, network: &'a Network, station: u32, cell: u32) -> Option<&'a Path> {
+        let cells = &self.stations[station as usize].cells;
+        let membership = cells.iter().find(|membership| membership.cell == cell)?;
+        Some(network.cell(self.cells[cell as usize].link)?.path(membership.number))
+    }
+
+    /// Takes what the old path has seen into the open record of a station, once.
+    fn take_old(&mut self, network: &Network, station: u32) {
+        let place = &mut self.stations[station as usize];
+        let Some(open) = place.open.filter(|_| !std::mem::replace(&mut place.old_taken, true)) else {
+            return;
+        };
+        let Some(old) = self.path(network, station, self.records[open].from) else { return };
+        let record = &mut self.records[open];
+        record.last_uplink_old = old.uplink.last_arrival;
+        record.last_downlink_old = old.downlink.last_arrival;
+        for direction in [&old.uplink, &old.downlink] {
+            direction.lost_since_last().iter().for_each(|lost| record.losses.add(lost));
+        }
+    }
+
     /// Takes what the two paths have seen into the open record of a station: at its next handover or at the end.
     fn close(&mut self, network: &Network, station: u32) {
-        let place = &mut self.stations[station as usize];
-        let Some(open) = place.open.take() else { return };
+        self.take_old(network, station);
+        let Some(open) = self.stations[station as usize].open.take() else { return };
+        let new = self.path(network, station, self.records[open].to);
+        let place = &self.stations[station as usize];
         let record = &mut self.records[open];
-        let path = |cell: u32| {
-            let membership = place.cells.iter().find(|membership| membership.cell == cell)?;
-            Some(network.cell(self.cells[cell as usize].link)?.path(membership.number))
-        };
-        let (old, new) = (path(record.from), path(record.to));
         let of_station = |lost: &&LostInTunnel| {
             place.cells.iter().any(|membership| membership.interface == lost.home_address)
         };
         for toward in [Toward::BaseStation, Toward::Station] {
-            let (old, new) = (old.map(|path| path.toward(toward)), new.map(|path| path.toward(toward)));
-            let last_old = old.and_then(|old| old.last_arrival);
+            let new = new.map(|path| path.toward(toward));
             let first_new = new.and_then(|new| new.first_arrival);
-            let (last, first) = match toward {
-                Toward::BaseStation => (&mut record.last_uplink_old, &mut record.first_uplink_new),
-                Toward::Station => (&mut record.last_downlink_old, &mut record.first_downlink_new),
+            let (last_old, first) = match toward {
+                Toward::BaseStation => (record.last_uplink_old, &mut record.first_uplink_new),
+                Toward::Station => (record.last_downlink_old, &mut record.first_downlink_new),
             };
-            (*last, *first) = (last_old, first_new);
-            old.into_iter().flat_map(OneWay::lost_since_last).for_each(|lost| record.losses.add(lost));
+            *first = first_new;
             new.into_iter().flat_map(OneWay::lost_before_first).for_each(|lost| record.losses.add(lost));
             let between = |lost: &&LostInTunnel| {
                 last_old.is_none_or(|last| lost.at > last) && first_new.is_none_or(|first| lost.at < first)

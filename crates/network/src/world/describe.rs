@@ -3,9 +3,10 @@
 use crate::packet::{Icmp, Message};
 use crate::recorder::Detail;
 use crate::socket::{ChunkLog, TcpSocket};
-use roamsim_protocols::sctp::{self, Chunk, Data, Sack};
+use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
-use roamsim_protocols::{mih, mobile_ip};
+use roamsim_protocols::{Address, mih, mobile_ip};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A message in words.
 pub(super) fn describe(message: &Message) -> String {
@@ -131,10 +132,23 @@ fn describe_chunk(log: &ChunkLog, chunk: &Chunk) -> String {
         Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
         Chunk::CookieAck => "COOKIE ACK".to_owned(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
-        Chunk::Asconf(_) => "ASCONF".to_owned(),
-        Chunk::AsconfAck(_) => "ASCONF ACK".to_owned(),
+        Chunk::Asconf(asconf) => describe_asconf(asconf),
+        Chunk::AsconfAck(ack) => format!("ASCONF ACK {}", ack.serial),
         Chunk::Other { kind, .. } => format!("chunk of type {kind}"),
     }
+}
+
+/// "ASCONF 7 add 10.0.0.9 primary 10.0.0.9 delete 10.0.0.4".
+fn describe_asconf(asconf: &Asconf) -> String {
+    let text = |address: Address| match asconf.address.kind {
+        Parameter::IPV4_ADDRESS => Ipv4Addr::from(address.ipv4_octets()).to_string(),
+        _ => Ipv6Addr::from(address.ipv6_octets()).to_string(),
+    };
+    asconf.changes().fold(format!("ASCONF {}", asconf.serial), |told, change| match change {
+        Change::Add(address) => told + " add " + &text(address),
+        Change::SetPrimary(address) => told + " primary " + &text(address),
+        Change::Delete(address) => told + " delete " + &text(address),
+    })
 }
 
 fn describe_data(log: &ChunkLog, data: &Data) -> String {
@@ -154,10 +168,10 @@ fn describe_data(log: &ChunkLog, data: &Data) -> String {
 fn describe_sack(sack: &Sack) -> String {
     let mut text = format!("SACK up to {} rwnd {}", sack.cumulative_tsn_ack, sack.a_rwnd_bytes);
     let tsn = |offset: u16| sack.cumulative_tsn_ack.wrapping_add(u32::from(offset));
-    for &(first, last) in &sack.gaps {
+    for &(first, last) in sack.gaps() {
         text += &format!(" gap {}-{}", tsn(first), tsn(last));
     }
-    for duplicate in &sack.duplicates {
+    for duplicate in sack.duplicates() {
         text += &format!(" duplicate {duplicate}");
     }
     text

@@ -5,7 +5,7 @@ use crate::application::{Action, Source};
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
-use crate::socket::SocketId;
+use crate::socket::{SocketId, User};
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
 
@@ -40,8 +40,18 @@ impl World {
             && flow.measurement.delivered_bytes >= transfer.size_bytes()
         {
             flow.measurement.completed_at = Some(now);
+            let sink = flow.association.sink;
+            if self.closes_both_ways(sink) {
+                self.close(sink);
+            }
         }
         self.sample_delivered(now, number);
+    }
+
+    /// Whether closing this end would cut off the other direction: of an SCTP association with data both ways, which
+    /// has no half-closed state (RFC 9260 section 9). Its ends close when they have got everything.
+    fn closes_both_ways(&self, socket: SocketId) -> bool {
+        matches!((socket, self.user(socket)), (SocketId::Sctp(_), User::FlowBothWays { .. }))
     }
 
     /// Does what a flow's source wants done.
@@ -56,8 +66,11 @@ impl World {
                     measurement.sent_bytes += u64::from(bytes);
                     self.send_message(now, source, Message::Application(message), queue);
                 }
+                // The listening end of a connection is opened by its peer.
+                Action::Open if self.flows[number as usize].reverse => {}
                 Action::Open => self.open(source),
                 Action::Stream { bytes } => self.write_stream(source, bytes),
+                Action::Close if self.closes_both_ways(source) => {}
                 Action::Close => self.close(source),
                 Action::Abort => {
                     self.abort(source);

@@ -4,6 +4,7 @@
 //! application. Whoever touches a transport machine puts its socket on the work list; the list is served until it
 //! is empty before the next event.
 
+mod addresses;
 mod describe;
 mod flows;
 mod mih;
@@ -76,6 +77,8 @@ impl Event {
 pub(crate) enum Work {
     Tcp(u32),
     Sctp(u32),
+    /// An SCTP socket follows its node's addresses.
+    Addresses(u32),
     Source(u32),
     Server(u32),
     Mihf(u32),
@@ -197,7 +200,9 @@ impl World {
     /// The name of what uses a socket, for time series and segments.
     pub fn socket_name(&self, socket: SocketId) -> String {
         match self.user(socket) {
-            User::FlowSource(flow) => format!("flow {}", self.flows[flow as usize].name),
+            User::FlowSource(flow) | User::FlowBothWays { sends: flow, .. } => {
+                format!("flow {}", self.flows[flow as usize].name)
+            }
             User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
             User::Mih { mihf, session } => {
                 let node = &self.mih_nodes[mihf as usize];
@@ -246,6 +251,7 @@ impl World {
             match work {
                 Work::Tcp(number) => self.serve_tcp(now, number, queue),
                 Work::Sctp(number) => self.serve_sctp(now, number, queue),
+                Work::Addresses(number) => self.follow_addresses(now, number),
                 Work::Source(number) => self.serve_source(now, number, queue),
                 Work::Server(number) => self.serve_server(now, number, queue),
                 Work::Mihf(number) => self.serve_mihf(now, number, queue),
@@ -253,7 +259,9 @@ impl World {
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
             // The socket that would have got the datagram, and its user, who misses it.
-            if let User::FlowSink(flow) | User::FlowSource(flow) = self.udp[socket as usize].user {
+            if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
+                self.udp[socket as usize].user
+            {
                 let flow = &mut self.flows[flow as usize];
                 // Of requests and responses, those that the client gave up are counted.
                 if flow.server.is_none() {
@@ -308,6 +316,7 @@ impl World {
     /// A cell beacons, and will again.
     fn handle_beacon(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         self.handovers.beacon(&mut self.network, now, number);
+        self.announce_addresses();
         queue.push(now + self.handovers.cells[number as usize].beacon_period, Event::Beacon(number));
         true
     }
@@ -315,7 +324,10 @@ impl World {
     /// A message has arrived for the user of a socket.
     pub(crate) fn deliver(&mut self, now: Time, user: User, message: Message) {
         match (user, message) {
-            (User::FlowSink(number), Message::Application(message)) => {
+            (
+                User::FlowSink(number) | User::FlowBothWays { receives: number, .. },
+                Message::Application(message),
+            ) => {
                 let flow = &mut self.flows[number as usize];
                 match &mut flow.server {
                     Some(server) => {
@@ -349,7 +361,7 @@ impl World {
     #[cold]
     fn refuse_message(&mut self, socket: SocketId) {
         match self.user(socket) {
-            User::FlowSource(flow) | User::FlowSink(flow) => {
+            User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
                 self.flows[flow as usize].measurement.lost_messages += 1;
             }
             User::Mih { mihf, session } => {

@@ -2,12 +2,12 @@
 
 use super::describe::sctp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
+use crate::alarm::Alarm;
 use crate::flow::Association;
-use crate::network::Alarm;
 use crate::packet::{Message, Packet};
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{ChunkLog, SctpSocket, SctpUse, SocketId, Traffic, User};
+use crate::socket::{ChunkLog, Follows, SctpSocket, SctpUse, SocketId, Traffic};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::sctp::{self, Chunk, Config, Event, State};
 use roamsim_protocols::{Context, Machine};
@@ -19,7 +19,9 @@ const WRITES_AHEAD: usize = 64;
 
 impl World {
     /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes. It has a
-    /// path for each pair of the addresses of a multihomed node and those of its peer.
+    /// path for each pair of the addresses of a multihomed node and those of its peer. With dynamic addresses an end on a
+    /// station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) has those that can be used when it opens, and
+    /// follows them from then on.
     ///
     /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN.
     pub fn add_sctp(
@@ -37,6 +39,11 @@ impl World {
         if local.is_empty() || remote.is_empty() {
             return None;
         }
+        let follows = |node| {
+            let station = self.mobile_station(node).filter(|_| config.dynamic_addresses)?;
+            Some(Follows { station, opening: false, primary: None })
+        };
+        let follow = [follows(a.node), follows(b.node)];
         let first = self.sctp.len() as u32;
         let logged = self.details || self.wanted.segments;
         let socket = |end: SocketEnd, mut random: Stream, local: &[_], remote: &[_], remote_port, peer| {
@@ -60,17 +67,22 @@ impl World {
                 incoming: VecDeque::new(),
                 next_tsn: initial_tsn,
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
+                follows: None,
             }
         };
-        self.sctp.push(socket(a, a_random, &local, &remote, b.port, first + 1));
+        let mut opener = socket(a, a_random, &local, &remote, b.port, first + 1);
         let mut listener = socket(b, b_random, &remote, &local, a.port, first);
+        [opener.follows, listener.follows] = follow;
         listener.association.listen();
+        self.sctp.push(opener);
         self.sctp.push(listener);
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
     }
 
     pub(super) fn open_sctp(&mut self, number: u32) {
-        self.sctp[number as usize].association.open();
+        if self.find_addresses(number) {
+            self.sctp[number as usize].association.open();
+        }
         self.work.push_back(Work::Sctp(number));
     }
 
@@ -140,6 +152,7 @@ impl World {
         let watched = self.details || self.wanted.segments;
         while let Some((path, packet)) = self.sctp[number as usize].poll_transmit(now) {
             self.number_messages(number, &packet);
+            self.count_request(number, &packet);
             let detail = if watched { self.watch_packet(now, number, &packet) } else { None };
             let (network, socket) = (&mut self.network, &mut self.sctp[number as usize]);
             let packet = socket.packet(network, path, packet);
@@ -179,7 +192,7 @@ impl World {
         match event {
             Event::Received(message) => {
                 let user = self.sctp[number as usize].user;
-                if let User::FlowSink(flow) = user
+                if let Some(flow) = user.receives()
                     && self.flows[flow as usize].is_stream()
                 {
                     self.deliver_stream(now, flow, message.bytes);
@@ -187,7 +200,12 @@ impl World {
                     self.deliver(now, user, message);
                 }
             }
-            Event::Established => self.work.push_back(Work::Sctp(number)),
+            Event::Established | Event::PathUp(_) | Event::Reconfigured { .. } => {
+                if event == Event::Established {
+                    self.work.push_back(Work::Sctp(number));
+                }
+                self.on_address_event(number, event);
+            }
             // An end leaves nothing to do here, and of its paths the association takes care by itself.
             _ => {}
         }
@@ -225,7 +243,7 @@ impl World {
         let sender = SocketId::Sctp(number);
         for chunk in &packet.chunks {
             let (cumulative, gaps) = match chunk {
-                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, &sack.gaps[..]),
+                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, sack.gaps()),
                 Chunk::Shutdown { cumulative_tsn_ack } => (*cumulative_tsn_ack, &[][..]),
                 _ => continue,
             };

@@ -2,12 +2,12 @@
 
 use super::describe::tcp_detail;
 use super::{Event as Wake, SocketEnd, Work, World};
+use crate::alarm::Alarm;
 use crate::flow::Association;
-use crate::network::Alarm;
 use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{Record, SocketId, TcpSocket, Traffic, User};
+use crate::socket::{Record, SocketId, TcpSocket, Traffic};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
 use roamsim_protocols::{Context, Machine};
@@ -90,8 +90,8 @@ impl World {
     pub(super) fn close_tcp(&mut self, number: u32) {
         let socket = &mut self.tcp[number as usize];
         match socket.connection.state() {
-            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt.
-            State::SynSent => socket.close_when_established = true,
+            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt, and one in LISTEN the listening.
+            State::Listen | State::SynSent => socket.close_when_established = true,
             _ => socket.connection.close(),
         }
         self.work.push_back(Work::Tcp(number));
@@ -175,7 +175,10 @@ impl World {
         let before = connection.snd_una_offset().min(acknowledged);
         let sender = SocketId::Tcp(number);
         let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender, octets });
-        record(SegmentEvent::Acknowledged, before..acknowledged);
+        // Data of the other direction that tells nothing new is no duplicate ACK (RFC 5681 section 2).
+        if acknowledged > before || segment.payload_bytes == 0 {
+            record(SegmentEvent::Acknowledged, before..acknowledged);
+        }
         for &(left, right) in segment.options.sack.as_slice() {
             record(SegmentEvent::Sacked, connection.sent_offset(left)..connection.sent_offset(right));
         }
@@ -188,7 +191,7 @@ impl World {
                 let bytes = up_to - socket.delivered_bytes;
                 socket.delivered_bytes = up_to;
                 let user = socket.user;
-                if let User::FlowSink(flow) = user
+                if let Some(flow) = user.receives()
                     && self.flows[flow as usize].is_stream()
                 {
                     self.deliver_stream(now, flow, bytes);

@@ -9,6 +9,7 @@
 //! Path.Max.Retrans, retransmission on an alternate path.
 //!
 //! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's primary one.
+//! When the primary path has changed, what was lost on the old one is sent again on the new one.
 //!
 //! By [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, what was lost goes to an alternate path after
 //! missing reports too, RTO.Initial 3 s. The window of both RFCs counts DATA chunks with their headers; it moves in

@@ -64,6 +64,8 @@ pub(super) struct PathState {
     pub(super) active: bool,
     /// One of its addresses has been deleted; the place stays, for chunks may name it.
     pub(super) removed: bool,
+    /// It was the primary path until another was chosen.
+    pub(super) deposed: bool,
     pub(super) rtt: RttEstimator,
     pub(super) cwnd: u64,
     pub(super) ssthresh: u64,
@@ -103,6 +105,7 @@ impl PathState {
             confirmed: false,
             active: true,
             removed: false,
+            deposed: false,
             rtt: RttEstimator::with(
                 config.initial_rto(),
                 config.rto_min,
@@ -217,8 +220,11 @@ impl PathState {
         was_inactive
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
-        [self.t3_at, self.heartbeat.at, self.heartbeat.lost_at].into_iter().flatten().min()
+    /// When the next of its timers expires; `Time::MAX` without one that runs.
+    pub(super) fn next_deadline(&self) -> Time {
+        let never = Time::MAX;
+        let heartbeat = self.heartbeat.at.unwrap_or(never).min(self.heartbeat.lost_at.unwrap_or(never));
+        self.t3_at.unwrap_or(never).min(heartbeat)
     }
 
     /// No timer runs any more.

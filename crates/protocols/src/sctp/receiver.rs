@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use roamsim_engine::{Span, Time};
 
+use super::association::Event;
 use super::chunk::{COMMON_HEADER_BYTES, Data, Sack};
 use super::config::Config;
 use crate::ranges::{Insertion, Range, Ranges};
@@ -30,8 +31,8 @@ pub struct Message {
 struct Stream {
     /// Stream sequence number of the next message to tell.
     next: u16,
-    /// Whole messages that wait for their turn.
-    waiting: BTreeMap<u16, Message>,
+    /// Whole messages that wait for their turn: the first place is that of `next`.
+    waiting: VecDeque<Option<Message>>,
 }
 
 /// The receiving half. TSNs are counted from the peer's initial one, which is 1.
@@ -48,7 +49,8 @@ pub(super) struct Receiver {
     most_blocks: usize,
     /// Chunks of messages that are not whole yet.
     fragments: BTreeMap<u64, Data>,
-    streams: BTreeMap<u16, Stream>,
+    /// By number, as far as they have been used.
+    streams: Vec<Stream>,
     duplicates: Vec<u32>,
     held_bytes: u64,
     buffer_bytes: u64,
@@ -59,7 +61,6 @@ pub(super) struct Receiver {
     pub(super) sack_at: Option<Time>,
     delay: Option<Span>,
     sack_frequency: u32,
-    pub(super) messages: VecDeque<Message>,
 }
 
 impl Receiver {
@@ -71,7 +72,7 @@ impl Receiver {
             blocks: Vec::new(),
             most_blocks: (config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize,
             fragments: BTreeMap::new(),
-            streams: BTreeMap::new(),
+            streams: Vec::new(),
             duplicates: Vec::new(),
             held_bytes: 0,
             buffer_bytes: u64::from(config.receive_window_bytes),
@@ -80,7 +81,6 @@ impl Receiver {
             sack_at: None,
             delay: config.delayed_ack,
             sack_frequency: config.sack_frequency,
-            messages: VecDeque::new(),
         }
     }
 
@@ -88,8 +88,9 @@ impl Receiver {
         to_wire(self.base, self.cumulative)
     }
 
-    /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further.
-    pub(super) fn take(&mut self, data: &Data, granted: bool) {
+    /// A DATA chunk; those of a stream that was not granted are acknowledged and go no further. Messages that may be told
+    /// now become events.
+    pub(super) fn take(&mut self, data: &Data, granted: bool, events: &mut VecDeque<Event>) {
         let place = from_wire(self.base, data.tsn, self.cumulative);
         let Some(tsn) = place.filter(|&tsn| tsn > self.cumulative) else {
             self.duplicate(data.tsn);
@@ -118,10 +119,10 @@ impl Receiver {
         if granted {
             self.held_bytes += bytes;
             if data.beginning && data.ending {
-                self.tell(data.tsn, data, bytes);
+                self.tell(data.tsn, data, bytes, events);
             } else {
                 self.fragments.insert(tsn, *data);
-                self.reassemble(tsn);
+                self.reassemble(tsn, events);
             }
         }
     }
@@ -173,7 +174,7 @@ impl Receiver {
     }
 
     /// Tells the message that the chunk completes, if it does.
-    fn reassemble(&mut self, tsn: u64) {
+    fn reassemble(&mut self, tsn: u64, events: &mut VecDeque<Event>) {
         let Some(&newest) = self.fragments.get(&tsn) else { return };
         let same = |data: &Data| {
             data.stream == newest.stream
@@ -197,12 +198,12 @@ impl Receiver {
         for tsn in first..=last {
             bytes += self.fragments.remove(&tsn).map_or(0, |data| u64::from(data.payload_bytes));
         }
-        self.tell(to_wire(self.base, first), &newest, bytes);
+        self.tell(to_wire(self.base, first), &newest, bytes, events);
     }
 
     /// A whole message of so many octets from `first_tsn` on, of which this is a chunk: told now, or when it is its
     /// stream's turn.
-    fn tell(&mut self, first_tsn: u32, chunk: &Data, bytes: u64) {
+    fn tell(&mut self, first_tsn: u32, chunk: &Data, bytes: u64, events: &mut VecDeque<Event>) {
         let message = Message {
             tsn: first_tsn,
             stream: chunk.stream,
@@ -213,23 +214,32 @@ impl Receiver {
         };
         if chunk.unordered {
             self.held_bytes -= bytes;
-            self.messages.push_back(message);
+            events.push_back(Event::Received(message));
             return;
         }
-        let stream = self.streams.entry(chunk.stream).or_default();
+        let number = usize::from(chunk.stream);
+        if self.streams.len() <= number {
+            self.streams.resize_with(number + 1, Stream::default);
+        }
+        let stream = &mut self.streams[number];
         if chunk.ssn == stream.next && stream.waiting.is_empty() {
             stream.next = stream.next.wrapping_add(1);
             self.held_bytes -= bytes;
-            self.messages.push_back(message);
+            events.push_back(Event::Received(message));
             return;
         }
-        if let Some(other) = stream.waiting.insert(chunk.ssn, message) {
+        let place = usize::from(chunk.ssn.wrapping_sub(stream.next));
+        if stream.waiting.len() <= place {
+            stream.waiting.resize(place + 1, None);
+        }
+        if let Some(other) = stream.waiting[place].replace(message) {
             self.held_bytes -= other.bytes;
         }
-        while let Some(message) = stream.waiting.remove(&stream.next) {
+        while let Some(message) = stream.waiting.front().copied().flatten() {
+            stream.waiting.pop_front();
             stream.next = stream.next.wrapping_add(1);
             self.held_bytes -= message.bytes;
-            self.messages.push_back(message);
+            events.push_back(Event::Received(message));
         }
     }
 
@@ -258,12 +268,7 @@ impl Receiver {
         self.sack_at = None;
         self.packets = 0;
         let left = self.buffer_bytes.saturating_sub(self.held_bytes);
-        Sack {
-            cumulative_tsn_ack: self.cumulative_tsn(),
-            a_rwnd_bytes: left as u32,
-            gaps: self.blocks.clone(),
-            duplicates,
-        }
+        Sack::new(self.cumulative_tsn(), left as u32, &self.blocks, duplicates)
     }
 }
 

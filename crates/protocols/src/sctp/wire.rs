@@ -167,13 +167,13 @@ fn encode_chunk(chunk: &Chunk, payload: &mut &[u8], out: &mut Vec<u8>) {
             header(SACK, 0);
             out.extend(sack.cumulative_tsn_ack.to_be_bytes());
             out.extend(sack.a_rwnd_bytes.to_be_bytes());
-            out.extend((sack.gaps.len() as u16).to_be_bytes());
-            out.extend((sack.duplicates.len() as u16).to_be_bytes());
-            for (first, last) in &sack.gaps {
+            out.extend((sack.gaps().len() as u16).to_be_bytes());
+            out.extend((sack.duplicates().len() as u16).to_be_bytes());
+            for (first, last) in sack.gaps() {
                 out.extend(first.to_be_bytes());
                 out.extend(last.to_be_bytes());
             }
-            for tsn in &sack.duplicates {
+            for tsn in sack.duplicates() {
                 out.extend(tsn.to_be_bytes());
             }
         }
@@ -293,14 +293,14 @@ fn decode_chunk(
         |octets: &[u8]| decode_parameters(octets).ok_or(DecodeError::ParameterLength { kind, at });
     let init = |value: &[u8]| {
         let (fixed, rest) = value.split_at_checked(16).ok_or(wrong)?;
-        Ok(Init {
+        Ok(Box::new(Init {
             initiate_tag: u32_at(fixed, 0),
             a_rwnd_bytes: u32_at(fixed, 4),
             outbound_streams: u16_at(fixed, 8),
             inbound_streams: u16_at(fixed, 10),
             initial_tsn: u32_at(fixed, 12),
             parameters: parameters(rest)?,
-        })
+        }))
     };
     let empty = |chunk: Chunk| if value.is_empty() { Ok(chunk) } else { Err(wrong) };
     match kind {
@@ -329,12 +329,10 @@ fn decode_chunk(
                 return Err(wrong);
             }
             let (gaps, duplicates) = rest.split_at(4 * gaps);
-            Ok(Chunk::Sack(Sack {
-                cumulative_tsn_ack: u32_at(fixed, 0),
-                a_rwnd_bytes: u32_at(fixed, 4),
-                gaps: gaps.chunks_exact(4).map(|block| (u16_at(block, 0), u16_at(block, 2))).collect(),
-                duplicates: duplicates.chunks_exact(4).map(|tsn| u32_at(tsn, 0)).collect(),
-            }))
+            let gaps: Vec<_> =
+                gaps.chunks_exact(4).map(|block| (u16_at(block, 0), u16_at(block, 2))).collect();
+            let duplicates = duplicates.chunks_exact(4).map(|tsn| u32_at(tsn, 0)).collect();
+            Ok(Chunk::Sack(Sack::new(u32_at(fixed, 0), u32_at(fixed, 4), &gaps, duplicates)))
         }
         HEARTBEAT => Ok(Chunk::Heartbeat(parameters(value)?)),
         HEARTBEAT_ACK => Ok(Chunk::HeartbeatAck(parameters(value)?)),
@@ -353,12 +351,13 @@ fn decode_chunk(
                 return Err(wrong);
             }
             let address = parameters.remove(0);
-            Ok(Chunk::Asconf(Asconf { serial: u32::from_be_bytes(*serial), address, parameters }))
+            let serial = u32::from_be_bytes(*serial);
+            Ok(Chunk::Asconf(Box::new(Asconf { serial, address, parameters })))
         }
         ASCONF_ACK => {
             let (serial, rest) = value.split_first_chunk::<4>().ok_or(wrong)?;
             let serial = u32::from_be_bytes(*serial);
-            Ok(Chunk::AsconfAck(AsconfAck { serial, parameters: parameters(rest)? }))
+            Ok(Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: parameters(rest)? })))
         }
         _ => Ok(Chunk::Other { kind, flags, value: value.to_vec() }),
     }

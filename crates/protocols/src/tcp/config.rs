@@ -146,6 +146,13 @@ pub struct Config {
     /// How long an acknowledgement may be delayed; `None` acknowledges every segment at once. Default 200 ms
     /// (chosen, as 4.4BSD; below the 0.5 s of RFC 9293 3.8.6.3).
     pub delayed_ack: Option<Span>,
+    /// Full-sized segments of which the last has a delayed acknowledgement sent. Default 2 (RFC 5681 4.2: at least every
+    /// second one); at least one. With more than a window holds, acknowledgements wait for data or for the delay.
+    pub delayed_ack_count: u32,
+    /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send. Default on
+    /// (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each goes alone and ahead of
+    /// data, which tells the same number (the immediate pure ACK of studies of TCP with data in both directions).
+    pub piggyback_acks: bool,
     /// Nagle's algorithm. Default on (RFC 9293 3.7.4, SHOULD).
     pub nagle: bool,
     /// Duplicate ACKs that tell of a loss. Default 3 (RFC 5681 3.2).
@@ -173,6 +180,11 @@ pub struct Config {
     /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
     /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
     pub fast_convergence: bool,
+    /// Reno may begin another fast retransmit within a window that has been repaired. Default on (RFC 5681, which has no
+    /// guard). Off: after a repair or a timeout, duplicate ACKs tell of no loss until an ACK covers more than was sent
+    /// before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC 6582). Tahoe, NewReno and SACK always
+    /// do without, and Vegas has a rule of its own.
+    pub successive_fast_retransmits: bool,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -190,6 +202,8 @@ impl Default for Config {
             initial_rto: Span::from_secs(1),
             clock_granularity: Span::from_ms(1),
             delayed_ack: Some(Span::from_ms(200)),
+            delayed_ack_count: 2,
+            piggyback_acks: true,
             nagle: true,
             dup_ack_threshold: 3,
             limited_transmit: true,
@@ -201,6 +215,7 @@ impl Default for Config {
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
+            successive_fast_retransmits: true,
             msl: Span::from_secs(120),
         }
     }
@@ -225,6 +240,10 @@ pub enum ConfigError {
     VegasThresholdsOutOfOrder,
     /// The number of SACK blocks is zero.
     ZeroSackBlocks,
+    /// The number of segments of a delayed acknowledgement is zero.
+    ZeroDelayedAckCount,
+    /// Acknowledgements are delayed, and may not ride on data.
+    DelayedAckWithoutPiggyback,
 }
 
 impl fmt::Display for ConfigError {
@@ -236,6 +255,8 @@ impl fmt::Display for ConfigError {
             ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
             ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
             ConfigError::ZeroSackBlocks => "SACK needs at least one block",
+            ConfigError::ZeroDelayedAckCount => "a delayed ACK is for at least one segment",
+            ConfigError::DelayedAckWithoutPiggyback => "a delayed ACK waits for data to ride on",
             ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
             ConfigError::VegasThresholdsOutOfOrder => "Vegas' alpha must be at least 1 and not above beta",
         })
@@ -270,6 +291,12 @@ impl Config {
         }
         if self.max_sack_blocks == Some(0) {
             return Err(ConfigError::ZeroSackBlocks);
+        }
+        if self.delayed_ack_count == 0 {
+            return Err(ConfigError::ZeroDelayedAckCount);
+        }
+        if self.delayed_ack.is_some() && !self.piggyback_acks {
+            return Err(ConfigError::DelayedAckWithoutPiggyback);
         }
         if self.initial_window == InitialWindow::Segments(0) {
             return Err(ConfigError::ZeroInitialWindow);
@@ -326,6 +353,8 @@ mod tests {
         assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
         assert_eq!(refused(|c| c.max_sack_blocks = Some(0)), ConfigError::ZeroSackBlocks);
         assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
+        assert_eq!(refused(|c| c.delayed_ack_count = 0), ConfigError::ZeroDelayedAckCount);
+        assert_eq!(refused(|c| c.piggyback_acks = false), ConfigError::DelayedAckWithoutPiggyback);
         assert_eq!(
             refused(|c| c.initial_window = InitialWindow::Segments(0)),
             ConfigError::ZeroInitialWindow

@@ -1,11 +1,13 @@
 //! Radio cells: their interfaces, their machines, and the handovers of their stations.
 
-use super::{Builder, escaped, queue_limit};
+use super::links::queue_limit;
+use super::{Builder, escaped};
 use crate::files;
 use crate::model::cell::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::model::motion::{Motion, Place};
-use crate::model::node::Node as NodeModel;
+use crate::model::node::{Node as NodeModel, PrimaryChange as PrimaryChangeModel};
 use roamsim_network::handover::association::Association;
+use roamsim_network::handover::mobile_sctp::PrimaryChange;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
 use roamsim_network::link::cell::{Cell, CellConfig};
@@ -115,7 +117,9 @@ impl Builder<'_> {
                 stations.push((station, place));
             }
             let id = self.node(&node.name);
-            let scheme = if node.multihomed {
+            let scheme = if node.multihomed && self.scenario.has_followed_addresses(&node.name) {
+                Scheme::MobileSctp(primary_change(node.change_primary_at))
+            } else if node.multihomed {
                 Scheme::Multihomed
             } else if self.scenario.mobile_ip_of(&node.name).is_some() {
                 Scheme::MobileIp
@@ -182,6 +186,15 @@ pub(crate) fn trajectory(node: &NodeModel) -> Option<Trajectory> {
         Some(Motion::Bonnmotion(file)) => {
             files::bonnmotion::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
         }
+    }
+}
+
+fn primary_change(model: PrimaryChangeModel) -> PrimaryChange {
+    match model {
+        PrimaryChangeModel::Up => PrimaryChange::Up,
+        PrimaryChangeModel::Nearer => PrimaryChange::Nearer,
+        PrimaryChangeModel::GoingDown => PrimaryChange::GoingDown,
+        PrimaryChangeModel::Down => PrimaryChange::Down,
     }
 }
 

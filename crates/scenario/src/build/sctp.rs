@@ -1,7 +1,9 @@
 //! SCTP associations of flows and signalling.
 
-use super::path_payload;
+use super::path::path_payload;
+use crate::model::scenario::Scenario;
 use crate::model::sctp::{Sctp, SctpRules};
+use crate::model::transport::Transport;
 use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
@@ -10,6 +12,19 @@ use roamsim_network::socket::SctpUse;
 use roamsim_network::topology::NodeId;
 use roamsim_network::world::SocketEnd;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
+
+impl Scenario {
+    /// Whether an association follows the addresses of this node.
+    pub(crate) fn has_followed_addresses(&self, node: &str) -> bool {
+        let flows = self.flows.iter().map(|flow| (&flow.transport, &flow.from, &flow.to));
+        let signalling = self.signalling.iter().map(|entry| (&entry.transport, &entry.from, &entry.to));
+        let follows =
+            |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
+        flows
+            .chain(signalling)
+            .any(|(transport, from, to)| follows(transport) && (from == node || to == node))
+    }
+}
 
 /// Adds an association, each end with its random stream.
 pub(super) fn add(
@@ -72,8 +87,7 @@ fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Conf
         max_init_retransmissions: settings.max_init_retransmits,
         heartbeat_interval: settings.heartbeats.then_some(settings.heartbeat_interval),
         cookie_life: settings.valid_cookie_life,
-        // Addresses do not change here.
-        dynamic_addresses: false,
+        dynamic_addresses: settings.dynamic_addresses,
         ..Config::default()
     }
 }

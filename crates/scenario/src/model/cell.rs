@@ -11,7 +11,7 @@ use crate::units;
 ///
 /// Stations may be in several cells, which may overlap. Full duplex: the base station has one transmitter for all, each
 /// station has its own. The stations' addresses follow them from cell to cell at once, as if all base stations were one
-/// bridged network.
+/// bridged network; unless they are `multihomed`, or of a `[[mobile_ip]]`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {

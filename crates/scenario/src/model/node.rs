@@ -1,7 +1,7 @@
 //! Nodes.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::motion::{Motion, Place};
 use crate::units;
@@ -19,7 +19,8 @@ pub struct Node {
     /// How it moves. Left out: not at all.
     #[serde(default)]
     pub motion: Option<Motion>,
-    /// A station changes its cell when another base station is nearer by more than this. Default chosen: nothing,
+    /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one its primary
+    /// address, by the rule `nearer`. Default chosen: nothing,
     /// because a station here knows distances without noise, and does not change back and forth.
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
@@ -29,4 +30,28 @@ pub struct Node {
     /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
     #[serde(default)]
     pub multihomed: bool,
+    /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
+    /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
+    /// schemes are then compared at the same moment.
+    #[serde(default)]
+    pub change_primary_at: PrimaryChange,
+}
+
+/// When a station with an address in each cell prefers that of another one. A preferred address whose cell is lost gives
+/// way to that of the nearest cell in any case, or where none is heard, of another link. The choices are those of Koh,
+/// Chang and Lee, "mSCTP for soft handover in transport layer", IEEE Communications Letters 8(3), 2004, from the most
+/// aggressive change of the primary address to the most conservative one; events are named as in IEEE Std 802.21-2008.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PrimaryChange {
+    /// As soon as another cell is newly heard: that one.
+    Up,
+    /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the signal.
+    #[default]
+    Nearer,
+    /// When the first beacon of its own cell is missed and another cell is heard without a miss; in its absence, when one
+    /// is newly heard before a beacon of its own is again.
+    GoingDown,
+    /// When its own cell is lost.
+    Down,
 }

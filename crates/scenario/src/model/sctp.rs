@@ -87,6 +87,12 @@ pub struct Sctp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub valid_cookie_life: Span,
+    /// Whether the association follows the addresses of a `multihomed` station that is one of its ends, by ASCONF (RFC
+    /// 5061; mobile SCTP): it begins with those of the cells that the station hears, adds the address of each cell that
+    /// is newly heard, asks for data at the one that the station prefers (`change_primary_at` of the node), and deletes
+    /// that of a cell that is lost. Default: no, as Linux (`net.sctp.addip_enable`); all addresses are then known from
+    /// the start.
+    pub dynamic_addresses: bool,
 }
 
 impl Default for Sctp {
@@ -114,6 +120,7 @@ impl Default for Sctp {
             heartbeats: true,
             heartbeat_interval: Span::from_secs(30),
             valid_cookie_life: Span::from_secs(60),
+            dynamic_addresses: false,
         }
     }
 }

@@ -77,11 +77,25 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delayed_ack_timeout: Span,
+    /// The full-sized segments of which the last has a delayed acknowledgement sent, 1 or more. Default: RFC 5681 section
+    /// 4.2, every second one. With more than the window holds, an acknowledgement waits for data to ride on, or for its
+    /// timeout.
+    pub delayed_ack_count: u32,
+    /// Whether data carries an acknowledgement that is due, so that none goes alone where there is something to send.
+    /// Default: yes (RFC 9293 section 3.8.6.3 has acknowledgement and data combined). With false, which goes with
+    /// `delayed_ack = false`, each goes at once and alone, ahead of data: the pure acknowledgement of each segment in
+    /// studies of connections with data in both directions.
+    pub piggyback_acks: bool,
     /// Nagle's algorithm: a short segment waits until all data is acknowledged. Default: on (RFC 9293 section
     /// 3.7.4).
     pub nagle: bool,
     /// How many duplicate acknowledgements start fast retransmit. Default: RFC 5681 section 3.2.
     pub dup_ack_threshold: u32,
+    /// Whether Reno may begin another fast retransmit in a window that it has repaired. Default: yes (RFC 5681, which has
+    /// no guard). With false it waits for an acknowledgement beyond what was sent before the last loss (Floyd 1994, RFC
+    /// 6582's `recover`), as Tahoe, NewReno and SACK always do; these and Vegas, which has a rule of its own, pass this
+    /// over.
+    pub successive_fast_retransmits: bool,
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older and
     /// never does.
     pub limited_transmit: bool,
@@ -151,8 +165,11 @@ impl Default for Tcp {
             clock_granularity: Span::from_ms(1),
             delayed_ack: true,
             delayed_ack_timeout: Span::from_ms(200),
+            delayed_ack_count: 2,
+            piggyback_acks: true,
             nagle: true,
             dup_ack_threshold: 3,
+            successive_fast_retransmits: true,
             limited_transmit: true,
             sack: None,
             max_sack_blocks: None,

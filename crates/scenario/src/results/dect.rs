@@ -118,56 +118,68 @@ fn accesses(rows: &[Row<'_>]) -> Table {
     Table { name: "dect", columns }
 }
 
-/// One row a state of the terminal's MAC and access, in the order of the state diagram.
+/// One row a state of the MAC, in the order of the state diagram, of each type of terminal and access. The time of
+/// terminals at rest has no value but for the access' own: their pool is unlimited.
 fn states(rows: &[Row<'_>]) -> Table {
-    let pairs = || rows.iter().flat_map(|row| MacState::ALL.map(|state| (row, state)));
-    let user = |row: &Row<'_>| row.stats.mac.of(TerminalType::User).clone();
-    let frames = |(row, state): (&Row<'_>, MacState)| user(row).frames_in_state[state as usize];
+    let all: Vec<(&Row<'_>, TerminalType, MacState)> = types(rows)
+        .flat_map(|(row, kind)| MacState::ALL.into_iter().map(move |state| (row, kind, state)))
+        .collect();
+    let frames = |&(row, kind, state): &(&Row<'_>, TerminalType, MacState)| {
+        let counted = kind == TerminalType::User || state != MacState::IdleLocked;
+        counted.then(|| row.stats.mac.of(kind).frames_in_state[state as usize])
+    };
+    let in_all_states = |&(row, kind, _): &(&Row<'_>, TerminalType, MacState)| {
+        row.stats.mac.of(kind).frames_in_state.iter().sum::<u64>() as f64
+    };
+    let share = |one| frames(one).map_or(f64::NAN, |frames| ratio(frames as f64, in_all_states(one)));
     Table {
         name: "dect_states",
         columns: vec![
-            text("name", pairs().map(|(row, _)| row.name.to_owned())),
-            text("state", pairs().map(|(_, state)| state.name().to_owned())),
-            float("time_s", "s", pairs().map(|pair| seconds(frames(pair)))),
-            float(
-                "share",
+            text("name", all.iter().map(|(row, ..)| row.name.to_owned())),
+            text("type", all.iter().map(|(_, kind, _)| kind.name().to_owned())),
+            text("state", all.iter().map(|(.., state)| state.name().to_owned())),
+            float("time_s", "s", all.iter().map(|one| frames(one).map_or(f64::NAN, seconds))),
+            float("share", "", all.iter().map(share)),
+            integer(
+                "entries",
                 "",
-                pairs().map(|pair| ratio(frames(pair) as f64, pair.0.stats.mac.frames() as f64)),
+                all.iter().map(|&(row, kind, state)| row.stats.mac.of(kind).entries(state)),
             ),
-            integer("entries", "", pairs().map(|(row, state)| user(row).entries(state))),
         ],
     }
 }
 
-/// One row a transition of the terminal's MAC that happened.
+/// One row an arrow of the state diagram, of each type of terminal and access, those that never happened included.
 fn transitions(rows: &[Row<'_>]) -> Table {
-    let all: Vec<(&Row<'_>, MacState, MacState, u64)> = rows
-        .iter()
-        .flat_map(|row| {
-            let user = row.stats.mac.of(TerminalType::User);
-            MacState::ALL.into_iter().flat_map(move |from| {
-                MacState::ALL
-                    .into_iter()
-                    .map(move |to| (row, from, to, user.transitions[from as usize][to as usize]))
-            })
-        })
-        .filter(|&(.., count)| count > 0)
+    let all: Vec<(&Row<'_>, TerminalType, MacState, MacState)> = types(rows)
+        .flat_map(|(row, kind)| MacState::DIAGRAM.into_iter().map(move |(from, to)| (row, kind, from, to)))
         .collect();
     Table {
         name: "dect_transitions",
         columns: vec![
             text("name", all.iter().map(|(row, ..)| row.name.to_owned())),
-            text("from", all.iter().map(|(_, from, ..)| from.name().to_owned())),
-            text("to", all.iter().map(|(_, _, to, _)| to.name().to_owned())),
-            integer("count", "", all.iter().map(|&(.., count)| count)),
+            text("type", all.iter().map(|(_, kind, ..)| kind.name().to_owned())),
+            text("from", all.iter().map(|(.., from, _)| from.name().to_owned())),
+            text("to", all.iter().map(|(.., to)| to.name().to_owned())),
+            integer(
+                "count",
+                "",
+                all.iter().map(|&(row, kind, from, to)| {
+                    row.stats.mac.of(kind).transitions[from as usize][to as usize]
+                }),
+            ),
         ],
     }
 }
 
+/// Every access with every type of terminal, the access' own terminal ("User") last.
+fn types<'a>(rows: &'a [Row<'a>]) -> impl Iterator<Item = (&'a Row<'a>, TerminalType)> {
+    rows.iter().flat_map(|row| TerminalType::ALL.into_iter().map(move |kind| (row, kind)))
+}
+
 /// One row a type of terminal, the access' own terminal ("User") last.
 fn terminals(rows: &[Row<'_>]) -> Table {
-    let pairs =
-        || rows.iter().flat_map(|row| TerminalType::ALL.map(|kind| (row, row.stats.mac.of(kind), kind)));
+    let pairs = || types(rows).map(|(row, kind)| (row, row.stats.mac.of(kind), kind));
     let column =
         |name: &'static str, unit: &'static str, value: fn(&MacStats, TerminalType) -> u64| -> Column {
             integer(name, unit, pairs().map(|(row, _, kind)| value(&row.stats.mac, kind)))

@@ -23,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let steps = join(&at, ["application"]);
         check_times(&steps, flow.application.start(), flow.application.stop(), scenario, report);
         check_application(&steps, &flow.application, over_udp, report);
+        check_both_ways(i, scenario, report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at, &flow.transport, report);
         }
@@ -34,6 +35,29 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
                 transport::check_datagram(&steps, size_bytes, ends, scenario, topology, report);
             }
         }
+    }
+}
+
+/// Checks a flow with data in both directions: its application, and the name of the other direction.
+fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
+    let flow = &scenario.flows[i];
+    if !flow.bidirectional {
+        return;
+    }
+    let at = [Key("flow"), At(i)];
+    if matches!(flow.application, Application::RequestResponse(_)) {
+        report.add(
+            &join(&at, ["bidirectional"]),
+            "`request_response` has two directions by itself: requests and responses",
+            "leave `bidirectional` out, or use an application that generates data, such as \"poisson\" or \"bulk\"",
+        );
+    }
+    let reverse = flow.reverse_name();
+    if let Some(other) = scenario.flows.iter().position(|other| other.name == reverse) {
+        let message = format!("\"{reverse}\" is what results call the other direction of \"{}\"", flow.name);
+        let steps = [Key("flow"), At(other), Key("name")];
+        let both = join(&at, ["bidirectional"]);
+        report.add_related(&steps, message, "give this flow another name", (&both, "data both ways here"));
     }
 }
 

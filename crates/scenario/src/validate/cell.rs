@@ -7,6 +7,7 @@ use super::link::{MAX_MTU_BYTES, check_mtu, check_queue};
 use super::names::Names;
 use super::{At, Key, Report, Step, check_times, join};
 use crate::model::cell::{Cell, Coverage, ErrorTable};
+use crate::model::node::PrimaryChange;
 use crate::units::length_text;
 use crate::{Scenario, build};
 
@@ -56,14 +57,46 @@ pub(super) fn check(
     }
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = scenario.cells.iter().any(|cell| cell.stations.contains(&node.name));
-        if node.hysteresis_m > 0.0 && (!station || node.multihomed) {
-            let help = "leave `hysteresis` out";
+        let follows = node.multihomed && scenario.has_followed_addresses(&node.name);
+        let at = [Key("node"), At(i)];
+        if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
             let message = match station {
                 false => format!("\"{}\" is a station of no cell, and changes none", node.name),
                 true => format!("\"{}\" keeps an address in each cell, and changes none", node.name),
             };
-            report.add(&[Key("node"), At(i), Key("hysteresis")], message, help);
+            report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");
+        } else if node.hysteresis_m > 0.0 && follows && node.change_primary_at != PrimaryChange::Nearer {
+            let message = format!("\"{}\" changes its primary address whatever the distances", node.name);
+            let help = "leave `hysteresis` out, or write change_primary_at = \"nearer\"";
+            report.add(&join(&at, ["hysteresis"]), message, help);
         }
+        let steps = join(&at, ["change_primary_at"]);
+        if report.is_set(&steps) {
+            check_primary_change(&steps, &node.name, station && follows, scenario, report);
+        }
+    }
+}
+
+/// Checks that a rule for the primary address, at `steps`, has something to decide.
+fn check_primary_change(
+    steps: &[Step],
+    name: &str,
+    follows: bool,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let cells = scenario.cells.iter().filter(|cell| cell.stations.iter().any(|station| station == name));
+    if !follows {
+        let message = format!(
+            "\"{name}\" is no multihomed station with an SCTP association that follows its addresses"
+        );
+        let help =
+            "leave it out, or write `multihomed = true` here and `dynamic_addresses = true` in the transport";
+        report.add(steps, message, help);
+    } else if cells.count() < 2 {
+        let message =
+            format!("\"{name}\" is a station of one cell, and prefers its address there while it hears it");
+        report.add(steps, message, "leave it out, or put the node into a second cell");
     }
 }
 

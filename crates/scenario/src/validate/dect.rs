@@ -4,12 +4,13 @@ use roamsim_engine::{Span, Time};
 
 use super::link::check_mtu;
 use super::names::Names;
-use super::{At, Key, Report, Step, join};
+use super::{At, Key, Report, Step, check_times, join};
 use crate::Scenario;
 use crate::build::first_frame;
 use crate::model::dect::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
 use crate::model::scenario::IpVersion;
 use crate::units;
+use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
 const SLOT_PAIRS: u32 = 12;
@@ -28,6 +29,8 @@ const MAX_MTU_BYTES: u64 = 65_535;
 const MAX_FRAMES: u64 = 1_000_000_000;
 /// Chosen: traffic beyond this fills the memory with calls that are all blocked.
 const MAX_ERLANG: f64 = 100_000.0;
+/// Chosen, as that.
+const MAX_LOAD_FACTOR: f64 = 1000.0;
 
 pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
     for (i, access) in scenario.dect.iter().enumerate() {
@@ -42,15 +45,15 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<
         let channels = check_radio(&at, access, report);
         check_connection(&at, access, channels, report);
         check_terminals(&at, access, report);
-        check_errors(&at, access, report);
+        check_errors(&at, access, scenario, report);
         check_handovers(&at, access, report);
         check_procedures(&at, access, report);
         check_warm_up(&at, access, scenario, report);
-        let max_mtu_bytes = match &access.dlc {
-            Dlc::Lu2(lu2) => check_lu2(&at, lu2, scenario.general.ip, report),
-            Dlc::Lu1(_) => MAX_MTU_BYTES,
-        };
-        check_mtu(&at, access.mtu_bytes, max_mtu_bytes, scenario.general.ip, report);
+        check_mtu(&at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
+        if let Dlc::Lu2(lu2) = &access.dlc {
+            check_lu2(&at, lu2, report);
+            check_window(&at, access, lu2, scenario.general.ip, report);
+        }
     }
 }
 
@@ -129,13 +132,20 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             let message = "two entries are of one type";
             report.add_related(&join(&steps, ["type"]), message, help, (&other, "the first"));
         }
-        check_positive_or_zero(
-            &join(&steps, ["offered_erlang"]),
-            terminals.offered_erlang * access.load_factor.max(1.0),
-            MAX_ERLANG,
-            "erlang",
-            report,
-        );
+        let offered = join(&steps, ["offered_erlang"]);
+        check_positive_or_zero(&offered, terminals.offered_erlang, MAX_ERLANG, "erlang", report);
+        let product = terminals.offered_erlang * access.load_factor;
+        if product > MAX_ERLANG
+            && terminals.offered_erlang <= MAX_ERLANG
+            && access.load_factor <= MAX_LOAD_FACTOR
+        {
+            let message = format!(
+                "this makes {product} erlang of the {} offered, and {MAX_ERLANG} are the most",
+                terminals.offered_erlang
+            );
+            let help = "make the factor smaller, or offer less";
+            report.add_related(&join(at, ["load_factor"]), message, help, (&offered, "times the factor"));
+        }
         if terminals.mean_duration == Some(Span::ZERO) {
             let help = "write a time above zero";
             report.add(&join(&steps, ["mean_duration"]), "a call has to last some time", help);
@@ -157,7 +167,7 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             }
         }
     }
-    check_positive_or_zero(&join(at, ["load_factor"]), access.load_factor, 1000.0, "", report);
+    check_positive_or_zero(&join(at, ["load_factor"]), access.load_factor, MAX_LOAD_FACTOR, "", report);
 }
 
 fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report: &mut Report<'_>) {
@@ -167,7 +177,7 @@ fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report:
     }
 }
 
-fn check_errors(at: &[Step], access: &Dect, report: &mut Report<'_>) {
+fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Report<'_>) {
     let errors = &access.errors;
     check_positive_or_zero(&join(at, ["errors", "ber_factor"]), errors.ber_factor, 1e6, "", report);
     let is_probability = |steps: &[Step], factor: f64, report: &mut Report<'_>| {
@@ -196,6 +206,7 @@ fn check_errors(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             let help = "frames begin every 10 ms; write a longer time";
             report.add(&join(&steps, ["duration"]), "no frame begins in this burst", help);
         }
+        check_times(&steps, Time::ZERO + FRAME * from, None, scenario, report);
         if let Some(&(.., first)) = ends.iter().find(|other| from < other.1 && other.0 < until) {
             let mut other = join(at, ["errors", "bursts"]);
             other.push(At(first));
@@ -279,8 +290,7 @@ fn check_warm_up(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut R
     }
 }
 
-/// Checks LU2; returns the largest IP packet whose fragments fit into the window.
-fn check_lu2(at: &[Step], lu2: &Lu2, ip: IpVersion, report: &mut Report<'_>) -> u64 {
+fn check_lu2(at: &[Step], lu2: &Lu2, report: &mut Report<'_>) {
     let timers = [
         ("retransmission_timer_frames", lu2.retransmission_timer_frames),
         ("discard_timer_frames", lu2.discard_timer_frames),
@@ -293,15 +303,41 @@ fn check_lu2(at: &[Step], lu2: &Lu2, ip: IpVersion, report: &mut Report<'_>) -> 
         let message = "without an attempt nothing is ever sent";
         report.add(&join(at, ["dlc", "max_attempts"]), message, "write 1 or more");
     }
-    // The smallest packet that IP must be able to send has to fit into the window.
-    let least = (ip.minimum_mtu_bytes() + CHECKSUM_BYTES).div_ceil(FRAGMENT_BYTES) as u32;
+}
+
+/// Checks that the fragments of a packet fit into LU2's window, and it into the receiver's memory.
+fn check_window(at: &[Step], access: &Dect, lu2: &Lu2, ip: IpVersion, report: &mut Report<'_>) {
+    let fragments = |packet_bytes: u64| (packet_bytes + CHECKSUM_BYTES).div_ceil(FRAGMENT_BYTES);
+    let window = join(at, ["dlc", "window_fragments"]);
+    // The smallest packet that IP must be able to send has to fit.
+    let least = fragments(ip.minimum_mtu_bytes()) as u32;
     if !(least..=MAX_WINDOW_FRAGMENTS).contains(&lu2.window_fragments) {
         let message = format!(
             "a window has {least} (what the smallest MTU of IP takes) to {MAX_WINDOW_FRAGMENTS} fragments"
         );
         let help = format!("write a number from {least} to {MAX_WINDOW_FRAGMENTS}; the default is 63");
-        report.add(&join(at, ["dlc", "window_fragments"]), message, help);
-        return MAX_MTU_BYTES;
+        report.add(&window, message, help);
+        return;
     }
-    u64::from(lu2.window_fragments) * FRAGMENT_BYTES - CHECKSUM_BYTES
+    let (needed, mtu_bytes) = (fragments(access.mtu_bytes), access.mtu_bytes);
+    if needed <= u64::from(lu2.window_fragments) || mtu_bytes > MAX_MTU_BYTES {
+        return;
+    }
+    let largest = u64::from(lu2.window_fragments) * FRAGMENT_BYTES - CHECKSUM_BYTES;
+    let message = format!(
+        "a packet of the MTU of {mtu_bytes} B takes {needed} fragments, and the window has {}",
+        lu2.window_fragments
+    );
+    let widen = if needed <= u64::from(MAX_WINDOW_FRAGMENTS) {
+        format!(", or a window of {needed} or more")
+    } else {
+        String::new()
+    };
+    let help = format!("write an MTU of \"{largest}B\" or less{widen}");
+    let mtu = join(at, ["mtu"]);
+    match (report.is_set(&mtu), report.is_set(&window)) {
+        (true, true) => report.add_related(&mtu, message, help, (&window, "the window")),
+        (true, false) => report.add(&mtu, message, help),
+        (false, _) => report.add(&window, message, help),
+    }
 }

@@ -41,6 +41,11 @@ pub(super) fn check(
         let help = "write a size of 1 B or more, or leave it out";
         report.add(&join(&at, ["message_size"]), "there is nothing to send in zero bytes", help);
     }
+    if sctp.dynamic_addresses
+        && let Some(ends) = ends
+    {
+        check_dynamic_addresses(&join(&at, ["dynamic_addresses"]), ends, scenario, report);
+    }
     let header_bytes = scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MIN_PACKET_BYTES;
     let steps = join(&at, ["mtu"]);
@@ -68,6 +73,47 @@ pub(super) fn check(
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
         report.add(&at, message, "raise the `mtu` of the links");
     }
+}
+
+/// Checks that one of the ends has addresses that come and go.
+fn check_dynamic_addresses(
+    steps: &[Step],
+    (from, to): (usize, usize),
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let nodes = [from, to].map(|node| &scenario.nodes[node]);
+    let cells = |name: &String| scenario.cells.iter().filter(|cell| cell.stations.contains(name)).count();
+    let links = |name: &String| {
+        scenario.links.iter().filter(|link| link.between.contains(name)).count()
+            + scenario.wifi.iter().filter(|wifi| wifi.stations.contains(name)).count()
+            + scenario.dect.iter().filter(|dect| dect.terminal == *name || dect.gateway == *name).count()
+    };
+    let stations: Vec<_> = nodes.into_iter().filter(|node| cells(&node.name) > 0).collect();
+    if stations.iter().any(|node| node.multihomed && cells(&node.name) + links(&node.name) > 1) {
+        return;
+    }
+    let (message, help) = match stations.iter().find(|node| node.multihomed).or(stations.first()) {
+        Some(node) if node.multihomed => (
+            format!("\"{}\" is in one cell and has no other link: its only address stays", node.name),
+            "put it into a second cell, or leave `dynamic_addresses` out".to_owned(),
+        ),
+        Some(node) => (
+            format!("\"{}\" has one address, which goes with it from cell to cell", node.name),
+            format!(
+                "write in [[node]] \"{}\": multihomed = true; or leave `dynamic_addresses` out",
+                node.name
+            ),
+        ),
+        None => (
+            format!(
+                "neither \"{}\" nor \"{}\" is a station of a cell: their addresses stay",
+                nodes[0].name, nodes[1].name
+            ),
+            "leave `dynamic_addresses` out".to_owned(),
+        ),
+    };
+    report.add(steps, message, help);
 }
 
 /// As [`Topology::too_small_mtu`]; the paths of a multihomed end may use any link.

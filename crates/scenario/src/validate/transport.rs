@@ -30,6 +30,7 @@ pub(super) fn check(
     };
     let at = join(at, ["transport"]);
     check_timers(&at, tcp, report);
+    check_acknowledgements(&at, tcp, report);
     check_windows(&at, tcp, report);
     check_vegas(&at, tcp, report);
     if let Some(mss_bytes) = tcp.mss_bytes {
@@ -85,6 +86,24 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             &join(at, ["delayed_ack_timeout"]),
             "an acknowledgement is delayed by 40 ms to 500 ms (RFC 9293 section 3.8.6.3)",
             help,
+        );
+    }
+}
+
+fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let count = join(at, ["delayed_ack_count"]);
+    if tcp.delayed_ack_count == 0 {
+        let help = "write 1 or more; RFC 5681 has 2";
+        report.add(&count, "a delayed acknowledgement is for at least one segment", help);
+    } else if !tcp.delayed_ack && tcp.delayed_ack_count != Tcp::default().delayed_ack_count {
+        let help = "leave one of the two out";
+        report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
+    }
+    if tcp.delayed_ack && !tcp.piggyback_acks {
+        report.add(
+            &join(at, ["piggyback_acks"]),
+            "a delayed acknowledgement waits for data to ride on, which `piggyback_acks = false` forbids",
+            "write delayed_ack = false beside it, or leave `piggyback_acks` out",
         );
     }
 }

@@ -17,12 +17,11 @@ from roamsim import statistics, timesequence
 from roamsim.result import Result
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
-from roamsim.study.definition import folder_module
 from roamsim.study.figures import COLOURS
 from roamsim.study.judging import with_interval
 
-_settings = folder_module(Path(__file__).with_name("study.py"))
-_statements = folder_module(Path(__file__).with_name("statements.py"))
+from . import statements as clauses
+from . import study as definition
 
 RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
 SEGMENT_BYTES = 1000
@@ -141,7 +140,7 @@ def left_to_gain(data: Data) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"wire (kb/s)": wire}
         for radio in data.labels("bandwidths", "radio_kbps"):
             where = {"protocol": RENO, "wireline_kbps": wire, "radio_kbps": radio}
-            bound = _settings.without_loss(where, "", data) / SEGMENT_BYTES
+            bound = definition.without_loss(where, "", data) / SEGMENT_BYTES
             row[f"radio {radio} kb/s"] = (
                 f"{100 * (bound / data.estimate('bandwidths', segments, **where).mean - 1):.0f} %"
             )
@@ -175,7 +174,7 @@ def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
     for clause, (function, wanted) in CLAUSES.items():
         row: dict[str, Any] = {"clause": clause, "measured, and what it should be": wanted}
         for name, experiment in CONDITIONS_OF_WALK.items():
-            finding = getattr(_statements, function)(data, experiment)
+            finding = getattr(clauses, function)(data, experiment)
             value = finding.decided_by
             measured = (
                 f"{value.mean:.1f} ({value.low:.1f} … {value.high:.1f})"
@@ -230,7 +229,7 @@ def sensitivity(data: Data) -> list[dict[str, Any]]:
 def sensitivity_by_parameter(data: Data) -> list[dict[str, Any]]:
     """How far each order moves with each open parameter, and for how many of its values it holds."""
     rows = []
-    for parameter, changed in _settings.OPEN_PARAMETERS.items():
+    for parameter, changed in definition.OPEN_PARAMETERS.items():
         names = ("as chosen", *changed)
         for bottleneck in data.labels("variations", "bottleneck"):
             row: dict[str, Any] = {"parameter": parameter, "values": len(names), "bottleneck": bottleneck}

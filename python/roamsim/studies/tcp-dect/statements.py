@@ -6,18 +6,23 @@ import math
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
-from roamsim.study.data import Data, Row, paired
+from roamsim.study.data import Data, paired
 from roamsim.study.judging import Finding, Value, every, number, positive, within, yes
-from roamsim.theory import dect
 
-REFERENCE, ERRORS, HANDOVERS = "reference", "doubled BER", "doubled handover probability"
-LOAD, BATCHES = "high background load", "batch arrivals"
-CASES = (REFERENCE, ERRORS, HANDOVERS, LOAD, BATCHES)
-POISSON = "Poisson arrivals"
-#: Offered load at which the limit is taken, in segments/s.
-SATURATED = 50
-#: The burst of figure 6.
-BURST_S = (5.0, 10.0)
+from .cases import (
+    BATCHES,
+    BURST_S,
+    CASES,
+    ERRORS,
+    HANDOVERS,
+    LOAD,
+    POISSON,
+    REFERENCE,
+    SATURATED,
+    air_interface,
+    dropped_share,
+    mean_between,
+)
 
 
 def _at_limit(data: Data, metric: str, case: str) -> Estimate:
@@ -130,15 +135,10 @@ def no_timeout(data: Data) -> Finding:
 
 def recovery_succeeds(data: Data) -> Finding:
     """4b."""
-
-    def dropped(row: Row) -> float:
-        frames = row["dlc_frames_dropped"] + row["dlc_frames_delivered"]
-        return float(row["dlc_frames_dropped"] / frames) if frames else math.nan
-
     return every(
         [
             within(
-                data.estimate("throughput", dropped, case=case, offered=SATURATED),
+                data.estimate("throughput", dropped_share, case=case, offered=SATURATED),
                 0,
                 1e-4,
                 f"share of DLC frames dropped, {case}",
@@ -152,7 +152,7 @@ def air_interface_limits(data: Data) -> Finding:
     """4c."""
     parts = []
     for case, factor in ((REFERENCE, 1.0), (ERRORS, 2.0)):
-        form = dect.saturated_ratio(dect.ip_channel(ber_good=1.7e-4 * factor, ber_bad=3e-3 * factor))
+        form = air_interface(factor)
         ratio = _scaled(_at_limit(data, "ratio", case), 1 / form)
         parts.append(within(ratio, 0.95, math.inf, f"TH over {number(form)} TH_teo, {case}"))
     return every(parts)
@@ -185,21 +185,10 @@ def tail_with_batches(data: Data) -> Finding:
 # 6. A burst of bit errors
 
 
-def _mean_between(data: Data, arrivals: str, from_s: float, until_s: float) -> dict[int, float]:
-    """Mean delay in each replication of the segments that were generated in a part of the run, in seconds."""
-    sums: dict[int, list[float]] = {}
-    for row in data.rows("burst", arrivals=arrivals):
-        if from_s <= row["from_s"] < until_s:
-            of_run = sums.setdefault(row["replication"], [0.0, 0.0])
-            of_run[0] += row["segments"] * row["mean_delay_s"]
-            of_run[1] += row["segments"]
-    return {replication: total / count for replication, (total, count) in sums.items()}
-
-
 def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, str]:
     """The ratio of two means over replications; few segments of one run make a poor divisor."""
-    before = _mean_between(data, POISSON, BURST_S[0] - 2, BURST_S[0])
-    then = _mean_between(data, POISSON, from_s, until_s)
+    before = mean_between(data, POISSON, BURST_S[0] - 2, BURST_S[0])
+    then = mean_between(data, POISSON, from_s, until_s)
     middle = statistics.mean(list(before.values()))
     ratio = paired(lambda a: a / middle.mean, then)
     at_that_time = statistics.mean(list(then.values()))

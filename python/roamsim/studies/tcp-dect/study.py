@@ -12,9 +12,9 @@ from roamsim.study import Check, Data
 from roamsim.study.data import Row
 from roamsim.theory import dect, dect_mac
 
+from .cases import SEGMENTS_PER_BEARER_S, air_interface, ip_channel
+
 SEGMENT_BITS = 8 * 512
-#: Segments/s that a bearer can carry: one of its 100 slots a second for each of 20 fragments.
-SEGMENTS_PER_BEARER_S = 5.0
 #: Delays at which the share of segments that wait longer is kept.
 DELAYS_S = (0.05, 0.1, 0.2, 0.5, *range(1, 121))
 #: Width of the parts in which delays over time are averaged.
@@ -30,7 +30,7 @@ Tables = Mapping[str, Columns]
 def offered_rate(segments_per_s: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """Segments generated at each end."""
     interval = f"{round(1e9 / segments_per_s)}ns"
-    return {f"flow.{flow}.application.mean_interval": interval for flow in ("up", "down")}
+    return {"flow.data.application.mean_interval": interval}
 
 
 def telephones(offered_erlang: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,16 +135,11 @@ def first_and_last(tables: Tables) -> dict[str, list[Any]]:
 # Closed forms -----------------------------------------------------------------------------------------------------
 
 
-def air_interface(ber_factor: float) -> float:
-    """TH / (5 N) that the Ip channel and the ACKs leave, at a multiple of the BER."""
-    return dect.saturated_ratio(dect.ip_channel(ber_good=1.7e-4 * ber_factor, ber_bad=3e-3 * ber_factor))
-
-
 def closed_forms(data: Data) -> list[Check]:
     """What must agree exactly, whatever the open choices are (docs/models/dect.md)."""
     checks = []
     for factor in map(float, data.labels("ip-channel", "ber_factor")):
-        form = dect.ip_channel(ber_good=1.7e-4 * factor, ber_bad=3e-3 * factor)
+        form = ip_channel(factor)
         where = f"at {factor:g} times the BER"
         for what, column, exact in (
             ("packets a bearer and frame", "received_per_bearer_frame_up", form.packets_per_frame),

@@ -29,7 +29,7 @@ pub struct Lost {
 /// One direction of the path between a base station and one of its stations. Only packets of flows count.
 #[derive(Clone, Debug, Default)]
 pub struct OneWay {
-    /// The last packet that arrived.
+    /// The last packet that arrived since the path was taken.
     pub last_arrival: Option<Time>,
     /// The first packet that arrived since the path was taken.
     pub first_arrival: Option<Time>,
@@ -41,8 +41,7 @@ pub struct OneWay {
 
 impl OneWay {
     fn take(&mut self) {
-        self.first_arrival = None;
-        self.before_first.clear();
+        *self = OneWay::default();
     }
 
     fn arrived(&mut self, now: Time) {
@@ -134,6 +133,7 @@ mod tests {
         assert_eq!(path.lost_before_first(), []);
 
         path.take();
+        assert_eq!((path.last_arrival, path.lost_since_last()), (None, &[][..]), "that was another time");
         path.lost(lost(40));
         path.lost(lost(60));
         path.arrived(Time::from_ns(50));

@@ -11,9 +11,9 @@
 //! the background terminals (they hold channels, that is all), the C plane.
 
 use super::FRAME;
-use super::direction::{Direction, DirectionStats, IpConfig, Service};
-use super::errors::{ErrorConfig, ErrorProcess};
-use super::ip_channel::{AFields, IpPacket};
+use super::direction::{Direction, DirectionStats, IpConfig, Run, Service};
+use super::errors::{A_FIELD_BITS, ErrorConfig, ErrorProcess};
+use super::ip_channel::AFields;
 use super::lu2::Ended;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
 use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats};
@@ -39,12 +39,30 @@ pub struct AccessConfig {
     pub warm_up_frames: u64,
 }
 
-/// A bearer of the terminal, and its packet in each direction.
+/// A bearer of the terminal.
 #[derive(Clone, Copy, Debug)]
 struct Bearer {
     id: BearerId,
     quality: Quality,
-    packets: [Option<IpPacket>; 2],
+}
+
+/// The A fields of each direction in the present frame, an entry a bearer.
+struct AFieldErrors {
+    process: ErrorProcess,
+    present: [Vec<AFields>; 2],
+}
+
+impl AFieldErrors {
+    /// Draws those of a frame.
+    fn draw(&mut self, frame: u64, bearers: &[Bearer]) {
+        self.process.advance(frame);
+        self.present.iter_mut().for_each(Vec::clear);
+        for bearer in bearers {
+            let [up, down] = [(); 2].map(|()| self.process.failed(bearer.quality, 1) == 0);
+            self.present[0].push(AFields { forward: up, reverse: down });
+            self.present[1].push(AFields { forward: down, reverse: up });
+        }
+    }
 }
 
 /// What an access records when asked to: values from a frame on.
@@ -70,13 +88,14 @@ pub struct AccessStats {
 /// The access.
 pub struct Access {
     mac: Mac,
-    errors: ErrorProcess,
-    a_field_errors: bool,
     mtu_bytes: u32,
     warm_up_frames: u64,
+    /// In order of their age, and where their state changes.
     bearers: Vec<Bearer>,
+    runs: Vec<Run>,
     directions: [Direction; 2],
-    a_fields: Stream,
+    /// None when all A fields arrive.
+    a_field_errors: Option<AFieldErrors>,
     /// The first frame that has not been worked out or left out.
     frame: u64,
     /// The frame `frame` has something to do, whatever comes.
@@ -95,16 +114,19 @@ fn start_of(frame: u64) -> Time {
 impl Access {
     /// An access before its first frame; `stream(purpose)` gives the random streams.
     pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
-        let direction = |name: &str| Direction::new(&config.service, config.ip, stream(name));
+        let direction = |name: &str| Direction::new(&config.service, config.ip, &config.errors, stream(name));
+        let a_fields = || ErrorProcess::new(&config.errors, A_FIELD_BITS, stream("errors of A fields"));
         let mut access = Access {
             directions: [direction("errors from terminal"), direction("errors from gateway")],
             mac: Mac::new(config.mac, |purpose| stream(&format!("mac/{purpose}"))),
-            errors: ErrorProcess::new(&config.errors),
-            a_field_errors: config.errors.a_field_errors,
+            a_field_errors: config
+                .errors
+                .a_field_errors
+                .then(|| AFieldErrors { process: a_fields(), present: Default::default() }),
             mtu_bytes: config.mtu_bytes,
             warm_up_frames: config.warm_up_frames,
             bearers: Vec::new(),
-            a_fields: stream("errors of A fields"),
+            runs: Vec::new(),
             frame: 0,
             busy: false,
             delivered: VecDeque::new(),
@@ -151,23 +173,31 @@ impl Access {
         if self.warm_up_frames > 0 && frame >= self.warm_up_frames {
             self.restart_measurement();
         }
+        let mut at_rest = !self.busy;
         for direction in &mut self.directions {
+            at_rest &= direction.next_arrival_frame() > frame;
             direction.begin_frame(frame, start);
         }
         if self.mac.next_frame() <= frame {
             self.mac.run_frame(frame);
-            self.take_user_events(frame);
+            at_rest &= !self.take_user_events(frame);
         }
-        self.errors.advance(frame);
-        self.carry(start);
+        self.frame = frame + 1;
+        if !at_rest {
+            self.run_user_plane(frame, start);
+        }
+    }
+
+    /// The part of a frame after the MAC's.
+    #[inline]
+    fn run_user_plane(&mut self, frame: u64, start: Time) {
+        self.carry(frame, start);
         let bearers = !self.bearers.is_empty();
         for (from, direction) in self.directions.iter_mut().enumerate() {
             let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
             direction.end_frame(frame, bearers, |ended| sort(from, start, ended, delivered, dropped));
         }
-        self.frame = frame + 1;
-        self.busy = self.directions.iter().any(|direction| direction.has_work(bearers))
-            || self.bearers.iter().any(|bearer| bearer.packets != [None; 2]);
+        self.busy = self.directions.iter().any(|direction| direction.has_work(bearers));
         if let Some(log) = &mut self.log.dlc_queue {
             for (log, direction) in log.iter_mut().zip(&self.directions) {
                 let fragments = direction.backlog_fragments();
@@ -180,45 +210,38 @@ impl Access {
 
     /// One frame of every bearer, both directions.
     #[inline]
-    fn carry(&mut self, start: Time) {
-        let mut used = [0u64; 2];
-        for bearer in &mut self.bearers {
-            let errors = self.errors.of(bearer.quality);
-            let arrived = match self.a_field_errors {
-                true => [(); 2].map(|()| !errors.a_field_fails(&mut self.a_fields)),
-                false => [true; 2],
-            };
-            for (from, direction) in self.directions.iter_mut().enumerate() {
-                let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
-                let a_fields = AFields { forward: arrived[from], reverse: arrived[1 - from] };
-                let ended = |ended| sort(from, start, ended, delivered, dropped);
-                let packet = &mut bearer.packets[from];
-                used[from] += u64::from(direction.use_bearer(packet, start, errors, a_fields, ended));
-            }
+    fn carry(&mut self, frame: u64, start: Time) {
+        if let Some(a_field_errors) = &mut self.a_field_errors {
+            a_field_errors.draw(frame, &self.bearers);
         }
         let bearers = self.bearers.len().max(1) as u64;
-        for (direction, used) in self.directions.iter_mut().zip(used) {
-            direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
+        for (from, direction) in self.directions.iter_mut().enumerate() {
+            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
+            let a_fields = self.a_field_errors.as_ref().map_or(&[][..], |errors| &errors.present[from]);
+            let ended = |ended| sort(from, start, ended, delivered, dropped);
+            let used = direction.use_bearers(&self.runs, start, a_fields, ended);
+            if used > 0 {
+                direction.link.busy += Span::from_ns(FRAME.as_ns() * used / bearers);
+            }
         }
     }
 
-    /// Learns which bearers came, went and changed.
-    #[cold]
-    fn take_user_events(&mut self, frame: u64) {
+    /// Learns which bearers came, went and changed: whether any did.
+    fn take_user_events(&mut self, frame: u64) -> bool {
         let before = self.bearers.len();
+        let mut any = false;
         while let Some(event) = self.mac.poll_user_event() {
+            any = true;
             match event {
                 UserEvent::Established(id) => {
                     let quality = self.mac.user_bearers().iter().find(|bearer| bearer.id == id);
                     let quality = quality.map_or(Quality::Good, |bearer| bearer.quality);
-                    self.bearers.push(Bearer { id, quality, packets: [None; 2] });
+                    self.bearers.push(Bearer { id, quality });
                 }
                 UserEvent::Released(id) => {
                     if let Some(place) = self.bearers.iter().position(|bearer| bearer.id == id) {
-                        let bearer = self.bearers.remove(place);
-                        for (direction, packet) in self.directions.iter_mut().zip(bearer.packets) {
-                            direction.bearer_lost(packet);
-                        }
+                        self.bearers.remove(place);
+                        self.directions.iter_mut().for_each(|direction| direction.bearer_lost(place));
                     }
                 }
                 UserEvent::QualityChanged(id, quality) => {
@@ -228,11 +251,22 @@ impl Access {
                 }
             }
         }
+        if !any {
+            return false;
+        }
+        self.runs.clear();
+        for (place, bearer) in self.bearers.iter().enumerate() {
+            match self.runs.last_mut() {
+                Some(run) if run.quality == bearer.quality => run.end = place + 1,
+                _ => self.runs.push(Run { quality: bearer.quality, end: place + 1 }),
+            }
+        }
         if let Some(log) = &mut self.log.bearers
             && self.bearers.len() != before
         {
             log.push((frame, self.bearers.len() as u64));
         }
+        true
     }
 
     /// The warm-up is over.

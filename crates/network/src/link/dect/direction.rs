@@ -1,15 +1,17 @@
 //! One direction of the user's data: packets that arrive, the service of the DLC, and the packets on the bearers.
 
 use super::FRAME;
-use super::errors::SlotErrors;
+use super::errors::{B_FIELD_BITS, ErrorConfig, ErrorProcess, SUBFIELD_BITS, SUBFIELDS};
 use super::frames::FrameQueue;
 use super::ip_channel::{AFields, Attempt, IpPacket, IpStats};
 use super::lu1::{Lu1, Lu1Stats};
 use super::lu2::{Ended, Lu2, Lu2Config, Lu2Stats};
+use super::mac::Quality;
 use crate::link::LinkStats;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What carries IP packets over the bearers.
 #[derive(Clone, Debug)]
@@ -62,6 +64,13 @@ pub enum DlcStats {
     Lu1(Lu1Stats),
 }
 
+/// Bearers in succession, in order of their age, that are in one state: those before `end` that are in no run before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub quality: Quality,
+    pub end: usize,
+}
+
 /// One direction.
 #[derive(Clone, Debug)]
 pub(super) struct Direction {
@@ -69,26 +78,34 @@ pub(super) struct Direction {
     arrivals: VecDeque<(Time, Packet)>,
     dlc: Dlc,
     ip_config: IpConfig,
+    /// Of the subfields, or over LU1 of the B fields.
+    errors: ErrorProcess,
+    /// Packets that are not finished, and the places of their bearers, in ascending order.
+    unfinished: Vec<(usize, IpPacket)>,
+    /// Those of the frame before, kept for their memory.
+    to_repeat: Vec<(usize, IpPacket)>,
     /// Unfinished packets that look for a bearer.
     orphans: VecDeque<IpPacket>,
     ip: IpStats,
     pub link: LinkStats,
-    random: Stream,
 }
 
 impl Direction {
-    pub fn new(service: &Service, ip_config: IpConfig, random: Stream) -> Direction {
+    pub fn new(service: &Service, ip_config: IpConfig, errors: &ErrorConfig, random: Stream) -> Direction {
+        let (dlc, unit_bits) = match service {
+            Service::Lu2(config) => (Dlc::Lu2(Lu2::new(*config)), SUBFIELD_BITS),
+            Service::Lu1 => (Dlc::Lu1(Lu1::new()), B_FIELD_BITS),
+        };
         Direction {
             arrivals: VecDeque::new(),
-            dlc: match service {
-                Service::Lu2(config) => Dlc::Lu2(Lu2::new(*config)),
-                Service::Lu1 => Dlc::Lu1(Lu1::new()),
-            },
+            dlc,
             ip_config,
+            errors: ErrorProcess::new(errors, unit_bits, random),
+            unfinished: Vec::new(),
+            to_repeat: Vec::new(),
             orphans: VecDeque::new(),
             ip: IpStats::default(),
             link: LinkStats::default(),
-            random,
         }
     }
 
@@ -108,6 +125,7 @@ impl Direction {
     /// A frame begins at `start`: arrivals enter the DLC, and the sender learns what has become known.
     #[inline]
     pub fn begin_frame(&mut self, frame: u64, start: Time) {
+        self.errors.advance(frame);
         while let Some((at, packet)) = self.arrivals.pop_front_if(|(at, _)| *at <= start) {
             match &mut self.dlc {
                 Dlc::Lu2(lu2) => lu2.push(at, packet),
@@ -126,62 +144,141 @@ impl Direction {
         }
     }
 
-    /// The packet for an idle bearer in the frame that begins at `start`.
+    /// One frame of all bearers, in the frame that begins at `start`: how many were used. `a_fields` has an entry a
+    /// bearer, or none if all A fields arrive.
     #[inline]
-    fn next_packet(&mut self, start: Time) -> Option<IpPacket> {
-        if let Some(orphan) = self.orphans.pop_front() {
-            return Some(orphan);
-        }
-        let (fragment, queue) = match &mut self.dlc {
-            Dlc::Lu2(lu2) => (lu2.next_fragment()?, &mut lu2.queue),
-            Dlc::Lu1(lu1) => (lu1.next_fragment()?, &mut lu1.queue),
-        };
-        if let Some(begun) = queue.begin(fragment) {
-            self.link.sent_packets += 1;
-            self.link.sent_bytes += u64::from(begun.packet.size_bytes);
-            self.link.waiting += start.since(begun.queued_at);
-        }
-        self.ip.packets += 1;
-        Some(IpPacket::new(fragment))
-    }
-
-    /// One frame of a bearer, whose packet in this direction is `on_bearer`. True when it was used.
-    #[inline]
-    pub fn use_bearer(
+    pub fn use_bearers(
         &mut self,
-        on_bearer: &mut Option<IpPacket>,
+        runs: &[Run],
         start: Time,
-        errors: &SlotErrors,
-        a_fields: AFields,
+        a_fields: &[AFields],
         ended: impl FnMut(Ended),
-    ) -> bool {
-        let Some(mut packet) = on_bearer.take().or_else(|| self.next_packet(start)) else { return false };
-        match &mut self.dlc {
-            Dlc::Lu1(lu1) => {
-                let correct = a_fields.forward && !errors.b_field_fails(&mut self.random);
-                lu1.arrive(packet.fragment, correct, ended);
-            }
-            Dlc::Lu2(lu2) => {
-                self.ip.attempts += 1;
-                match packet.attempt(errors, a_fields, self.ip_config.max_attempts, &mut self.random) {
-                    Attempt::Incomplete => *on_bearer = Some(packet),
-                    Attempt::Received { acknowledged } => {
-                        self.ip.received += 1;
-                        lu2.receive(packet.fragment);
-                        if !acknowledged {
-                            *on_bearer = Some(packet);
-                        }
-                    }
-                    Attempt::Acknowledged => {}
-                    Attempt::Discarded => self.ip.discarded += 1,
+    ) -> u64 {
+        let bearers = runs.last().map_or(0, |run| run.end);
+        let idle = bearers - self.unfinished.len();
+        let resumed = self.orphans.len().min(idle);
+        let new = self.begin((idle - resumed) as u64, start);
+        let used = (self.unfinished.len() + resumed) as u64 + (new.end - new.start);
+        if used > 0 {
+            match &mut self.dlc {
+                Dlc::Lu1(lu1) => carry_unprotected(lu1, &mut self.errors, new, runs, a_fields, ended),
+                Dlc::Lu2(_) => {
+                    self.ip.attempts += used;
+                    self.attempt_all(new, runs, a_fields);
                 }
             }
         }
-        true
+        used
     }
 
-    /// The bearer of an unfinished packet is gone.
-    pub fn bearer_lost(&mut self, packet: Option<IpPacket>) {
+    /// Takes fragments for so many idle bearers, as far as there are any.
+    #[inline]
+    fn begin(&mut self, idle: u64, start: Time) -> Range<u64> {
+        let (fragments, queue) = match &mut self.dlc {
+            Dlc::Lu2(lu2) => (lu2.next_fragments(idle), &mut lu2.queue),
+            Dlc::Lu1(lu1) => (lu1.next_fragments(idle), &mut lu1.queue),
+        };
+        if !fragments.is_empty() {
+            self.ip.packets += fragments.end - fragments.start;
+            while let Some(begun) = queue.begin_before(fragments.end) {
+                self.link.sent_packets += 1;
+                self.link.sent_bytes += u64::from(begun.packet.size_bytes);
+                self.link.waiting += start.since(begun.queued_at);
+            }
+        }
+        fragments
+    }
+
+    /// One frame of all Ip channels: unfinished packets are repeated, and idle bearers take orphans and then `new`.
+    #[inline]
+    fn attempt_all(&mut self, mut new: Range<u64>, runs: &[Run], a_fields: &[AFields]) {
+        std::mem::swap(&mut self.unfinished, &mut self.to_repeat);
+        self.unfinished.clear();
+        let (mut place, mut repeated) = (0, 0);
+        let (first, count) = (new.start, new.end - new.start);
+        // Bit i: not all of fragment first + i has arrived. The window is narrower than 128.
+        let mut missing = 0u128;
+        for &Run { quality, end } in runs {
+            while place < end {
+                let next_to_repeat = self.to_repeat.get(repeated).copied();
+                if let Some((at, packet)) = next_to_repeat
+                    && at == place
+                {
+                    self.attempt_again(place, quality, packet, a_fields);
+                    repeated += 1;
+                    place += 1;
+                    continue;
+                }
+                let idle_end = next_to_repeat.map_or(end, |(at, _)| at.min(end));
+                while place < idle_end
+                    && let Some(orphan) = self.orphans.pop_front()
+                {
+                    self.attempt_again(place, quality, orphan, a_fields);
+                    place += 1;
+                }
+                while place < idle_end && !new.is_empty() {
+                    if a_fields.is_empty() {
+                        let most = (new.end - new.start).min((idle_end - place) as u64);
+                        let intact = self.errors.intact_blocks(quality, most, SUBFIELDS);
+                        self.ip.received += intact;
+                        new.start += intact;
+                        place += intact as usize;
+                        if intact == most {
+                            break;
+                        }
+                    }
+                    let packet = IpPacket::new(new.start);
+                    if !self.attempt(place, quality, packet, a_fields) {
+                        missing |= 1 << (new.start - first);
+                    }
+                    new.start += 1;
+                    place += 1;
+                }
+                place = idle_end;
+            }
+        }
+        if let Dlc::Lu2(lu2) = &mut self.dlc {
+            lu2.receive(first, !(u128::MAX << count) & !missing);
+        }
+    }
+
+    /// A further attempt for a packet of the Ip channel.
+    fn attempt_again(&mut self, place: usize, quality: Quality, packet: IpPacket, a_fields: &[AFields]) {
+        if self.attempt(place, quality, packet, a_fields)
+            && let Dlc::Lu2(lu2) = &mut self.dlc
+        {
+            lu2.receive(packet.fragment, 1);
+        }
+    }
+
+    /// An attempt for a packet of the Ip channel: whether it is received with it.
+    fn attempt(
+        &mut self,
+        place: usize,
+        quality: Quality,
+        mut packet: IpPacket,
+        a_fields: &[AFields],
+    ) -> bool {
+        let a_fields = a_fields.get(place).copied().unwrap_or(AFields::CORRECT);
+        let attempt = packet.attempt(&mut self.errors, quality, a_fields, self.ip_config.max_attempts);
+        match attempt {
+            Attempt::Incomplete | Attempt::Received { acknowledged: false } => {
+                self.unfinished.push((place, packet));
+            }
+            Attempt::Discarded => self.ip.discarded += 1,
+            Attempt::Received { acknowledged: true } | Attempt::Acknowledged => {}
+        }
+        let received = matches!(attempt, Attempt::Received { .. });
+        self.ip.received += u64::from(received);
+        received
+    }
+
+    /// The bearer at a place is gone, and those behind it move up.
+    pub fn bearer_lost(&mut self, place: usize) {
+        let at = self.unfinished.partition_point(|&(bearer, _)| bearer < place);
+        let carried = self.unfinished.get(at).is_some_and(|&(bearer, _)| bearer == place);
+        let packet = carried.then(|| self.unfinished.remove(at).1);
+        self.unfinished[at..].iter_mut().for_each(|(bearer, _)| *bearer -= 1);
         let Some(packet) = packet.filter(|packet| !packet.is_received()) else { return };
         match self.ip_config.unfinished {
             UnfinishedPackets::Lost => self.ip.lost_with_bearer += 1,
@@ -197,7 +294,7 @@ impl Direction {
         }
     }
 
-    /// Whether the next frame has anything to do, arrivals and packets on bearers apart.
+    /// Whether the next frame has anything to do, arrivals apart.
     #[inline]
     pub fn has_work(&self, bearers: bool) -> bool {
         let to_send = match &self.dlc {
@@ -205,7 +302,7 @@ impl Direction {
             Dlc::Lu2(lu2) => lu2.has_fragment(),
             Dlc::Lu1(lu1) => lu1.has_fragment(),
         };
-        bearers && (to_send || !self.orphans.is_empty())
+        bearers && (to_send || !self.unfinished.is_empty() || !self.orphans.is_empty())
     }
 
     /// Packets that have not begun to be sent.
@@ -249,6 +346,65 @@ impl Direction {
         match &mut self.dlc {
             Dlc::Lu2(lu2) => lu2.stats = Lu2Stats::default(),
             Dlc::Lu1(lu1) => lu1.stats = Lu1Stats::default(),
+        }
+    }
+}
+
+/// LU1 sends fragments, one on each bearer.
+fn carry_unprotected(
+    lu1: &mut Lu1,
+    b_fields: &mut ErrorProcess,
+    mut fragments: Range<u64>,
+    runs: &[Run],
+    a_fields: &[AFields],
+    mut ended: impl FnMut(Ended),
+) {
+    let mut place = 0;
+    for &Run { quality, end } in runs {
+        for fragment in fragments.by_ref().take(end - place) {
+            let a_field_arrives = a_fields.get(place).is_none_or(|a_fields| a_fields.forward);
+            let correct = a_field_arrives && b_fields.failed(quality, 1) == 0;
+            lu1.arrive(fragment, correct, &mut ended);
+            place += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::testing::datagram;
+
+    /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
+    fn frame(direction: &mut Direction, bearers: usize) -> (u64, Vec<(usize, u64)>) {
+        let runs = [Run { quality: Quality::Good, end: bearers }];
+        direction.begin_frame(0, Time::ZERO);
+        let used = direction.use_bearers(&runs, Time::ZERO, &[], |_| unreachable!("nothing arrives"));
+        (used, direction.unfinished.iter().map(|(place, packet)| (*place, packet.fragment)).collect())
+    }
+
+    #[test]
+    fn packets_stay_on_their_bearers_when_one_is_lost() {
+        for unfinished in [UnfinishedPackets::Lost, UnfinishedPackets::Kept] {
+            let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
+            let config = IpConfig { max_attempts: 10, unfinished };
+            let service = Service::Lu2(Lu2Config::default());
+            let mut direction = Direction::new(&service, config, &errors, Stream::new(1, 0, "errors"));
+            // Two fragments each.
+            (0..2).for_each(|_| direction.arrive(Time::ZERO, datagram(40)));
+            assert_eq!(frame(&mut direction, 3), (3, vec![(0, 0), (1, 1), (2, 2)]));
+            direction.bearer_lost(1);
+            assert_eq!(frame(&mut direction, 2), (2, vec![(0, 0), (1, 2)]));
+            // Two more bearers: what has lost its bearer comes before what is new.
+            let kept = unfinished == UnfinishedPackets::Kept;
+            let carried = match kept {
+                true => vec![(0, 0), (1, 2), (2, 1), (3, 3)],
+                false => vec![(0, 0), (1, 2), (2, 3)],
+            };
+            assert_eq!(frame(&mut direction, 4), (carried.len() as u64, carried.clone()));
+            let ip = direction.stats().ip;
+            assert_eq!((ip.packets, ip.attempts, ip.received), (4, 5 + carried.len() as u64, 0));
+            assert_eq!(ip.lost_with_bearer, u64::from(!kept));
         }
     }
 }

@@ -1,15 +1,20 @@
-//! Bit errors on a bearer, and what they do to a slot: subfields of the Ip channel, whole B fields of the In
-//! channel, A fields.
+//! Bit errors on a bearer, and what they do to the units that are sent: subfields of the Ip channel, whole B fields
+//! of the In channel, A fields.
 //!
 //! Bits fail independently with the bit error ratio of the bearer's state. A protected subfield has 64 bits and 16
-//! of check (ETS 300 175-3 clause 6.2.1.3), so it fails with SER = 1 - (1 - BER)^80. Not modelled: errors that the
-//! checks do not find, the S field, synchronisation.
+//! of check (ETS 300 175-3 clause 6.2.1.3), so it fails with SER = 1 - (1 - BER)^80.
+//!
+//! All units sent on bearers of one state, one after another, are independent trials of one probability. So what is
+//! drawn is how many come before the next that fails: a unit that arrives costs no draw.
+//!
+//! Not modelled: errors that the checks do not find, the S field, synchronisation.
 
+use super::geometric::Geometric;
 use super::mac::Quality;
 use roamsim_engine::Stream;
 
 /// Subfields in the B field of a full slot: 320 bits of 80.
-pub const SUBFIELDS: u8 = 4;
+pub const SUBFIELDS: u32 = 4;
 /// Bits of a subfield with its check (ETS 300 175-3 clause 6.2.1.3).
 pub const SUBFIELD_BITS: f64 = 80.0;
 /// Bits of the B field of a full slot.
@@ -52,103 +57,116 @@ pub fn failure_probability(ber: f64, bits: f64) -> f64 {
     -libm::expm1(bits * libm::log1p(-ber))
 }
 
-/// What a bit error ratio does to a slot.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SlotErrors {
-    /// `at_most[m - 1][j]`: of m subfields sent, the probability that at most j fail.
-    at_most: [[f64; SUBFIELDS as usize]; SUBFIELDS as usize],
-    /// That a B field has an error anywhere.
-    b_field: f64,
-    /// That an A field fails its check.
-    a_field: f64,
+/// Independent trials of one probability of failure.
+#[derive(Clone, Copy, Debug)]
+struct Trials {
+    /// Failure, or if that is more probable than success, success.
+    until_rarer: Geometric,
+    failure_is_rarer: bool,
+    /// How many trials come before the next that ends the rarer way.
+    before_rarer: u64,
 }
 
-impl SlotErrors {
-    /// Of one bit error ratio.
-    pub fn new(ber: f64) -> SlotErrors {
-        let ber = ber.clamp(0.0, 1.0);
-        let subfield = failure_probability(ber, SUBFIELD_BITS);
-        let mut at_most = [[1.0; SUBFIELDS as usize]; SUBFIELDS as usize];
-        for sent in 1..=u32::from(SUBFIELDS) {
-            // Binomial: C(m, j) SER^j (1 - SER)^(m - j).
-            let mut sum = 0.0;
-            let mut ways = 1.0;
-            for failed in 0..sent {
-                let (failed_f, sent_f) = (f64::from(failed), f64::from(sent));
-                sum += ways * libm::pow(subfield, failed_f) * libm::pow(1.0 - subfield, sent_f - failed_f);
-                at_most[sent as usize - 1][failed as usize] = sum;
-                ways *= (sent_f - failed_f) / (failed_f + 1.0);
-            }
-        }
-        SlotErrors {
-            at_most,
-            b_field: failure_probability(ber, B_FIELD_BITS),
-            a_field: failure_probability(ber, A_FIELD_BITS),
-        }
+impl Trials {
+    fn new(failure: f64, random: &mut Stream) -> Trials {
+        let failure_is_rarer = failure <= 0.5;
+        let until_rarer = Geometric::new(if failure_is_rarer { failure } else { 1.0 - failure });
+        Trials { until_rarer, failure_is_rarer, before_rarer: until_rarer.trials_without(random) }
     }
 
-    /// Of `sent` subfields (1 to 4), how many fail: one draw.
+    /// Of so many trials, how many fail.
     #[inline]
-    pub fn failed_subfields(&self, sent: u8, random: &mut Stream) -> u8 {
-        let row = &self.at_most[usize::from(sent) - 1];
-        let draw = random.uniform();
-        if draw < row[0] {
+    fn failures(&mut self, trials: u64, random: &mut Stream) -> u64 {
+        let (mut left, mut rarer) = (trials, 0);
+        while self.before_rarer < left {
+            left -= self.before_rarer + 1;
+            rarer += 1;
+            self.before_rarer = self.until_rarer.trials_without(random);
+        }
+        self.before_rarer -= left;
+        if self.failure_is_rarer { rarer } else { trials - rarer }
+    }
+
+    /// So many of the next trials that none fails, in whole blocks and at most `blocks`: they are done.
+    #[inline]
+    fn blocks_without_failure(&mut self, blocks: u64, trials_a_block: u64) -> u64 {
+        if !self.failure_is_rarer {
             return 0;
         }
-        (1..sent).find(|&failed| draw < row[usize::from(failed)]).unwrap_or(sent)
-    }
-
-    /// Whether an unprotected B field fails.
-    #[inline]
-    pub fn b_field_fails(&self, random: &mut Stream) -> bool {
-        random.bernoulli(self.b_field)
-    }
-
-    /// Whether an A field fails.
-    #[inline]
-    pub fn a_field_fails(&self, random: &mut Stream) -> bool {
-        random.bernoulli(self.a_field)
+        let blocks = blocks.min(self.before_rarer / trials_a_block);
+        self.before_rarer -= blocks * trials_a_block;
+        blocks
     }
 }
 
-/// The slot errors of both states over time.
+/// What becomes of the units of one kind, over time.
 #[derive(Clone, Debug)]
 pub struct ErrorProcess {
-    /// From which frame on: errors in the good state, in the bad one.
-    steps: Vec<(u64, [SlotErrors; 2])>,
+    /// From which frame on: the probability that a unit fails in the good state, in the bad one.
+    steps: Vec<(u64, [f64; 2])>,
     present: usize,
+    next_step_at: u64,
+    /// In the good state, in the bad one.
+    trials: [Trials; 2],
+    random: Stream,
 }
 
 impl ErrorProcess {
-    /// The process, at frame 0.
-    pub fn new(config: &ErrorConfig) -> ErrorProcess {
-        let errors = |factor: f64| [config.ber_good, config.ber_bad].map(|ber| SlotErrors::new(ber * factor));
-        let mut steps = vec![(0, errors(1.0))];
+    /// Of units of so many bits, at frame 0.
+    pub fn new(config: &ErrorConfig, unit_bits: f64, mut random: Stream) -> ErrorProcess {
+        let failures = |factor: f64| {
+            [config.ber_good, config.ber_bad]
+                .map(|ber| failure_probability((ber * factor).clamp(0.0, 1.0), unit_bits))
+        };
+        let mut steps = vec![(0, failures(1.0))];
         for burst in &config.bursts {
-            steps.push((burst.from_frame, errors(burst.factor)));
-            steps.push((burst.until_frame, errors(1.0)));
+            steps.push((burst.from_frame, failures(burst.factor)));
+            steps.push((burst.until_frame, failures(1.0)));
         }
-        ErrorProcess { steps, present: 0 }
+        let trials = steps[0].1.map(|failure| Trials::new(failure, &mut random));
+        let next_step_at = steps.get(1).map_or(u64::MAX, |step| step.0);
+        ErrorProcess { steps, present: 0, next_step_at, trials, random }
     }
 
     /// Goes to a frame not before the last.
     #[inline]
     pub fn advance(&mut self, frame: u64) {
-        while self.steps.get(self.present + 1).is_some_and(|step| step.0 <= frame) {
-            self.present += 1;
+        if frame >= self.next_step_at {
+            self.take_steps(frame);
         }
     }
 
-    /// The errors of a state in the present frame.
+    /// The past tells nothing of trials to come, so those of the new step begin anew.
+    #[cold]
+    fn take_steps(&mut self, frame: u64) {
+        self.present = self.steps.partition_point(|step| step.0 <= frame) - 1;
+        self.next_step_at = self.steps.get(self.present + 1).map_or(u64::MAX, |step| step.0);
+        self.trials = self.steps[self.present].1.map(|failure| Trials::new(failure, &mut self.random));
+    }
+
+    /// Of so many units sent in a state, how many fail.
     #[inline]
-    pub fn of(&self, quality: Quality) -> &SlotErrors {
-        &self.steps[self.present].1[usize::from(quality == Quality::Bad)]
+    pub fn failed(&mut self, quality: Quality, units: u32) -> u32 {
+        self.trials[quality as usize].failures(u64::from(units), &mut self.random) as u32
+    }
+
+    /// Sends blocks of so many units in a state, one after another, while none of their units fails, and `blocks` at
+    /// most: how many. When it is fewer, nothing is known of the next.
+    #[inline]
+    pub fn intact_blocks(&mut self, quality: Quality, blocks: u64, units_a_block: u32) -> u64 {
+        self.trials[quality as usize].blocks_without_failure(blocks, u64::from(units_a_block))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Units of so many bits with one bit error ratio.
+    fn process(ber: f64, unit_bits: f64) -> ErrorProcess {
+        let config = ErrorConfig { ber_good: ber, ber_bad: ber, ..ErrorConfig::default() };
+        ErrorProcess::new(&config, unit_bits, Stream::new(1, 0, "units"))
+    }
 
     #[test]
     fn subfields_fail_as_the_paper_says() {
@@ -164,33 +182,65 @@ mod tests {
 
     #[test]
     fn failed_subfields_are_binomial() {
-        let errors = SlotErrors::new(3e-3);
-        let mut random = Stream::new(1, 0, "subfields");
-        let mut counts = [0u32; 5];
-        let n = 200_000;
-        (0..n).for_each(|_| counts[usize::from(errors.failed_subfields(4, &mut random))] += 1);
         // SER 0.21366: 0.78634^4 = 0.38234; 4 * 0.21366 * 0.78634^3 = 0.41554; 6 * 0.21366^2 * 0.78634^2 = 0.16936;
-        // 4 * 0.21366^3 * 0.78634 = 0.03068; 0.21366^4 = 0.00208. Three standard errors: at most 0.0034.
-        for (failed, expected) in [0.38234, 0.41554, 0.16936, 0.03068, 0.00208].into_iter().enumerate() {
-            let share = f64::from(counts[failed]) / f64::from(n);
-            assert!((share - expected).abs() < 0.0035, "{failed}: {share}");
+        // 4 * 0.21366^3 * 0.78634 = 0.03068; 0.21366^4 = 0.00208. SER 0.91255, more failures than not: 0.00006,
+        // 0.00244, 0.03821, 0.26581, 0.69348. Three standard errors: at most 0.0034.
+        let cases = [
+            (3e-3, [0.38234, 0.41554, 0.16936, 0.03068, 0.00208]),
+            (3e-2, [0.00006, 0.00244, 0.03821, 0.26581, 0.69348]),
+        ];
+        for (ber, shares) in cases {
+            let mut errors = process(ber, SUBFIELD_BITS);
+            let mut counts = [0u32; 5];
+            let n = 200_000;
+            (0..n).for_each(|_| counts[errors.failed(Quality::Good, 4) as usize] += 1);
+            for (failed, expected) in shares.into_iter().enumerate() {
+                let share = f64::from(counts[failed]) / f64::from(n);
+                assert!((share - expected).abs() < 0.0035, "{ber}, {failed}: {share}");
+            }
         }
-        let (never, always) = (SlotErrors::new(0.0), SlotErrors::new(1.0));
-        assert!((0..100).all(|_| never.failed_subfields(3, &mut random) == 0));
-        assert!((0..100).all(|_| always.failed_subfields(3, &mut random) == 3));
+        let (mut never, mut always) = (process(0.0, 80.0), process(1.0, 80.0));
+        assert!((0..100).all(|_| never.failed(Quality::Bad, 3) == 0));
+        assert!((0..100).all(|_| always.failed(Quality::Bad, 3) == 3));
+        assert_eq!(never.intact_blocks(Quality::Bad, 1_000_000_000, 4), 1_000_000_000);
+        assert_eq!(always.intact_blocks(Quality::Bad, 7, 4), 0);
+    }
+
+    #[test]
+    fn blocks_are_intact_until_one_has_an_error() {
+        let mut errors = process(1.7e-4, SUBFIELD_BITS);
+        let (blocks, mut sent, mut intact, mut failed) = (400_000, 0, 0, 0);
+        while sent < blocks {
+            // Ten at a time, as many as there are bearers.
+            let next = errors.intact_blocks(Quality::Good, 10.min(blocks - sent), SUBFIELDS);
+            (sent, intact) = (sent + next, intact + next);
+            if next < 10 && sent < blocks {
+                let failed_now = errors.failed(Quality::Good, SUBFIELDS);
+                assert!(failed_now > 0, "otherwise it had been intact");
+                (sent, failed) = (sent + 1, failed + u64::from(failed_now));
+            }
+        }
+        // (1 - 1.7e-4)^320 = exp(-320 * 1.700145e-4) = 0.94705, standard error sqrt(0.94705 * 0.05295 / 4e5) = 0.00035;
+        // 1.6e6 subfields, 0.013509 of them failed: standard error 0.0000913.
+        let share = intact as f64 / blocks as f64;
+        assert!((share - 0.94705).abs() < 0.00106, "{share}");
+        let share = failed as f64 / 4.0 / blocks as f64;
+        assert!((share - 0.013_509).abs() < 0.000_274, "{share}");
     }
 
     #[test]
     fn a_burst_ends() {
-        let burst = Burst { from_frame: 500, until_frame: 1000, factor: 10.0 };
-        let mut process = ErrorProcess::new(&ErrorConfig { bursts: vec![burst], ..ErrorConfig::default() });
-        let calm = *process.of(Quality::Good);
-        process.advance(499);
-        assert_eq!(*process.of(Quality::Good), calm);
-        process.advance(500);
-        assert_eq!(*process.of(Quality::Good), SlotErrors::new(1.7e-4 * 10.0));
-        assert_eq!(*process.of(Quality::Bad), SlotErrors::new(3e-3 * 10.0));
-        process.advance(1000);
-        assert_eq!(*process.of(Quality::Good), calm);
+        let burst = Burst { from_frame: 500, until_frame: 1000, factor: 1e6 };
+        let config = ErrorConfig { ber_good: 0.0, bursts: vec![burst], ..ErrorConfig::default() };
+        let mut process = ErrorProcess::new(&config, SUBFIELD_BITS, Stream::new(1, 0, "bursts"));
+        // Of 10,000 subfields in the bad state, with 3e-3: 2137, standard deviation 41. In the burst every bit fails.
+        let mut failed_at = |frame| {
+            process.advance(frame);
+            assert_eq!(process.failed(Quality::Good, 10_000), 0);
+            process.failed(Quality::Bad, 10_000)
+        };
+        assert!(failed_at(499).abs_diff(2137) < 123);
+        assert_eq!((failed_at(500), failed_at(999)), (10_000, 10_000));
+        assert!(failed_at(1000).abs_diff(2137) < 123);
     }
 }

@@ -65,10 +65,10 @@ impl FrameQueue {
         self.frames.pop_front()
     }
 
-    /// A fragment is sent: the frame that begins with it, when it does so for the first time.
+    /// All fragments before `end` are sent: the oldest frame that begins among them and has not begun before.
     #[inline]
-    pub fn begin(&mut self, fragment: u64) -> Option<&DlcFrame> {
-        let next = self.frames.get(self.begun).filter(|next| next.first == fragment)?;
+    pub fn begin_before(&mut self, end: u64) -> Option<&DlcFrame> {
+        let next = self.frames.get(self.begun).filter(|next| next.first < end)?;
         self.begun += 1;
         Some(next)
     }
@@ -109,11 +109,11 @@ mod tests {
         queue.push(Time::ZERO, datagram(552));
         queue.push(Time::ZERO, datagram(40));
         assert_eq!(queue.len_and_waiting(), (2, 2));
-        assert!(queue.begin(0).is_some());
-        assert!(queue.begin(0).is_none() && queue.begin(1).is_none());
+        assert!(queue.begin_before(1).is_some());
+        assert!(queue.begin_before(1).is_none() && queue.begin_before(20).is_none());
         assert_eq!(queue.len_and_waiting(), (2, 1));
         queue.pop();
-        assert_eq!(queue.begin(20).map(|frame| frame.end), Some(22));
+        assert_eq!(queue.begin_before(21).map(|frame| frame.end), Some(22));
         assert_eq!(queue.len_and_waiting(), (1, 0));
     }
 }

@@ -8,8 +8,8 @@
 //! Not modelled: the packet number's single bit, and that a repeated packet carries new data in subfields already
 //! acknowledged.
 
-use super::errors::{SUBFIELDS, SlotErrors};
-use roamsim_engine::Stream;
+use super::errors::{ErrorProcess, SUBFIELDS};
+use super::mac::Quality;
 
 /// Attempts before a packet is discarded: the paper.
 pub const MAX_ATTEMPTS: u32 = 10;
@@ -20,7 +20,7 @@ pub struct IpPacket {
     /// The fragment of the DLC that it carries.
     pub fragment: u64,
     /// Subfields that the receiver does not have.
-    missing: u8,
+    missing: u32,
     attempts: u32,
 }
 
@@ -66,19 +66,19 @@ impl IpPacket {
         self.missing == 0
     }
 
-    /// Sends the missing subfields once.
+    /// Sends the missing subfields once, on a bearer of this state; `subfields` tells which fail.
     #[inline]
     pub fn attempt(
         &mut self,
-        errors: &SlotErrors,
+        subfields: &mut ErrorProcess,
+        quality: Quality,
         a_fields: AFields,
         max_attempts: u32,
-        random: &mut Stream,
     ) -> Attempt {
         self.attempts += 1;
         let missing_before = self.missing;
         if missing_before > 0 && a_fields.forward {
-            self.missing = errors.failed_subfields(missing_before, random);
+            self.missing = subfields.failed(quality, missing_before);
         }
         let last = self.attempts >= max_attempts;
         match (self.missing, missing_before) {
@@ -108,13 +108,21 @@ pub struct IpStats {
 
 #[cfg(test)]
 mod tests {
+    use super::super::errors::{ErrorConfig, SUBFIELD_BITS};
     use super::*;
+    use roamsim_engine::Stream;
+
+    /// Subfields with this bit error ratio in the good state.
+    fn subfields(ber_good: f64) -> ErrorProcess {
+        let config = ErrorConfig { ber_good, ..ErrorConfig::default() };
+        ErrorProcess::new(&config, SUBFIELD_BITS, Stream::new(1, 0, "ip"))
+    }
 
     /// Attempts until it is over, and whether it was received.
-    fn send(errors: &SlotErrors, random: &mut Stream) -> (u32, bool) {
+    fn send(errors: &mut ErrorProcess) -> (u32, bool) {
         let mut packet = IpPacket::new(0);
         loop {
-            match packet.attempt(errors, AFields::CORRECT, MAX_ATTEMPTS, random) {
+            match packet.attempt(errors, Quality::Good, AFields::CORRECT, MAX_ATTEMPTS) {
                 Attempt::Received { .. } => return (packet.attempts, true),
                 Attempt::Discarded => return (packet.attempts, false),
                 _ => {}
@@ -124,10 +132,9 @@ mod tests {
 
     #[test]
     fn correct_subfields_are_kept() {
-        let mut random = Stream::new(1, 0, "ip");
-        let errors = SlotErrors::new(3e-2);
+        let mut errors = subfields(3e-2);
         let n = 100_000;
-        let sent: Vec<_> = (0..n).map(|_| send(&errors, &mut random)).collect();
+        let sent: Vec<_> = (0..n).map(|_| send(&mut errors)).collect();
         // A subfield is missing after k attempts with s^k, s = 1 - 0.97^80 = 0.91255; the packet is complete after
         // ten with (1 - s^10)^4 = (1 - 0.40049)^4 = 0.12918. Standard error sqrt(0.1292 * 0.8708 / 1e5) = 0.00106.
         let received = sent.iter().filter(|s| s.1).count() as f64 / f64::from(n);
@@ -141,18 +148,16 @@ mod tests {
 
     #[test]
     fn without_errors_every_packet_takes_one_frame() {
-        let mut random = Stream::new(1, 0, "ip");
-        assert_eq!(send(&SlotErrors::new(0.0), &mut random), (1, true));
-        assert_eq!(send(&SlotErrors::new(1.0), &mut random), (10, false));
+        assert_eq!(send(&mut subfields(0.0)), (1, true));
+        assert_eq!(send(&mut subfields(1.0)), (10, false));
     }
 
     #[test]
     fn a_missed_acknowledgement_repeats_the_packet_and_delivers_it_once() {
-        let mut random = Stream::new(1, 0, "ip");
-        let errors = SlotErrors::new(0.0);
+        let mut errors = subfields(0.0);
         let mut packet = IpPacket::new(7);
         let mut attempt = |forward, reverse| {
-            packet.attempt(&errors, AFields { forward, reverse }, MAX_ATTEMPTS, &mut random)
+            packet.attempt(&mut errors, Quality::Good, AFields { forward, reverse }, MAX_ATTEMPTS)
         };
         assert_eq!(attempt(false, true), Attempt::Incomplete);
         assert_eq!(attempt(true, false), Attempt::Received { acknowledged: false });

@@ -11,6 +11,7 @@ use super::frames::FrameQueue;
 use super::lu2::Ended;
 use crate::packet::Packet;
 use roamsim_engine::Time;
+use std::ops::Range;
 
 /// Octets in a B field of 320 bits.
 pub const FRAGMENT_BYTES: u32 = 40;
@@ -56,18 +57,16 @@ impl Lu1 {
         self.next < self.queue.written()
     }
 
-    /// The next fragment for a bearer.
+    /// The next fragments for so many bearers.
     #[inline]
-    pub fn next_fragment(&mut self) -> Option<u64> {
-        if !self.has_fragment() {
-            return None;
-        }
-        self.next += 1;
-        self.stats.fragments += 1;
-        Some(self.next - 1)
+    pub fn next_fragments(&mut self, bearers: u64) -> Range<u64> {
+        let first = self.next;
+        self.next = (first + bearers).min(self.queue.written());
+        self.stats.fragments += self.next - first;
+        first..self.next
     }
 
-    /// What became of the fragment that was sent last.
+    /// What became of the next of the fragments that were sent.
     #[inline]
     pub fn arrive(&mut self, fragment: u64, correct: bool, mut ended: impl FnMut(Ended)) {
         self.damaged |= !correct;
@@ -105,8 +104,9 @@ mod tests {
         let mut lu1 = Lu1::new();
         [552, 40, 40].into_iter().for_each(|bytes| lu1.push(Time::ZERO, datagram(bytes)));
         let mut ended = Vec::new();
-        while let Some(fragment) = lu1.next_fragment() {
-            // Fragments 0 to 13, 14 and 15, 16 and 17.
+        // Fragments 0 to 13, 14 and 15, 16 and 17.
+        assert_eq!(lu1.next_fragments(20), 0..18);
+        for fragment in 0..18 {
             lu1.arrive(fragment, fragment != 15, |end| ended.push(end.is_ok()));
         }
         assert_eq!(ended, [true, false, true]);

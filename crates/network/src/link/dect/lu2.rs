@@ -13,6 +13,7 @@ use super::frames::FrameQueue;
 use crate::packet::Packet;
 use roamsim_engine::Time;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Octets of a DLC frame in a fragment: 4 subfields of 8, less 3 of header.
 pub const FRAGMENT_BYTES: u32 = 29;
@@ -113,6 +114,8 @@ pub struct Lu2 {
     acknowledged: u64,
     next: u64,
     highest: u64,
+    /// The window's end in the present frame, or that of what there is to send.
+    sendable_end: u64,
     /// The receiver's: next expected; bit i tells that fragment `expected + i` is held.
     expected: u64,
     held: u128,
@@ -133,6 +136,7 @@ impl Lu2 {
             acknowledged: 0,
             next: 0,
             highest: 0,
+            sendable_end: 0,
             expected: 0,
             held: 0,
             advanced: false,
@@ -149,7 +153,7 @@ impl Lu2 {
         self.queue.push(queued_at, packet);
     }
 
-    /// A frame begins: the sender learns what has become known.
+    /// A frame begins: the sender learns what has become known. What it may send stays the same throughout the frame.
     #[inline]
     pub fn begin_frame(&mut self, frame: u64) {
         while let Some(report) = self.reports.pop_front_if(|report| report.known_in_frame <= frame) {
@@ -160,48 +164,46 @@ impl Lu2 {
             // What is acknowledged is not sent again.
             self.next = self.next.max(self.acknowledged);
         }
-    }
-
-    /// The window's end, or that of what there is to send.
-    #[inline]
-    fn sendable_end(&self) -> u64 {
-        (self.acknowledged + u64::from(self.config.window_fragments)).min(self.queue.written())
+        let window_end = self.acknowledged + u64::from(self.config.window_fragments);
+        self.sendable_end = window_end.min(self.queue.written());
     }
 
     /// Whether the window lets a fragment go.
     #[inline]
     pub fn has_fragment(&self) -> bool {
-        self.next < self.sendable_end()
+        self.next < self.sendable_end
     }
 
-    /// The next fragment for an idle bearer.
+    /// The next fragments for so many idle bearers, as far as the window lets them go.
     #[inline]
-    pub fn next_fragment(&mut self) -> Option<u64> {
+    pub fn next_fragments(&mut self, idle: u64) -> Range<u64> {
+        let first = self.next;
         if !self.has_fragment() {
-            return None;
+            return first..first;
         }
-        let fragment = self.next;
-        self.next += 1;
-        if fragment < self.highest {
-            self.stats.fragments_repeated += 1;
-        } else {
-            self.highest = self.next;
-            self.stats.fragments += 1;
-        }
-        Some(fragment)
+        let end = (first + idle).min(self.sendable_end);
+        self.next = end;
+        let new = end.saturating_sub(first.max(self.highest));
+        self.stats.fragments += new;
+        self.stats.fragments_repeated += end - first - new;
+        self.highest = self.highest.max(end);
+        first..end
     }
 
-    /// A fragment has arrived.
+    /// Fragments have arrived: `first + i` where bit i of `arrived` is set.
     #[inline]
-    pub fn receive(&mut self, fragment: u64) {
-        let Some(ahead) = fragment.checked_sub(self.expected) else {
-            self.stats.duplicates += 1;
-            return;
-        };
-        let bit = 1u128 << ahead;
-        self.stats.duplicates += u64::from(self.held & bit != 0);
-        self.held |= bit;
-        if ahead == 0 {
+    pub fn receive(&mut self, first: u64, mut arrived: u128) {
+        if first < self.expected {
+            let before = (self.expected - first).min(127);
+            self.stats.duplicates += u64::from((arrived & !(u128::MAX << before)).count_ones());
+            arrived >>= before;
+        }
+        let bits = arrived << first.saturating_sub(self.expected);
+        if self.held & bits != 0 {
+            self.stats.duplicates += u64::from((self.held & bits).count_ones());
+        }
+        self.held |= bits;
+        if bits & 1 != 0 {
             self.advanced = true;
             self.take_held();
         }
@@ -312,6 +314,7 @@ impl Lu2 {
 mod tests {
     use super::*;
     use crate::link::testing::datagram;
+    use proptest::prelude::*;
 
     /// One direction over `bearers` bearers without errors, except that `lost(frame, fragment)` takes some.
     struct Rig {
@@ -333,11 +336,10 @@ mod tests {
             for _ in 0..frames {
                 let frame = self.frame;
                 self.lu2.begin_frame(frame);
-                for _ in 0..bearers {
-                    let Some(fragment) = self.lu2.next_fragment() else { break };
+                for fragment in self.lu2.next_fragments(u64::from(bearers)) {
                     self.sent.push((frame, fragment));
                     if !lost(frame, fragment) {
-                        self.lu2.receive(fragment);
+                        self.lu2.receive(fragment, 1);
                     }
                 }
                 let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
@@ -431,5 +433,25 @@ mod tests {
         let mut rig = Rig::new(config, &[552; 1000]);
         rig.run(340, 10, |_, _| false);
         assert!(rig.lu2.stats.retransmission_requests > 0);
+    }
+
+    proptest! {
+        /// The bearers of a frame work side by side: it does not matter that what arrives is received at once.
+        #[test]
+        fn fragments_received_at_once_or_one_by_one_come_to_the_same(
+            groups in proptest::collection::vec((0u64..64, any::<u64>(), any::<u64>()), 1..40),
+        ) {
+            let mut at_once = Lu2::new(Lu2Config::default());
+            let mut singly = at_once.clone();
+            for (place, some, most) in groups {
+                // From ten before the expected fragment, so that some come twice.
+                let first = (at_once.expected + place).saturating_sub(10);
+                let arrived = u128::from(some | most);
+                at_once.receive(first, arrived);
+                (0..64).filter(|i| arrived >> i & 1 == 1).for_each(|i| singly.receive(first + i, 1));
+                prop_assert_eq!((at_once.expected, at_once.held), (singly.expected, singly.held));
+                prop_assert_eq!((at_once.stats, at_once.advanced), (singly.stats, singly.advanced));
+            }
+        }
     }
 }

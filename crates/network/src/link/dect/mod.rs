@@ -3,6 +3,7 @@
 //! | file | what it models |
 //! |---|---|
 //! | [`mac`] | the competition for channels: terminals, procedures, handovers, the user's bearers |
+//! | `geometric` | draws in proportion to what happens |
 //! | [`errors`] | bit errors on a bearer by its state, bursts |
 //! | [`ip_channel`] | the MAC's error correction on one bearer |
 //! | [`frames`] | IP packets in fragments |
@@ -15,6 +16,7 @@ pub mod access;
 pub mod direction;
 pub mod errors;
 pub mod frames;
+mod geometric;
 pub mod ip_channel;
 pub mod lu1;
 pub mod lu2;

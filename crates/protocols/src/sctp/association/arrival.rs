@@ -18,7 +18,7 @@ impl Association {
     pub fn handle_packet(&mut self, cx: &mut Context<'_>, path: Path, packet: &Packet) {
         self.stats.packets_received += 1;
         self.sender.new_event();
-        if !self.admits(path, packet) {
+        if !self.is_ordinary(path, packet) && !self.admits(path, packet) {
             return;
         }
         let mut with_data = false;
@@ -31,16 +31,14 @@ impl Association {
                         return;
                     }
                     with_data = true;
-                    self.receiver.take(data, data.stream < self.config.inbound_streams);
+                    self.receiver.take(data, data.stream < self.config.inbound_streams, &mut self.events);
                 }
+                Chunk::Sack(sack) if self.state.sends_data() => self.take_sack(cx.now, sack),
                 _ => self.handle_control(cx, path, chunk),
             }
         }
-        while let Some(message) = self.receiver.messages.pop_front() {
-            self.events.push_back(Event::Received(message));
-        }
         if with_data && self.state.receives_data() {
-            self.sack_path = Some(path);
+            self.sack_path = Some(path).filter(|path| !self.reconfiguration.is_leaving(path.local));
             self.receiver.packet_ends(cx.now);
             if self.state == State::ShutdownSent {
                 // RFC 9260 9.2: data still arrives; SACK and SHUTDOWN at once.
@@ -62,8 +60,16 @@ impl Association {
         }
     }
 
+    /// One DATA or SACK chunk with the association's tag from an address of the peer's, as nearly all packets are.
+    fn is_ordinary(&self, path: Path, packet: &Packet) -> bool {
+        matches!(packet.chunks[..], [Chunk::Data(_) | Chunk::Sack(_)])
+            && packet.verification_tag == self.tag
+            && self.paths.remotes.contains(&path.remote)
+    }
+
     /// Verification tags (RFC 9260 8.5), addresses, and what is answered without an association (8.4). What is refused
     /// is counted.
+    #[cold]
     fn admits(&mut self, path: Path, packet: &Packet) -> bool {
         let tag = packet.verification_tag;
         let known = self.paths.remotes.contains(&path.remote);
@@ -96,6 +102,7 @@ impl Association {
         admitted
     }
 
+    #[cold]
     fn handle_control(&mut self, cx: &mut Context<'_>, path: Path, chunk: &Chunk) {
         match (chunk, self.state) {
             (Chunk::Init(init), State::Closed | State::CookieWait | State::CookieEchoed) => {
@@ -107,7 +114,9 @@ impl Association {
             (Chunk::Error(causes), State::CookieEchoed) if causes.iter().any(|c| c.kind == STALE_COOKIE) => {
                 self.enter(State::CookieWait);
             }
-            (Chunk::Sack(sack), state) if state.sends_data() => self.take_sack(cx.now, sack),
+            // RFC 5061 5.3 F5: from an address that is being deleted nothing leaves, and no ABORT to it counts.
+            (Chunk::Heartbeat(_) | Chunk::Abort { .. }, _) if self.reconfiguration.is_leaving(path.local) => {
+            }
             (Chunk::Heartbeat(information), state) if state != State::Closed && self.peer_tag != 0 => {
                 self.reply(path, self.peer_tag, Chunk::HeartbeatAck(information.clone()));
             }

@@ -17,12 +17,12 @@ impl Association {
 
     /// Once everything is acknowledged the shutdown goes on (RFC 9260 9.2).
     pub(super) fn finish_shutdown(&mut self) {
+        let next = match self.state {
+            State::ShutdownPending => State::ShutdownSent,
+            State::ShutdownReceived => State::ShutdownAckSent,
+            _ => return,
+        };
         if self.sender.is_empty() {
-            let next = match self.state {
-                State::ShutdownPending => State::ShutdownSent,
-                State::ShutdownReceived => State::ShutdownAckSent,
-                _ => return,
-            };
             self.control_path = self.paths.current();
             self.enter(next);
         }
@@ -32,12 +32,8 @@ impl Association {
     pub(super) fn take_shutdown(&mut self, now: Time, from: Path, cumulative_tsn_ack: u32) {
         if self.state.sends_data() {
             let window = self.sender.peer_rwnd.saturating_add(self.sender.outstanding_bytes);
-            let sack = Sack {
-                cumulative_tsn_ack,
-                a_rwnd_bytes: window.min(u64::from(u32::MAX)) as u32,
-                gaps: Vec::new(),
-                duplicates: Vec::new(),
-            };
+            let window = window.min(u64::from(u32::MAX)) as u32;
+            let sack = Sack::new(cumulative_tsn_ack, window, &[], Vec::new());
             self.take_sack(now, &sack);
             self.state = State::ShutdownReceived;
         } else if matches!(self.state, State::ShutdownSent | State::ShutdownAckSent) {

@@ -16,7 +16,7 @@ pub(super) const STALE_COOKIE: u16 = 3;
 
 impl Association {
     /// INIT or INIT ACK of this end. Addresses are told if there are several (RFC 9260 5.1.2).
-    pub(super) fn init(&self, cookie: Option<&Cookie>) -> Init {
+    pub(super) fn init(&self, cookie: Option<&Cookie>) -> Box<Init> {
         let mut parameters = Vec::new();
         parameters
             .extend(cookie.map(|cookie| Parameter { kind: Parameter::STATE_COOKIE, value: cookie.encode() }));
@@ -29,14 +29,14 @@ impl Association {
             let value = vec![ASCONF, ASCONF_ACK];
             parameters.push(Parameter { kind: Parameter::SUPPORTED_EXTENSIONS, value });
         }
-        Init {
+        Box::new(Init {
             initiate_tag: self.tag,
             a_rwnd_bytes: self.config.receive_window_bytes,
             outbound_streams: self.config.outbound_streams,
             inbound_streams: self.config.inbound_streams,
             initial_tsn: self.initial_tsn,
             parameters,
-        }
+        })
     }
 
     /// INIT ACK with a cookie that holds all that is known: nothing is kept (RFC 9260 5.1.3, 5.2.1).

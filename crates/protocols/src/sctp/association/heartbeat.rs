@@ -116,10 +116,13 @@ impl Association {
 
     /// The HEARTBEAT that is due, if one is.
     pub(super) fn next_heartbeat(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
-        if !self.state.sends_data() {
-            return None;
-        }
-        let state = self.paths.all.iter_mut().find(|state| state.heartbeat.due)?;
+        let place = self.paths.all.iter().position(|state| state.heartbeat.due)?;
+        Some(self.heartbeat(cx, place))
+    }
+
+    #[cold]
+    fn heartbeat(&mut self, cx: &mut Context<'_>, place: usize) -> (Path, Packet) {
+        let state = &mut self.paths.all[place];
         state.heartbeat.due = false;
         let nonce = cx.random.next_u64();
         state.heartbeat.pending = Some((nonce, cx.now));
@@ -131,7 +134,7 @@ impl Association {
         value.extend(nonce.to_be_bytes());
         let information = Parameter { kind: Parameter::HEARTBEAT_INFO, value };
         self.stats.heartbeats_sent += 1;
-        Some((path, self.packet(self.peer_tag, Chunks::from_buf([Chunk::Heartbeat(vec![information])]))))
+        (path, self.packet(self.peer_tag, Chunks::from_buf([Chunk::Heartbeat(vec![information])])))
     }
 
     /// The answer to a HEARTBEAT, whichever way it came (RFC 9260 8.3).

@@ -10,7 +10,7 @@ mod transmit;
 
 use std::collections::VecDeque;
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 
 use super::chunk::{Chunk, Chunks, Packet, Parameter};
 use super::config::Config;
@@ -185,6 +185,23 @@ impl Association {
         possible
     }
 
+    /// Other addresses for an association that is not up: of this end, as by [`new`](Association::new), and of the peer.
+    /// If its INIT is under way, it begins anew with another tag. False, and nothing changes, once the INIT is answered, or
+    /// without an address on either side.
+    pub fn readdress(&mut self, random: &mut Stream, local: &[Address], remote: &[Address]) -> bool {
+        let begun = self.state == State::CookieWait;
+        if !(begun || self.state == State::Closed && !self.ended) || local.is_empty() || remote.is_empty() {
+            return false;
+        }
+        self.paths = Paths::new(&self.config, local, remote);
+        self.control_path = self.paths.primary;
+        if begun {
+            self.tag = (random.next_u64() as u32).max(1);
+            self.enter(State::CookieWait);
+        }
+        true
+    }
+
     /// Queues a message; allowed before the association is up. False, and nothing is queued, for a message of 0
     /// octets, on a stream that there is not, or after [`close`](Association::close).
     pub fn send(&mut self, stream: u16, bytes: u64, protocol: u32, unordered: bool) -> bool {
@@ -242,6 +259,8 @@ impl Association {
 
     fn change_primary(&mut self, place: usize) {
         if self.paths.primary != place {
+            self.paths.all[self.paths.primary].deposed = true;
+            self.paths.all[place].deposed = false;
             self.paths.primary = place;
             self.events.push_back(Event::PrimaryChanged(self.paths.all[place].path));
         }

@@ -2,7 +2,10 @@
 //!
 //! A change of several parts is one ASCONF. The receiver answers for each part, or with nothing when it made all. An
 //! address added is probed before data goes there (RFC 9260 5.4); if the ASCONF itself left from it and was answered,
-//! this end's path has proven itself. Not modelled: wildcard addresses, and the authentication that RFC 5061 asks for.
+//! this end's path has proven itself. From an address that is to be deleted nothing leaves any more, though packets to
+//! it are taken until the answer (5.3 F5); if the peer refuses, its paths are probed anew. A HEARTBEAT to an address that
+//! is being added is answered at once, where 5.3 F1 has everything but ASCONFs wait for the ASCONF ACK. Not modelled:
+//! wildcard addresses, and the authentication that RFC 5061 asks for.
 
 use std::collections::VecDeque;
 
@@ -12,7 +15,7 @@ use super::{Association, Event, State};
 use crate::machine::{Address, Context};
 use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
-use crate::sctp::path::Path;
+use crate::sctp::path::{Path, PathState};
 
 /// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1, 4.3.3, 4.3.4).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
@@ -84,6 +87,11 @@ impl Reconfiguration {
         }
     }
 
+    /// Whether an ASCONF is to be sent now.
+    pub(super) fn is_due(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.due)
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Time> {
         self.request.as_ref().and_then(|request| request.at)
     }
@@ -91,6 +99,26 @@ impl Reconfiguration {
     pub(super) fn stop(&mut self) {
         self.request = None;
         self.queue.clear();
+    }
+
+    /// Whether the peer has been asked to delete this address of this end.
+    pub(super) fn is_leaving(&self, local: Address) -> bool {
+        self.request.as_ref().is_some_and(|request| request.changes.contains(&Change::Delete(local)))
+    }
+}
+
+impl Asconf {
+    /// The changes that it asks for, in their order; what is no such parameter, or has no address, is left out.
+    pub fn changes(&self) -> impl Iterator<Item = Change> {
+        self.parameters.iter().filter_map(|parameter| {
+            let address = address::from_octets(parameter.value.get(4..)?)?;
+            match parameter.kind {
+                Parameter::ADD_ADDRESS => Some(Change::Add(address)),
+                Parameter::DELETE_ADDRESS => Some(Change::Delete(address)),
+                Parameter::SET_PRIMARY => Some(Change::SetPrimary(address)),
+                _ => None,
+            }
+        })
     }
 }
 
@@ -112,6 +140,28 @@ impl Association {
             self.next_request();
         }
         possible
+    }
+
+    /// Where the request that is not answered leaves from, if there is one.
+    pub fn request_source(&self) -> Option<Address> {
+        self.reconfiguration.request.as_ref().map(|request| request.path.local)
+    }
+
+    /// Sends the request that is not answered once more and at once, and all copies of it and what waits behind it, from
+    /// another address of this end, because packets from the one before do not get through. The peer finds the
+    /// association by the address within (RFC 5061 4.1.1). False, and nothing changes, without such a request or if it
+    /// deletes that address.
+    pub fn request_from(&mut self, source: Address) -> bool {
+        let deletes = |changes: &[Change]| changes.contains(&Change::Delete(source));
+        let Some(request) = &mut self.reconfiguration.request else { return false };
+        if deletes(&request.changes) || self.reconfiguration.queue.iter().any(|(changes, _)| deletes(changes))
+        {
+            return false;
+        }
+        request.path.local = source;
+        request.due = true;
+        self.reconfiguration.queue.iter_mut().for_each(|(_, from)| *from = source);
+        true
     }
 
     fn makes_sense(&self, changes: &[Change], source: Address) -> bool {
@@ -154,13 +204,36 @@ impl Association {
         };
         self.reconfiguration.next_serial = self.reconfiguration.next_serial.wrapping_add(1);
         let path = Path { local: source, remote: current.remote };
+        for change in &changes {
+            if let Change::Delete(local) = change {
+                self.send_no_more_from(*local);
+            }
+        }
         self.reconfiguration.request =
             Some(Request { changes, asconf, path, due: true, at: None, repeats: 0 });
     }
 
-    /// The ASCONF that is due, if one is.
-    pub(super) fn next_asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
-        let request = self.reconfiguration.request.as_mut().filter(|request| request.due)?;
+    /// An address is to be deleted: from now on it is no source (RFC 5061 5.3 F5), and what was in flight from it is
+    /// sent again.
+    fn send_no_more_from(&mut self, local: Address) {
+        let of_it = |state: &PathState| !state.removed && state.path.local == local;
+        let places: Vec<usize> =
+            self.paths.all.iter().enumerate().filter(|(_, state)| of_it(state)).map(|(at, _)| at).collect();
+        let primary = self.paths.primary;
+        for &place in &places {
+            self.paths.all[place].confirmed = false;
+            self.paths.all[place].stop();
+        }
+        if places.contains(&primary) {
+            self.paths.primary = self.paths.alternate(primary);
+        }
+        self.leave(&places, primary);
+    }
+
+    /// The ASCONF that is to be sent.
+    #[cold]
+    pub(super) fn asconf(&mut self, cx: &Context<'_>) -> Option<(Path, Packet)> {
+        let request = self.reconfiguration.request.as_mut()?;
         request.due = false;
         let place = self.paths.place_of(request.path);
         let rto = match place {
@@ -169,7 +242,7 @@ impl Association {
             None => self.config.initial_rto().saturating_mul(1 << request.repeats.min(20)),
         };
         request.at = Some(cx.now + rto.min(self.config.rto_max).max(Span::from_ns(1)));
-        let (path, chunk) = (request.path, Chunk::Asconf(request.asconf.clone()));
+        let (path, chunk) = (request.path, Chunk::Asconf(Box::new(request.asconf.clone())));
         Some((path, self.packet(self.peer_tag, Chunks::from_buf([chunk]))))
     }
 
@@ -226,7 +299,7 @@ impl Association {
         }
         let answer = self.reconfiguration.answer.as_ref().filter(|answer| answer.serial == asconf.serial);
         if let Some(answer) = answer.cloned() {
-            self.reply(path, self.peer_tag, Chunk::AsconfAck(answer));
+            self.reply(path, self.peer_tag, Chunk::AsconfAck(Box::new(answer)));
         }
     }
 
@@ -318,6 +391,8 @@ impl Association {
             let accepted = !refused.contains(&number) && (made.contains(&number) || number < first_refused);
             if accepted {
                 self.make_change(cx, path, change);
+            } else if let Change::Delete(_) = change {
+                self.start_heartbeats(cx.now, cx.random);
             }
             self.events.push_back(Event::Reconfigured { change, accepted });
         }

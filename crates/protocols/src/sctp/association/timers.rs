@@ -41,12 +41,11 @@ impl Association {
 
 impl Machine for Association {
     fn poll_timeout(&self) -> Option<Time> {
-        let paths = self.paths.all.iter().filter_map(|state| state.next_deadline());
-        [self.control_at, self.receiver.sack_at, self.reconfiguration.next_deadline()]
-            .into_iter()
-            .flatten()
-            .chain(paths)
-            .min()
+        let own = [self.control_at, self.receiver.sack_at, self.reconfiguration.next_deadline()];
+        let earliest = own.into_iter().fold(Time::MAX, |earliest, at| earliest.min(at.unwrap_or(Time::MAX)));
+        let earliest =
+            self.paths.all.iter().fold(earliest, |earliest, state| earliest.min(state.next_deadline()));
+        (earliest != Time::MAX).then_some(earliest)
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {

@@ -1,5 +1,7 @@
 //! What leaves next (RFC 9260 6.1, 6.10): answers, control chunks, HEARTBEATs, then SACK and DATA.
 
+use roamsim_engine::Time;
+
 use super::{Association, State};
 use crate::machine::Context;
 use crate::sctp::chunk::{COMMON_HEADER_BYTES, Chunk, Chunks, Packet, padded};
@@ -9,15 +11,12 @@ impl Association {
     /// The next packet to send and the path it takes, if there is one now.
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
         self.sender.sent_again.clear();
-        let next = self.next_packet(cx);
+        let next = if self.replies.is_empty() { self.next_packet(cx) } else { self.replies.pop_front() };
         self.stats.packets_sent += u64::from(next.is_some());
         next
     }
 
     fn next_packet(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
-        if let Some(reply) = self.replies.pop_front() {
-            return Some(reply);
-        }
         self.finish_shutdown();
         if self.state == State::Closed {
             return None;
@@ -25,18 +24,22 @@ impl Association {
         if self.control_due {
             return Some(self.control(cx));
         }
-        if let Some(heartbeat) = self.next_heartbeat(cx) {
+        let sends_data = self.state.sends_data();
+        if sends_data && let Some(heartbeat) = self.next_heartbeat(cx) {
             return Some(heartbeat);
         }
-        if let Some(asconf) = self.next_asconf(cx) {
-            return Some(asconf);
+        if self.reconfiguration.is_due() {
+            return self.asconf(cx);
         }
-        let data_on = if self.state.sends_data() { self.sender.next_path(&self.paths) } else { None };
-        let data_path = data_on.map(|place| self.paths.all[place].path);
+        let data_on = if sends_data { self.sender.next_path(&self.paths) } else { None };
         let due = self.receiver.sack_due || self.receiver.sack_at.is_some();
-        if data_on.is_none() && !due {
-            return None;
-        }
+        if data_on.is_none() && !due { None } else { self.sack_and_data(cx.now, data_on, due) }
+    }
+
+    /// A packet with the SACK that is `due`, with DATA on the path at the place `data_on`, or with both.
+    #[inline(never)] // what has nothing to send, every second time, need not pay for it
+    fn sack_and_data(&mut self, now: Time, data_on: Option<usize>, due: bool) -> Option<(Path, Packet)> {
+        let data_path = data_on.map(|place| self.paths.all[place].path);
         let mut chunks = Chunks::new();
         let mut room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
         let back = if due { self.sack_path.or_else(|| self.sending_path()) } else { None };
@@ -55,11 +58,12 @@ impl Association {
             }
         }
         let (place, path) = data_on.zip(data_path)?;
-        self.sender.fill(cx.now, place, room, &mut self.paths, &mut chunks, &mut self.stats);
+        self.sender.fill(now, place, room, &mut self.paths, &mut chunks, &mut self.stats);
         if chunks.is_empty() { None } else { Some((path, self.packet(self.peer_tag, chunks))) }
     }
 
     /// The chunk that the state repeats; a SACK that is due goes with a SHUTDOWN.
+    #[cold]
     fn control(&mut self, cx: &mut Context<'_>) -> (Path, Packet) {
         self.control_due = false;
         let state = &self.paths.all[self.control_path];

@@ -44,15 +44,16 @@ impl Sender {
             (state.newly, state.before, state.earliest_acknowledged) = (0, state.outstanding_bytes, false);
         }
         let mut progress = Progress::default();
-        let advanced = cumulative > self.acknowledged;
+        let reached = cumulative - self.acknowledged;
+        let advanced = reached > 0;
         while self.acknowledged < cumulative {
             let tsn = self.acknowledged + 1;
             self.settle(now, tsn, paths, stats, &mut progress);
             self.flight.pop_front();
             self.acknowledged = tsn;
         }
-        if !(sack.gaps.is_empty() && self.gaps.is_empty()) {
-            self.take_gaps(now, sack, paths, stats, &mut progress);
+        if !(sack.gaps().is_empty() && self.gaps.is_empty()) {
+            self.take_gaps(now, sack.gaps(), reached, paths, stats, &mut progress);
         }
         if advanced && self.recovery_exit.is_none() {
             paths.all.iter_mut().filter(|state| state.newly > 0).for_each(|state| state.grow());
@@ -61,7 +62,7 @@ impl Sender {
             self.recovery_exit = None;
         }
         // RFC 9260 7.2.4: highest TSN newly acknowledged; in fast recovery, with progress, all that are reported.
-        let highest_gap = self.gaps.last().map_or(0, |&(_, last)| last);
+        let highest_gap = self.gaps.last().map_or(0, |&(_, last)| cumulative + u64::from(last));
         let reported_below = match self.config.rules {
             Rules::Rfc2960 => highest_gap,
             Rules::Rfc9260 if self.recovery_exit.is_some() && advanced => highest_gap,
@@ -126,89 +127,68 @@ impl Sender {
         stats.bytes_acknowledged += payload_bytes;
     }
 
-    /// The gap ack blocks, against those of the last SACK.
+    /// The gap ack blocks, against those of the last SACK, since which the cumulative TSN has moved by `reached`.
     fn take_gaps(
         &mut self,
         now: Time,
-        sack: &Sack,
+        told: &[(u16, u16)],
+        reached: u64,
         paths: &mut Paths,
         stats: &mut Stats,
         progress: &mut Progress,
     ) {
-        self.reach_gaps();
-        let mut same = common_prefix(&self.blocks, &sack.gaps);
-        let mut after = std::mem::take(&mut self.scratch);
-        let mut orderly = self.read_blocks(&sack.gaps[same..], &mut after);
-        if let (Some(last), Some(next)) = (same.checked_sub(1), after.first())
-            && self.gaps[last].1 >= next.0
-        {
-            // Out of order: all anew.
-            same = 0;
-            after.clear();
-            orderly = self.read_blocks(&sack.gaps, &mut after);
+        let mut before = std::mem::take(&mut self.gaps);
+        if reached > 0 {
+            count_from(&mut before, reached);
         }
-        let before = self.gaps.split_off(same);
-        for_each_beyond(&after, &before, |tsn| self.settle(now, tsn, paths, stats, progress));
-        for_each_beyond(&before, &after, |tsn| self.take_back(now, tsn, paths, stats));
-        self.gaps.append(&mut after);
-        self.scratch = after;
-        self.blocks.truncate(same);
-        if orderly {
-            self.blocks.extend_from_slice(&sack.gaps[same..]);
+        let same = common_prefix(&before, told);
+        let put_right;
+        let (same, after) = if self.are_orderly(told, same) {
+            (same, told)
         } else {
-            self.blocks.clear();
-        }
+            put_right = self.put_in_order(told);
+            (0, &put_right[..])
+        };
+        let acknowledged = self.acknowledged;
+        let mut gone = Vec::new();
+        for_each_difference(
+            &before[same..],
+            &after[same..],
+            |place| self.settle(now, acknowledged + place, paths, stats, progress),
+            |place| gone.push(acknowledged + place),
+        );
+        gone.into_iter().for_each(|tsn| self.take_back(now, tsn, paths, stats));
+        before.truncate(same);
+        before.extend_from_slice(&after[same..]);
+        self.gaps = before;
     }
 
-    /// What the cumulative TSN has reached is no gap any more, and the blocks of the last SACK count from it.
-    fn reach_gaps(&mut self) {
-        let reached = self.acknowledged - std::mem::replace(&mut self.blocks_from, self.acknowledged);
-        if reached == 0 {
-            return;
-        }
-        let gone = self.gaps.partition_point(|&(_, last)| last <= self.acknowledged);
-        self.gaps.drain(..gone);
-        self.blocks.drain(..gone.min(self.blocks.len()));
-        let next = self.acknowledged + 1;
-        match self.gaps.first_mut() {
-            Some((first, _)) if *first < next => {
-                *first = next;
-                self.blocks.clear();
-            }
-            _ => {
-                // All of them lie above what was reached.
-                for (first, last) in &mut self.blocks {
-                    *first -= reached as u16;
-                    *last -= reached as u16;
-                }
-            }
-        }
+    /// Whether the blocks ascend, apart from each other, and tell of nothing that cannot be: no block reaches beyond
+    /// the last chunk sent, nor to the one behind the cumulative TSN, for that is missing. The first
+    /// `known` of them were so in the last SACK.
+    fn are_orderly(&self, blocks: &[(u16, u16)], known: usize) -> bool {
+        let (Some(lowest), Some(highest)) = (blocks.first(), blocks.last()) else { return true };
+        lowest.0 >= 2
+            && usize::from(highest.1) <= self.flight.len()
+            && lowest.0 <= lowest.1
+            && ascend(&blocks[known.saturating_sub(1)..])
     }
 
-    /// The blocks by TSN, ascending and apart from each other, those that cannot be left out. Whether they were so.
-    fn read_blocks(&self, blocks: &[(u16, u16)], gaps: &mut Vec<(u64, u64)>) -> bool {
-        let mut ascending = true;
-        for &(first, last) in blocks {
-            // No block reaches beyond the last chunk sent, nor to the one behind the cumulative TSN: that is missing.
-            if first < 2 || first > last || usize::from(last) > self.flight.len() {
-                continue;
+    /// The blocks so, those that cannot be left out.
+    fn put_in_order(&self, blocks: &[(u16, u16)]) -> Vec<(u16, u16)> {
+        let possible = |&(first, last): &(u16, u16)| {
+            first >= 2 && first <= last && usize::from(last) <= self.flight.len()
+        };
+        let mut blocks: Vec<(u16, u16)> = blocks.iter().copied().filter(possible).collect();
+        blocks.sort_unstable();
+        blocks.dedup_by(|next, kept| {
+            let overlap = next.0 <= kept.1;
+            if overlap {
+                kept.1 = kept.1.max(next.1);
             }
-            let block = (self.acknowledged + u64::from(first), self.acknowledged + u64::from(last));
-            ascending &= gaps.last().is_none_or(|&(_, last)| block.0 > last);
-            gaps.push(block);
-        }
-        let orderly = ascending && gaps.len() == blocks.len();
-        if !ascending {
-            gaps.sort_unstable();
-            gaps.dedup_by(|next, kept| {
-                let overlap = next.0 <= kept.1;
-                if overlap {
-                    kept.1 = kept.1.max(next.1);
-                }
-                overlap
-            });
-        }
-        orderly
+            overlap
+        });
+        blocks
     }
 
     /// The peer takes its word back (RFC 9260 6.2.1): as if just sent.
@@ -284,6 +264,55 @@ impl Sender {
     }
 }
 
+/// The blocks counted from a cumulative TSN that is higher by `reached`; what that has reached is no gap any more.
+fn count_from(blocks: &mut Vec<(u16, u16)>, reached: u64) {
+    let gone = blocks.partition_point(|&(_, last)| u64::from(last) <= reached);
+    blocks.drain(..gone);
+    for (first, last) in blocks {
+        // One that is left lies above, at least with its end.
+        *first = first.saturating_sub(reached as u16).max(1);
+        *last -= reached as u16;
+    }
+}
+
+/// The numbers in the blocks of `after` that no block of `before` holds, and those the other way about. Both are
+/// ascending and apart. What both have alike is passed over, many blocks at once.
+fn for_each_difference(
+    before: &[(u16, u16)],
+    after: &[(u16, u16)],
+    mut new: impl FnMut(u64),
+    mut gone: impl FnMut(u64),
+) {
+    let (mut before, mut after) = (before, after);
+    loop {
+        let same = common_prefix(before, after);
+        (before, after) = (&before[same..], &after[same..]);
+        if before.is_empty() && after.is_empty() {
+            return;
+        }
+        // Up to where both have the same block again, beyond all of these.
+        let (mut of_before, mut of_after) = (0, 0);
+        loop {
+            match (before.get(of_before), after.get(of_after)) {
+                (Some(this), Some(that)) if this == that => break,
+                (Some(this), Some(that)) => {
+                    of_before += usize::from(this.1 <= that.1);
+                    of_after += usize::from(that.1 <= this.1);
+                }
+                _ => {
+                    (of_before, of_after) = (before.len(), after.len());
+                    break;
+                }
+            }
+        }
+        let (differing_before, differing_after);
+        (differing_before, before) = before.split_at(of_before);
+        (differing_after, after) = after.split_at(of_after);
+        for_each_beyond(differing_after, differing_before, &mut new);
+        for_each_beyond(differing_before, differing_after, &mut gone);
+    }
+}
+
 /// How many blocks both begin with.
 fn common_prefix(these: &[(u16, u16)], those: &[(u16, u16)]) -> usize {
     // Many at once, as octets.
@@ -293,21 +322,32 @@ fn common_prefix(these: &[(u16, u16)], those: &[(u16, u16)]) -> usize {
     same + these[same..].iter().zip(&those[same..]).take_while(|(this, that)| this == that).count()
 }
 
+/// Whether each block begins behind the end of the one before and does not end before it begins; the first is not
+/// looked at alone. Without a branch for each block: of a number below zero the sign stays.
+fn ascend(blocks: &[(u16, u16)]) -> bool {
+    let steps = blocks.iter().zip(&blocks[1..]).map(|(this, next)| {
+        let (last, first, end) = (i32::from(this.1), i32::from(next.0), i32::from(next.1));
+        (first - last - 1) | (end - first)
+    });
+    steps.fold(0, |signs, step| signs | step) >= 0
+}
+
 /// Without a branch for each block.
 fn equal(these: &[(u16, u16)], those: &[(u16, u16)]) -> bool {
     these.iter().zip(those).fold(0, |differing, (a, b)| differing | (a.0 ^ b.0) | (a.1 ^ b.1)) == 0
 }
 
-/// The numbers in the ranges of `these` that no range of `those` holds; both are ascending and apart.
-fn for_each_beyond(these: &[(u64, u64)], those: &[(u64, u64)], mut act: impl FnMut(u64)) {
-    let mut those = those.iter().peekable();
-    for &(first, last) in these {
+/// The numbers in the blocks of `these` that no block of `those` holds.
+fn for_each_beyond(these: &[(u16, u16)], those: &[(u16, u16)], mut act: impl FnMut(u64)) {
+    let numbers = |&(first, last): &(u16, u16)| (u64::from(first), u64::from(last));
+    let mut those = those.iter().map(numbers).peekable();
+    for (first, last) in these.iter().map(numbers) {
         let mut at = first;
         while at <= last {
-            while those.next_if(|&&(_, end)| end < at).is_some() {}
+            while those.next_if(|&(_, end)| end < at).is_some() {}
             match those.peek() {
-                Some(&&(start, end)) if start <= at => at = end + 1,
-                Some(&&(start, _)) => {
+                Some(&(start, end)) if start <= at => at = end + 1,
+                Some(&(start, _)) => {
                     (at..start.min(last + 1)).for_each(&mut act);
                     at = start.min(last + 1);
                 }
@@ -322,18 +362,85 @@ fn for_each_beyond(these: &[(u64, u64)], those: &[(u64, u64)], mut act: impl FnM
 
 #[cfg(test)]
 mod tests {
-    use super::for_each_beyond;
+    use super::{count_from, for_each_difference};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// What `after` has beyond `before`, and what it lacks of it.
+    fn differences(before: &[(u16, u16)], after: &[(u16, u16)]) -> (Vec<u64>, Vec<u64>) {
+        let (mut new, mut gone) = (Vec::new(), Vec::new());
+        for_each_difference(before, after, |number| new.push(number), |number| gone.push(number));
+        (new, gone)
+    }
 
     #[test]
-    fn what_one_list_of_ranges_has_beyond_another() {
-        let beyond = |these: &[(u64, u64)], those: &[(u64, u64)]| {
-            let mut numbers = Vec::new();
-            for_each_beyond(these, those, |number| numbers.push(number));
-            numbers
+    fn what_one_list_of_blocks_has_beyond_another() {
+        assert_eq!(differences(&[], &[(2, 4), (7, 9)]), (vec![2, 3, 4, 7, 8, 9], vec![]));
+        assert_eq!(
+            differences(&[(1, 2), (4, 5), (9, 12)], &[(2, 9)]),
+            (vec![3, 6, 7, 8], vec![1, 10, 11, 12])
+        );
+        assert_eq!(differences(&[(1, 9)], &[(2, 3), (5, 6)]), (vec![], vec![1, 4, 7, 8, 9]));
+        assert_eq!(differences(&[(5, 6)], &[(2, 3), (8, 8)]), (vec![2, 3, 8], vec![5, 6]));
+        // A block between others, two that have become one, and one that found no room any more.
+        assert_eq!(
+            differences(
+                &[(2, 3), (7, 8), (10, 11), (14, 14), (16, 17)],
+                &[(2, 3), (5, 5), (7, 11), (14, 14)]
+            ),
+            (vec![5, 9], vec![16, 17])
+        );
+        assert_eq!(differences(&[], &[(65_535, 65_535)]), (vec![65_535], vec![]));
+    }
+
+    #[test]
+    fn blocks_count_from_the_cumulative_tsn() {
+        let from = |reached| {
+            let mut blocks = vec![(3, 4), (6, 9), (65_535, 65_535)];
+            count_from(&mut blocks, reached);
+            blocks
         };
-        assert_eq!(beyond(&[(2, 4), (7, 9)], &[]), [2, 3, 4, 7, 8, 9]);
-        assert_eq!(beyond(&[(2, 9)], &[(1, 2), (4, 5), (9, 12)]), [3, 6, 7, 8]);
-        assert_eq!(beyond(&[(2, 3), (5, 6)], &[(1, 9)]), [0u64; 0]);
-        assert_eq!(beyond(&[(2, 3), (8, 8)], &[(5, 6)]), [2, 3, 8]);
+        assert_eq!(from(1), [(2, 3), (5, 8), (65_534, 65_534)]);
+        assert_eq!(from(4), [(2, 5), (65_531, 65_531)]);
+        assert_eq!(from(7), [(1, 2), (65_528, 65_528)]);
+        assert_eq!(from(70_000), []);
+    }
+
+    /// Ascending and apart.
+    fn blocks() -> impl Strategy<Value = Vec<(u16, u16)>> {
+        prop::collection::vec((1u16..4, 0u16..3), 0..60).prop_map(|steps| {
+            let mut end = 0;
+            let block = |(gap, more)| {
+                let first = end + gap;
+                end = first + more;
+                (first, end)
+            };
+            steps.into_iter().map(block).collect()
+        })
+    }
+
+    proptest! {
+        /// Against sets of single numbers; some of the blocks of one list come from the other, as in a flow.
+        #[test]
+        fn the_differences_are_those_of_the_sets(
+            before in blocks(), other in blocks(), from in 0usize..60, to in 0usize..60,
+        ) {
+            let kept = before.iter().skip(from).take(to).copied();
+            let after: Vec<_> = match kept.clone().next() {
+                Some((first, _)) => {
+                    let beyond = before.iter().skip(from).take(to).map(|block| block.1).max().unwrap_or(first);
+                    let below = other.iter().copied().filter(|block| block.1 < first);
+                    below.chain(kept).chain(other.iter().copied().filter(|block| block.0 > beyond)).collect()
+                }
+                None => other,
+            };
+            let set = |blocks: &[(u16, u16)]| {
+                blocks.iter().flat_map(|&(first, last)| u64::from(first)..=u64::from(last)).collect::<BTreeSet<_>>()
+            };
+            let (was, is) = (set(&before), set(&after));
+            let (new, gone) = differences(&before, &after);
+            prop_assert!(new.into_iter().eq(is.difference(&was).copied()));
+            prop_assert!(gone.into_iter().eq(was.difference(&is).copied()));
+        }
     }
 }

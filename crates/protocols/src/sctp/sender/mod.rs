@@ -72,13 +72,8 @@ pub(super) struct Sender {
     next_ssn: Vec<u16>,
     /// User data in flight on all paths.
     pub(super) outstanding_bytes: u64,
-    /// The gap ack blocks of the last SACK: first and last TSN of each, ascending.
-    gaps: Vec<(u64, u64)>,
-    /// The same as they were told, counted from `blocks_from`; none if they were out of order or could not be.
-    blocks: Vec<(u16, u16)>,
-    blocks_from: u64,
-    /// Kept to be filled again.
-    scratch: Vec<(u64, u64)>,
+    /// The gap ack blocks of the last SACK, counted from `acknowledged`: ascending, and apart from each other.
+    gaps: Vec<(u16, u16)>,
     /// What is to be sent again.
     lost: BTreeSet<u64>,
     /// What is in flight below `reported_below` and may be reported missing.
@@ -110,9 +105,6 @@ impl Sender {
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             outstanding_bytes: 0,
             gaps: Vec::new(),
-            blocks: Vec::new(),
-            blocks_from: 0,
-            scratch: Vec::new(),
             lost: BTreeSet::new(),
             candidates: BTreeSet::new(),
             reported_below: 0,
@@ -194,12 +186,11 @@ impl Sender {
     fn earliest_on(&self, path: usize, from: u64) -> u64 {
         let from = from.max(self.acknowledged + 1);
         let skipped = (from - self.acknowledged - 1) as usize;
-        let place = self
-            .flight
-            .iter()
-            .skip(skipped)
-            .position(|sent| usize::from(sent.path) == path && sent.fate != Fate::Acknowledged);
-        place.map_or(u64::MAX, |place| from + place as u64)
+        let there = |sent: &Sent| usize::from(sent.path) == path && sent.fate != Fate::Acknowledged;
+        match (skipped..self.flight.len()).find(|&place| there(&self.flight[place])) {
+            Some(place) => self.acknowledged + 1 + place as u64,
+            None => u64::MAX,
+        }
     }
 
     /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3).
@@ -235,11 +226,15 @@ impl Sender {
     }
 
     /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
-    /// by RFC 2960 6.4 elsewhere.
+    /// by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that is (RFC 9260 6.4: MAY).
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
         let last = usize::from(sent.path);
         let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
-        if stays && paths.all[last].usable() { last } else { paths.alternate(last) }
+        match &paths.all[last] {
+            state if stays && state.usable() && !state.deposed => last,
+            state if state.deposed && paths.current() != last => paths.current(),
+            _ => paths.alternate(last),
+        }
     }
 
     fn window_open(&self, path: usize, paths: &Paths) -> bool {
@@ -256,16 +251,23 @@ impl Sender {
     /// The path on which a packet with DATA may leave now.
     pub(super) fn next_path(&self, paths: &Paths) -> Option<usize> {
         // RFC 9260 6.1 C: first what is to be sent again.
-        if let Some(&tsn) = self.lost.first() {
-            let path = self.path_again(&self.flight[(tsn - self.acknowledged - 1) as usize], paths);
-            let carries = paths.all[path].carries();
-            return (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path);
+        if !self.lost.is_empty() {
+            return self.next_path_again(paths);
         }
-        if self.queue.is_empty() {
+        if self.next_bytes().is_none() {
             return None;
         }
         let path = paths.current();
-        (self.window_open(path, paths) && self.next_bytes().is_some()).then_some(path)
+        self.window_open(path, paths).then_some(path)
+    }
+
+    /// The same while chunks are to be sent again.
+    #[inline(never)]
+    fn next_path_again(&self, paths: &Paths) -> Option<usize> {
+        let &tsn = self.lost.first()?;
+        let path = self.path_again(&self.flight[(tsn - self.acknowledged - 1) as usize], paths);
+        let carries = paths.all[path].carries();
+        (carries && (self.one_packet_due || self.window_open(path, paths))).then_some(path)
     }
 
     /// Octets of the DATA chunk that would leave next, 0 without.
@@ -293,7 +295,8 @@ impl Sender {
         if !self.lost.is_empty() {
             self.fill_again(now, path, &mut room, paths, chunks, stats);
         }
-        while self.lost.is_empty()
+        while room > DATA_HEADER_BYTES
+            && self.lost.is_empty()
             && let Some(bytes) = self.next_bytes()
         {
             let size = padded(DATA_HEADER_BYTES + bytes as u32);

@@ -179,8 +179,10 @@ impl Connection {
         if self.reply.is_some() || self.syn_due {
             return self.transmit_control(now);
         }
-        if self.receiver.acknowledgement == Acknowledgement::Alone {
-            return Some(self.pure_ack(now));
+        match self.receiver.acknowledgement {
+            Acknowledgement::Alone => return Some(self.pure_ack(now)),
+            Acknowledgement::Now if !self.config.piggyback_acks => return Some(self.pure_ack(now)),
+            Acknowledgement::Now | Acknowledgement::None => {}
         }
         if self.state.sends_data() {
             let segment = self.transmit_data(now);

@@ -1,7 +1,7 @@
 //! Data received and acknowledgements sent.
 //!
-//! Acknowledgements are delayed by RFC 9293 3.8.6.3 and RFC 5681 4.2: at least every second full-sized segment,
-//! at once when a segment is out of order or fills a gap. The window offered moves by RFC 9293 3.8.6.2.2, in steps
+//! Acknowledgements are delayed by RFC 9293 3.8.6.3 and RFC 5681 4.2: at least every second full-sized segment (or
+//! another number), at once when a segment is out of order or fills a gap. Data that is sent meanwhile carries them. The window offered moves by RFC 9293 3.8.6.2.2, in steps
 //! of at least a segment or half the buffer.
 
 use roamsim_engine::Time;
@@ -17,7 +17,7 @@ use crate::tcp::segment::{Flags, SackBlocks, Segment};
 pub(super) enum Acknowledgement {
     /// None is due, or it is delayed.
     None,
-    /// Due now; a data segment may carry it.
+    /// Due now; a data segment may carry it, unless the settings forbid that.
     Now,
     /// Due now, in a segment of its own: a duplicate ACK carries no data (RFC 5681 section 2).
     Alone,
@@ -226,8 +226,9 @@ impl Connection {
             }
             self.pending.set(Pending::RECEIVED);
             receiver.owed += new_bytes + option_bytes;
+            let count = u64::from(self.config.delayed_ack_count);
             match self.config.delayed_ack {
-                Some(delay) if !at_once && receiver.owed < 2 * receiver.full_sized => {
+                Some(delay) if !at_once && receiver.owed < count * receiver.full_sized => {
                     if self.timers.delayed_ack_at == Time::MAX {
                         self.timers.delayed_ack_at = now + delay;
                     }

@@ -61,7 +61,7 @@ impl Sender {
     pub(super) fn new(config: &Config, iss: u32) -> Sender {
         let recovery = match config.variant {
             Variant::Tahoe => Recovery::Tahoe(recovery::Tahoe::default()),
-            Variant::Reno => Recovery::Reno(recovery::Reno::default()),
+            Variant::Reno => Recovery::Reno(recovery::Reno::new(config.successive_fast_retransmits)),
             Variant::NewReno => Recovery::NewReno(recovery::NewReno::default()),
             Variant::Sack | Variant::Cubic => {
                 Recovery::Sack(Box::new(recovery::Sack::new(config.dup_ack_threshold)))

@@ -181,7 +181,7 @@ impl Recovery {
     pub(super) fn on_timeout(&mut self, at: &Outstanding) {
         match self {
             Recovery::Tahoe(part) => part.on_timeout(at),
-            Recovery::Reno(part) => part.on_timeout(),
+            Recovery::Reno(part) => part.on_timeout(at),
             Recovery::NewReno(part) => part.on_timeout(at),
             Recovery::Sack(part) => part.on_timeout(at),
             Recovery::Vegas(part) => part.on_timeout(at),

@@ -2,14 +2,21 @@
 //!
 //! The segment at `snd_una` is retransmitted; the window is ssthresh + 3 SMSS and grows by SMSS with every further
 //! duplicate ACK; the first ACK for new data ends the repair with cwnd = ssthresh. A second loss in the same window
-//! needs three duplicates of its own, and mostly a timeout. The guard against several fast retransmits for one
-//! window (`recover` of RFC 6582) is not part of RFC 5681 and not of this.
+//! needs three duplicates of its own, and mostly a timeout.
+//!
+//! RFC 5681 has no guard against several fast retransmits for one window. As an option there is that of Floyd, "TCP and
+//! Successive Fast Retransmits" (1994), which RFC 6582 has for NewReno (`recover`, the careful variant): after a repair
+//! or a timeout, duplicate ACKs begin none until an ACK covers more than was sent before.
 
 use super::{Outstanding, Progress, Response};
 
 /// The state of Reno's recovery.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reno {
+    /// A window that has been repaired may be repaired again.
+    successive: bool,
+    /// One above the highest octet sent when the last repair began or the timer last expired; the SYN at first.
+    recover: u64,
     recovering: bool,
     /// The octet at which the lost segment starts, until it is sent.
     retransmit: Option<u64>,
@@ -17,16 +24,22 @@ pub struct Reno {
 }
 
 impl Reno {
+    /// A recovery that repairs a window more than once if `successive`.
+    pub fn new(successive: bool) -> Reno {
+        Reno { successive, recover: 0, recovering: false, retransmit: None, inflation_bytes: 0 }
+    }
+
     #[inline]
     pub(super) fn is_recovering(&self) -> bool {
         self.recovering
     }
 
     pub(super) fn on_loss(&mut self, at: &Outstanding, duplicates: u32) -> Response {
-        if self.recovering {
+        if self.recovering || (!self.successive && at.snd_una <= self.recover) {
             return Response::None;
         }
         self.recovering = true;
+        self.recover = at.snd_max;
         self.retransmit = Some(at.snd_una);
         self.inflation_bytes = u64::from(duplicates) * at.smss_bytes;
         Response::Repair
@@ -44,12 +57,12 @@ impl Reno {
         if !self.recovering {
             return Progress::Normal;
         }
-        *self = Reno::default();
+        *self = Reno { recover: self.recover, ..Reno::new(self.successive) };
         Progress::Recovered { cwnd_bytes: ssthresh_bytes }
     }
 
-    pub(super) fn on_timeout(&mut self) {
-        *self = Reno::default();
+    pub(super) fn on_timeout(&mut self, at: &Outstanding) {
+        *self = Reno { recover: at.snd_max, ..Reno::new(self.successive) };
     }
 
     #[inline]
@@ -74,7 +87,7 @@ mod tests {
     #[test]
     fn inflates_and_ends_at_the_first_new_ack() {
         let at = Outstanding { snd_una: 1, snd_nxt: 8001, snd_max: 8001, smss_bytes: 1000 };
-        let mut part = Reno::default();
+        let mut part = Reno::new(true);
         assert_eq!(part.send_window(8000), 8000);
         assert_eq!(part.on_loss(&at, 3), Response::Repair);
         assert_eq!(part.next_retransmission(), Some(1));
@@ -88,5 +101,22 @@ mod tests {
         assert_eq!(part.on_ack(4000), Progress::Recovered { cwnd_bytes: 4000 });
         assert_eq!(part.on_ack(4000), Progress::Normal);
         assert_eq!(part.send_window(4000), 4000);
+    }
+
+    #[test]
+    fn with_the_guard_a_window_is_repaired_once() {
+        let at = |snd_una, snd_max| Outstanding { snd_una, snd_nxt: snd_max, snd_max, smss_bytes: 1000 };
+        for successive in [true, false] {
+            let again = if successive { Response::Repair } else { Response::None };
+            let mut part = Reno::new(successive);
+            assert_eq!(part.on_loss(&at(1, 10_001), 3), Response::Repair);
+            part.on_ack(5000);
+            assert_eq!(part.on_loss(&at(2001, 13_001), 3), again);
+            // The timer has everything sent anew, up to what was sent by then.
+            part.on_timeout(&at(2001, 13_001));
+            assert_eq!(part.on_loss(&at(13_001, 15_001), 3), again);
+            part.on_timeout(&at(13_001, 15_001));
+            assert_eq!(part.on_loss(&at(15_002, 18_001), 3), Response::Repair);
+        }
     }
 }

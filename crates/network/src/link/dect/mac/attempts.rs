@@ -53,7 +53,7 @@ impl Mac {
             return;
         }
         terminal.attempt_at =
-            (frame + 1).saturating_add(self.permission.frames_without(&mut self.streams.permission));
+            (frame + 1).saturating_add(self.permission.trials_without(&mut self.streams.permission));
         let forbidden = match self.config.transceivers {
             Transceivers::Unlimited => UnitSet::EMPTY,
             Transceivers::OnePerSlotPair => {

@@ -41,10 +41,11 @@ pub use state::MacState;
 pub use stats::{MacStats, Occupancy, TypeStats};
 pub use user::{BearerId, Quality, UserBearer, UserEvent};
 
+use super::geometric::Geometric;
 use arrivals::Arrivals;
 use attempts::Pick;
 use config::UserAllocation;
-use random::{Geometric, Streams};
+use random::Streams;
 use resource::{RadioResource, SlotFormat, UnitSet};
 use roamsim_engine::Stream;
 use state::Terminal;

@@ -189,7 +189,7 @@ impl Mac {
         terminal.expires_at = frame.saturating_add(timer);
         terminal.attempts = 0;
         terminal.attempt_at =
-            frame.saturating_add(self.permission.frames_without(&mut self.streams.permission));
+            frame.saturating_add(self.permission.trials_without(&mut self.streams.permission));
         terminal.list_is_old = true;
         if terminal.goal != Goal::Done && self.attempt_limit(place) == 0 {
             self.terminals[place].goal = Goal::GivenUp;

@@ -39,6 +39,28 @@ impl MacState {
         MacState::Dropped,
     ];
 
+    /// Every arrow of the state diagram, from and to; which of them a terminal can take depends on its type.
+    /// The background goes to rest after Blocked, Dropped and the end of a call; the user's call has no end, and
+    /// begins anew after Blocked and Dropped. Connection_Mod is the user's alone.
+    pub const DIAGRAM: [(MacState, MacState); 16] = [
+        (MacState::IdleLocked, MacState::CallSetup),
+        (MacState::CallSetup, MacState::Blocked),
+        (MacState::CallSetup, MacState::ActiveLocked),
+        (MacState::Blocked, MacState::IdleLocked),
+        (MacState::Blocked, MacState::CallSetup),
+        (MacState::ActiveLocked, MacState::IdleLocked),
+        (MacState::ActiveLocked, MacState::BearerHandover),
+        (MacState::ActiveLocked, MacState::ConnectionHandover),
+        (MacState::ActiveLocked, MacState::ConnectionModification),
+        (MacState::BearerHandover, MacState::ActiveLocked),
+        (MacState::BearerHandover, MacState::Dropped),
+        (MacState::ConnectionHandover, MacState::ActiveLocked),
+        (MacState::ConnectionHandover, MacState::Dropped),
+        (MacState::ConnectionModification, MacState::ActiveLocked),
+        (MacState::Dropped, MacState::IdleLocked),
+        (MacState::Dropped, MacState::CallSetup),
+    ];
+
     /// Its name in the paper.
     pub fn name(self) -> &'static str {
         match self {

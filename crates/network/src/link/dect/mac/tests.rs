@@ -309,6 +309,85 @@ fn sums_over_states_are_those_of_the_time_observed() {
     }
 }
 
+/// Transitions and frames in states by type, read from the account of a run.
+fn counts_of_the_account(mac: &Mac, frames: u64) -> [([[u64; 8]; 8], [u64; 8]); 5] {
+    let state_named = |name: &str| {
+        MacState::ALL.iter().position(|state| state.name() == name).expect("the name of a state")
+    };
+    let mut counts = [([[0; 8]; 8], [0; 8]); 5];
+    // Each call by type and number: its state and since when. The user's next call goes on where the last ended.
+    let mut calls: std::collections::BTreeMap<(usize, u64), (usize, u64)> = Default::default();
+    for line in mac.trace().lines().filter(|line| line.contains(" -> ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let kind = TerminalType::ALL.iter().position(|kind| kind.name() == words[1]).expect("a type");
+        let call = if TerminalType::ALL[kind] == TerminalType::User { 0 } else { words[2].parse().unwrap() };
+        let frame: u64 = words[0].parse().unwrap();
+        let (from, to) = (state_named(words[3]), state_named(words[5].trim_end_matches(',')));
+        let (transitions, in_state) = &mut counts[kind];
+        transitions[from][to] += 1;
+        if let Some((state, since)) = calls.insert((kind, call), (to, frame)) {
+            assert_eq!(state, from, "{line}");
+            in_state[state] += frame - since;
+        }
+    }
+    let idle = state_named("Idle_Locked");
+    for ((kind, _), (state, since)) in calls {
+        counts[kind].1[state] += if state == idle { 0 } else { frames - since };
+    }
+    counts
+}
+
+#[test]
+fn states_and_transitions_of_every_type_are_those_of_the_account() {
+    let frames = 100_000;
+    // Few channels and a high minimum, so that everything happens to everyone.
+    let user = UserAllocation::Procedures {
+        bearers: BearerCounts { target: 10, minimum: 4 },
+        modification_threshold: 6,
+    };
+    let mut mac = mac(MacConfig { load_factor: 3.0, user, ..MacConfig::default() }, 15);
+    mac.keep_trace();
+    run(&mut mac, frames);
+    let stats = mac.stats(frames);
+    for (kind, (transitions, in_state)) in
+        TerminalType::ALL.into_iter().zip(counts_of_the_account(&mac, frames))
+    {
+        assert_eq!(stats.of(kind).transitions, transitions, "{}", kind.name());
+        assert_eq!(stats.of(kind).frames_in_state, in_state, "{}", kind.name());
+        let modifications = stats.of(kind).entries(MacState::ConnectionModification);
+        assert_eq!(modifications > 0, kind == TerminalType::User);
+    }
+    // Arrows of the diagram are those that somebody takes.
+    for (from, to) in MacState::ALL.into_iter().flat_map(|from| MacState::ALL.map(|to| (from, to))) {
+        let taken = stats.types.iter().any(|of| of.transitions[from as usize][to as usize] > 0);
+        assert_eq!(taken, MacState::DIAGRAM.contains(&(from, to)), "{from:?} to {to:?}");
+    }
+}
+
+#[test]
+fn a_telephone_has_its_bearer_in_the_states_of_a_connection_and_one_frame_before() {
+    let frames = 100_000;
+    let mut mac = mac(MacConfig::default(), 16);
+    run(&mut mac, frames);
+    let stats = mac.stats(frames);
+    for kind in [TerminalType::P08j, TerminalType::P32, TerminalType::P80] {
+        let of = stats.of(kind);
+        let connected: u64 = [MacState::ActiveLocked, MacState::BearerHandover, MacState::ConnectionHandover]
+            .iter()
+            .map(|&state| of.frames_in_state[state as usize])
+            .sum();
+        // A bearer set up in frame F shows in the state in F + 1. Dropped has no bearer any more.
+        let set_up = of.transitions[MacState::CallSetup as usize][MacState::ActiveLocked as usize];
+        let just_now = mac
+            .terminals
+            .iter()
+            .filter(|t| t.kind == kind && t.state == MacState::CallSetup && !t.bearers.is_empty())
+            .count() as u64;
+        assert!(set_up > 100, "{}", kind.name());
+        assert_eq!(of.bearer_frames, connected + set_up + just_now, "{}", kind.name());
+    }
+}
+
 #[test]
 fn a_measurement_counts_from_its_beginning() {
     let run_measured = |restart: Option<u64>| {

@@ -1,9 +1,9 @@
 //! The bearers of the user: their states good and bad, and what the user plane is told of them.
 
 use super::config::QualityChain;
-use super::random::Geometric;
 use super::resource::Channel;
 use super::state::Bearer;
+use crate::link::dect::geometric::Geometric;
 use roamsim_engine::Stream;
 use std::collections::VecDeque;
 
@@ -111,7 +111,7 @@ impl QualityLaw {
     fn next_at(&self, quality: Quality, needs_handover: bool, frame: u64, random: &mut Stream) -> u64 {
         let leaving = self.leaving(quality);
         let law = if needs_handover { leaving.until_move } else { leaving.until_either };
-        (frame + 1).saturating_add(law.frames_without(random))
+        (frame + 1).saturating_add(law.trials_without(random))
     }
 
     /// What is due in `frame`: a move, a need, or both. True when the state changed.

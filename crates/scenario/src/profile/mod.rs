@@ -12,7 +12,7 @@ use crate::tree::{self, Entry, Node, Table, Value};
 
 /// The profiles by name, as TOML with a source beside each setting.
 const PROFILES: [(&str, &str); 2] =
-    [("classic", include_str!("profile/classic.toml")), ("modern", include_str!("profile/modern.toml"))];
+    [("classic", include_str!("classic.toml")), ("modern", include_str!("modern.toml"))];
 
 /// Fills in the settings of the profiles that transports name. A name that is no profile's is for decoding to refuse.
 pub(crate) fn apply(root: &mut Node) {

@@ -1,0 +1,70 @@
+//! Wake-ups of machines whose deadline moves.
+
+use crate::world::Event;
+use roamsim_engine::{EventQueue, Time};
+
+/// A machine's soft deadline: the earliest wake-up that is pending for it.
+///
+/// When the machine's deadline moves later, the pending event fires early, finds nothing to do and re-arms; when
+/// it moves earlier, a new event is pushed, and the superseded one no longer equals the alarm: a no-op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alarm(Time);
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Alarm(Time::MAX)
+    }
+}
+
+impl Alarm {
+    /// Makes sure that a wake-up is pending at or before `wanted`.
+    #[inline]
+    pub fn arm(&mut self, wanted: Option<Time>, event: Event, queue: &mut EventQueue<Event>) {
+        if let Some(time) = wanted
+            && time < self.0
+        {
+            self.0 = time;
+            queue.push(time, event);
+        }
+    }
+
+    /// Called when a wake-up fires: false when it was superseded.
+    #[inline]
+    pub fn fires(&mut self, now: Time) -> bool {
+        let current = self.0 == now;
+        if current {
+            self.0 = Time::MAX;
+        }
+        current
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_that_moves_earlier_supersedes_and_one_that_moves_later_re_arms() {
+        let at = |ns| Time::from_ns(ns);
+        let mut queue = EventQueue::new();
+        let mut alarm = Alarm::default();
+        let event = Event::Link(0);
+        alarm.arm(Some(at(50)), event, &mut queue);
+        // Later: nothing is pushed, the pending wake-up will find nothing to do.
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.len(), 1);
+        // Earlier: a second wake-up, and the first is superseded.
+        alarm.arm(Some(at(20)), event, &mut queue);
+        assert_eq!(queue.len(), 2);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event)));
+        assert!(alarm.fires(at(20)));
+        alarm.arm(Some(at(80)), event, &mut queue);
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event)));
+        assert!(!alarm.fires(at(50)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event)));
+        assert!(alarm.fires(at(80)));
+        assert!(queue.is_empty());
+        alarm.arm(None, event, &mut queue);
+        assert!(queue.is_empty());
+    }
+}

@@ -1,0 +1,198 @@
+//! Associations that follow the addresses of their node (RFC 5061, as mobile SCTP uses it).
+//!
+//! A handover scheme says which addresses of a station can be used and which it prefers. An association that follows
+//! them is brought to that state by one ASCONF after another: it adds the addresses that it lacks, asks for data at the
+//! preferred one, and deletes those that can be used no more, all that is to be done in one request. The request leaves
+//! from an address that the peer knows, if one of those can be used, the preferred one first; otherwise from one that it
+//! adds. While it is not answered, nothing else is asked for; if its source is lost, it leaves from another.
+//!
+//! Before an association is up there is nobody to ask: who opens it does so from the addresses that can be used then, and
+//! knows those of its peer (how it finds them out, by DNS, SIP or Mobile IP, is not modelled). It waits for an address
+//! of its own. An INIT under way begins anew when an address that it names is lost. Not modelled: the same between INIT
+//! ACK and COOKIE ACK; such an association is given up after Max.Init.Retransmits unless the address comes back.
+
+use super::{Work, World};
+use crate::handover::Scheme;
+use crate::topology::NodeId;
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+use roamsim_protocols::sctp::{Change, Chunk, Event, Packet, Path, State};
+
+impl World {
+    /// The number of a node among the stations, if its transports are told of its addresses.
+    pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
+        let told = |scheme| matches!(scheme, Scheme::MobileSctp(_));
+        let stations = &self.handovers.stations;
+        let at = stations.iter().position(|station| station.node == node && told(station.scheme))?;
+        Some(at as u32)
+    }
+
+    /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells, those of
+    /// other links.
+    fn usable_addresses(&self, number: u32) -> Vec<Address> {
+        let socket = &self.sctp[number as usize];
+        let peer = self.sctp[socket.peer as usize].node;
+        let mut all = self.network.topology.addresses_for(socket.node, peer);
+        if let Some(follows) = socket.follows {
+            let place = &self.handovers.stations[follows.station as usize];
+            all.retain(|address| place.cells.iter().all(|membership| membership.interface != *address));
+            all.splice(..0, place.usable());
+        }
+        all
+    }
+
+    /// The addresses at which the peer of a socket looks for it: those that can be used, or while there is none, where it
+    /// is known to be at other times.
+    fn known_addresses(&self, number: u32) -> Vec<Address> {
+        let usable = self.usable_addresses(number);
+        if !usable.is_empty() {
+            return usable;
+        }
+        let socket = &self.sctp[number as usize];
+        let peer = self.sctp[socket.peer as usize].node;
+        self.network.topology.address_for(socket.node, peer).into_iter().collect()
+    }
+
+    /// Gives both ends of an association that is about to open the addresses that can be used now. False without any
+    /// at this end: it will open when there is one.
+    pub(super) fn find_addresses(&mut self, number: u32) -> bool {
+        let peer = self.sctp[number as usize].peer;
+        if self.sctp[number as usize].follows.is_none() && self.sctp[peer as usize].follows.is_none() {
+            return true;
+        }
+        let local = self.usable_addresses(number);
+        if let Some(follows) = &mut self.sctp[number as usize].follows {
+            follows.opening = local.is_empty();
+        }
+        let remote = self.known_addresses(peer);
+        self.readdress(number, &local, &remote);
+        self.readdress(peer, &remote, &local);
+        !local.is_empty()
+    }
+
+    fn readdress(&mut self, number: u32, local: &[Address], remote: &[Address]) -> bool {
+        let socket = &mut self.sctp[number as usize];
+        socket.association.readdress(&mut socket.random, local, remote)
+    }
+
+    /// Has the associations follow of all stations whose usable addresses have changed.
+    pub(super) fn announce_addresses(&mut self) {
+        while let Some(station) = self.handovers.announced.pop() {
+            let follows = |number: &u32| {
+                self.sctp[*number as usize].follows.is_some_and(|follows| follows.station == station)
+            };
+            let numbers = (0..self.sctp.len() as u32).filter(follows);
+            self.work.extend(numbers.map(Work::Addresses));
+        }
+    }
+
+    /// Counts an ASCONF among the requests of a handover.
+    #[inline]
+    pub(super) fn count_request(&mut self, number: u32, packet: &Packet) {
+        if let Some(follows) = self.sctp[number as usize].follows
+            && matches!(packet.chunks.first(), Some(Chunk::Asconf(_)))
+        {
+            self.handovers.requested(follows.station);
+        }
+    }
+
+    /// An association is up, one of its paths has been confirmed, or the peer has answered a request.
+    pub(super) fn on_address_event(&mut self, number: u32, event: Event) {
+        let socket = &mut self.sctp[number as usize];
+        let Some(follows) = &mut socket.follows else { return };
+        match event {
+            Event::Established => {
+                follows.primary = socket.association.primary().map(|primary| primary.path.local);
+            }
+            Event::Reconfigured { change: Change::SetPrimary(address), accepted: true } => {
+                follows.primary = Some(address);
+            }
+            // What the peer refused is not asked for again before something changes.
+            Event::Reconfigured { accepted: false, .. } => return,
+            _ => {}
+        }
+        self.work.push_back(Work::Addresses(number));
+    }
+
+    /// Brings an association a step closer to its node's addresses.
+    pub(super) fn follow_addresses(&mut self, now: Time, number: u32) {
+        let socket = &self.sctp[number as usize];
+        let Some(follows) = socket.follows else { return };
+        let usable = self.usable_addresses(number);
+        match socket.association.state() {
+            // An end that has nothing but lost addresses has nobody to tell.
+            _ if usable.is_empty() => {}
+            State::Closed if follows.opening => self.open_sctp(number),
+            State::Closed | State::CookieWait => self.begin_anew(number, &usable),
+            State::Established => {
+                self.reconfigure(number, &usable);
+                self.complete_handover(now, follows.station);
+            }
+            _ => {}
+        }
+    }
+
+    /// The addresses of an end that listens or whose INIT is under way have changed.
+    fn begin_anew(&mut self, number: u32, usable: &[Address]) {
+        let peer = self.sctp[number as usize].peer;
+        let lost = |told: &[Address]| told.iter().any(|address| !usable.contains(address));
+        let [socket, other] = [number, peer].map(|number| &self.sctp[number as usize].association);
+        let (begins, is_sought) = (socket.state() == State::CookieWait, other.state() == State::CookieWait);
+        let remote = self.known_addresses(peer);
+        if !begins || lost(socket.local_addresses()) {
+            // The opener's addresses come in its INIT.
+            self.readdress(number, usable, &remote);
+            self.work.push_back(Work::Sctp(number));
+        }
+        let other = &self.sctp[peer as usize].association;
+        if is_sought && lost(other.remote_addresses()) {
+            self.readdress(peer, &remote, usable);
+            self.work.push_back(Work::Sctp(peer));
+        }
+    }
+
+    /// Asks for what an association that is up lacks.
+    fn reconfigure(&mut self, number: u32, usable: &[Address]) {
+        let socket = &mut self.sctp[number as usize];
+        let association = &mut socket.association;
+        let told = socket.follows.and_then(|follows| follows.primary);
+        let Some(primary) = association.primary() else { return };
+        let preferred = usable[0];
+        if primary.path.local != preferred {
+            // Not before the path is confirmed.
+            association.set_primary(Path { local: preferred, remote: primary.path.remote });
+        }
+        let known = association.local_addresses();
+        let source = usable.iter().find(|address| known.contains(address)).copied().unwrap_or(preferred);
+        match association.request_source() {
+            Some(asked_from) if !usable.contains(&asked_from) => {
+                association.request_from(source);
+            }
+            Some(_) => {}
+            None => {
+                let adds = usable.iter().filter(|address| !known.contains(address)).copied().map(Change::Add);
+                let prefers = (told != Some(preferred)).then_some(Change::SetPrimary(preferred));
+                let deletes =
+                    known.iter().filter(|address| !usable.contains(address)).copied().map(Change::Delete);
+                let changes: Vec<Change> = adds.chain(prefers).chain(deletes).collect();
+                association.reconfigure(&changes, source);
+            }
+        }
+        self.work.push_back(Work::Sctp(number));
+    }
+
+    /// A handover is complete when the peers of all associations that are up send to the preferred address.
+    fn complete_handover(&mut self, now: Time, station: u32) {
+        let place = &self.handovers.stations[station as usize];
+        let Some(preferred) = place.usable().first().copied() else { return };
+        let settled = self.sctp.iter().all(|socket| match socket.follows {
+            Some(follows) if follows.station == station => {
+                socket.association.state() != State::Established || follows.primary == Some(preferred)
+            }
+            _ => true,
+        });
+        if settled {
+            self.handovers.complete(now, station);
+        }
+    }
+}

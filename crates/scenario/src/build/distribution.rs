@@ -1,0 +1,25 @@
+//! Distributions of times and sizes.
+
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use roamsim_network::Distribution;
+
+/// A distribution of nanoseconds.
+pub(super) fn time_distribution(model: &TimeDistribution) -> Distribution {
+    match *model {
+        TimeDistribution::Constant { value } => Distribution::Constant(value.as_ns()),
+        TimeDistribution::Exponential { mean } => Distribution::Exponential { mean: mean.as_ns() },
+        TimeDistribution::Uniform { min, max } => {
+            Distribution::Uniform { min: min.as_ns(), max: max.as_ns() }
+        }
+    }
+}
+
+/// A distribution of octets.
+pub(super) fn size_distribution(model: &SizeDistribution) -> Distribution {
+    match *model {
+        SizeDistribution::Constant { value_bytes } => Distribution::Constant(value_bytes),
+        SizeDistribution::Uniform { min_bytes, max_bytes } => {
+            Distribution::Uniform { min: min_bytes, max: max_bytes }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Flows: their sockets and applications.
+
+use super::Builder;
+use super::distribution::time_distribution;
+use super::path::path_mss;
+use super::sctp;
+use super::tcp::{tcp_config, variant};
+use crate::model::application::{Application, Pace};
+use crate::model::flow::Flow as FlowModel;
+use crate::model::transport::Transport;
+use roamsim_engine::Time;
+use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
+use roamsim_network::flow::Flow;
+use roamsim_network::socket::User;
+use roamsim_network::world::SocketEnd;
+use roamsim_network::{Distribution, World};
+
+/// The ports of flows start here (the dynamic range of RFC 6335 section 6), two a flow and node.
+const FIRST_PORT: u16 = 49_152;
+
+impl Builder<'_> {
+    pub(super) fn flow(&self, world: &mut World, model: &FlowModel) {
+        let number = world.flows.len() as u32;
+        let stream = |purpose: &str| self.stream("flow", &model.name, &[purpose]);
+        let (from, to) = (self.node(&model.from), self.node(&model.to));
+        // Each flow has a pair of ports of its own; beyond the range they repeat, between other nodes.
+        let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
+        let users = match model.bidirectional {
+            true => [(number, number + 1), (number + 1, number)]
+                .map(|(sends, receives)| User::FlowBothWays { sends, receives }),
+            false => [User::FlowSource(number), User::FlowSink(number)],
+        };
+        let a = SocketEnd { node: from, port, user: users[0] };
+        let b = SocketEnd { node: to, port, user: users[1] };
+        let association = match &model.transport {
+            Transport::Udp(_) => world.add_udp(a, b),
+            Transport::Tcp(settings) => {
+                let config = tcp_config(settings, path_mss(world, from, to));
+                let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
+                world.add_tcp(&config, ends.0, ends.1)
+            }
+            Transport::Sctp(settings) => {
+                let ends = ((a, stream("sctp/source")), (b, stream("sctp/sink")));
+                sctp::add(world, settings, ends.0, ends.1)
+            }
+        };
+        let association = association.expect("validation refuses flows without a route");
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let stop = self.stop(model.application.stop());
+        let (source, server) = application(&model.application, reliable, stop);
+        let variant = match &model.transport {
+            Transport::Udp(_) => String::new(),
+            Transport::Tcp(settings) => variant(settings).to_string(),
+            Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
+        };
+        let flow = Flow::new(
+            &model.name,
+            model.application.kind(),
+            &variant,
+            (source, stream("application")),
+            (server, stream("server")),
+            association,
+        );
+        let reverse = model.bidirectional.then(|| {
+            let (source, _) = application(&model.application, reliable, stop);
+            let source = (source, stream("reverse/application"));
+            flow.reversed(&model.reverse_name(), source, stream("reverse/server"))
+        });
+        world.flows.push(flow);
+        world.flows.extend(reverse);
+    }
+}
+
+fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
+    let activity = Activity { start: model.start(), stop };
+    let source = match model {
+        Application::Bulk(bulk) => {
+            // Without a stop the connection is not dropped at the end of the run.
+            Source::Bulk(Bulk::new(Activity { stop: bulk.stop.unwrap_or(Time::MAX), ..activity }))
+        }
+        Application::Transfer(transfer) => {
+            Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes))
+        }
+        Application::Cbr(cbr) => match cbr.pace() {
+            Pace::Interval(interval) => {
+                let interval = Distribution::Constant(interval.as_ns());
+                Source::Messages(Messages::new(
+                    activity,
+                    interval,
+                    Distribution::Constant(cbr.packet_size_bytes),
+                ))
+            }
+            // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
+            Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
+                activity,
+                cbr.packet_size_bytes as u32,
+                rate_bps,
+                Distribution::Constant(u64::MAX),
+                Distribution::Constant(0),
+            )),
+        },
+        Application::Poisson(poisson) => {
+            // The load stays what `mean_interval` says: batches are rarer the larger they are.
+            let batch = poisson.mean_batch_packets;
+            let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
+            let size = Distribution::Constant(poisson.packet_size_bytes);
+            let messages = Messages::new(activity, interval, size);
+            Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
+        }
+        Application::OnOff(on_off) => Source::OnOff(OnOff::new(
+            activity,
+            on_off.packet_size_bytes as u32,
+            on_off.rate_bps,
+            time_distribution(&on_off.on),
+            time_distribution(&on_off.off),
+        )),
+        Application::RequestResponse(model) => {
+            let server = Server::new(
+                Distribution::Constant(model.response_size_bytes),
+                time_distribution(&model.processing_time),
+            );
+            // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
+            let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
+            let request = Distribution::Constant(model.request_size_bytes);
+            let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
+            return (Source::Client(client), Some(server));
+        }
+    };
+    (source, None)
+}

@@ -1,0 +1,145 @@
+//! Building the world of a scenario: nodes, links, routes, sockets, applications, MIH functions.
+//!
+//! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
+//! change elsewhere in the scenario leaves them as they are.
+
+mod cells;
+mod dect;
+mod distribution;
+mod flows;
+mod links;
+mod mobile_ip;
+mod path;
+mod sctp;
+mod signalling;
+mod tcp;
+
+pub(crate) use self::cells::{radius_m, trajectory};
+pub(crate) use self::dect::first_frame;
+
+use crate::model::cell::Cell as CellModel;
+use crate::model::dect::Dect;
+use crate::model::link::Link as LinkModel;
+use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use crate::model::wifi::Wifi;
+use roamsim_engine::{Stream, Time};
+use roamsim_network::handover::Scheme;
+use roamsim_network::packet::IpVersion;
+use roamsim_network::recorder::Recorder;
+use roamsim_network::topology::{LinkId, NodeId, Topology};
+use roamsim_network::{Network, World};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+use std::io;
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    replication: u64,
+    nodes: BTreeMap<&'a str, NodeId>,
+}
+
+/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
+pub(crate) fn world(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+    recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
+) -> io::Result<World> {
+    let mut topology = Topology::default();
+    let nodes: BTreeMap<&str, NodeId> =
+        scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
+    let builder = Builder { scenario, seed, replication, nodes };
+    let links = builder.links(&mut topology);
+    builder.bind_multihomed(&mut topology);
+    topology.make_routes();
+    let cells: Vec<_> = (0..)
+        .map(LinkId)
+        .zip(&links)
+        .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
+        .map(|(number, link)| (number, link.addresses.clone()))
+        .collect();
+    let handovers = builder.handovers(&mut topology, &cells);
+    let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
+    let ip = match scenario.general.ip {
+        IpModel::Ipv6 => IpVersion::V6,
+        IpModel::Ipv4 => IpVersion::V4,
+    };
+    let recorder = recorder(&topology, ip)?;
+    let mut network = Network::new(topology, ip);
+    network.recorder = recorder;
+    let mut world = World::new(network);
+    world.handovers = handovers;
+    world.mobile_ip = mobile_ip;
+    for flow in &scenario.flows {
+        builder.flow(&mut world, flow);
+    }
+    // After the flows, whose packets a loss may name.
+    for link in links {
+        let (machine, name) = match link.model {
+            NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
+            NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
+            NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
+            NewMachine::Dect(model) => {
+                let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
+                let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
+                (dect::access(model, wanted.unwrap_or_default(), stream), &model.name)
+            }
+        };
+        world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
+    }
+    for signalling in &scenario.signalling {
+        builder.signalling(&mut world, signalling);
+    }
+    // At last, because without a way out a station would have no address.
+    for station in &world.handovers.stations {
+        if station.scheme == Scheme::Bridged {
+            world.network.topology.set_egress(station.node, None);
+        }
+    }
+    Ok(world)
+}
+
+/// A link that has its place in the topology, and waits for its machine.
+struct NewLink<'a> {
+    model: NewMachine<'a>,
+    addresses: Vec<Address>,
+}
+
+/// What a link's machine is made from.
+#[derive(Clone, Copy)]
+enum NewMachine<'a> {
+    /// The direction of a point-to-point link that starts from this end.
+    Wire(&'a LinkModel, usize),
+    Wifi(&'a Wifi),
+    Cell(&'a CellModel),
+    Dect(&'a Dect),
+}
+
+impl Builder<'_> {
+    /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two purposes
+    /// share a stream.
+    fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
+        let mut path = format!("{kind} {}", escaped(name));
+        for part in purpose {
+            path.push('/');
+            path += part;
+        }
+        Stream::new(self.seed, self.replication, &path)
+    }
+
+    /// What is generated is generated before its stop, and before the end of the run.
+    fn stop(&self, stop: Option<Time>) -> Time {
+        let end = Time::ZERO + self.scenario.general.duration;
+        stop.map_or(end, |stop| stop.min(end))
+    }
+
+    fn node(&self, name: &str) -> NodeId {
+        self.nodes[name]
+    }
+}
+
+/// A name without slashes.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

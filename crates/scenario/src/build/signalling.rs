@@ -1,0 +1,124 @@
+//! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
+
+use super::Builder;
+use super::distribution::{size_distribution, time_distribution};
+use super::path::path_mss;
+use super::sctp;
+use super::tcp::tcp_config;
+use crate::model::signalling::{
+    AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity,
+};
+use crate::model::transport::Transport;
+use roamsim_network::World;
+use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
+use roamsim_network::socket::User;
+use roamsim_network::topology::NodeId;
+use roamsim_network::world::SocketEnd;
+use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
+use roamsim_protocols::{Address, PeerAddress};
+
+impl Builder<'_> {
+    /// The MIHF of a node, made when it is first asked for.
+    fn mihf(&self, world: &mut World, name: &str) -> u32 {
+        let node = self.node(name);
+        if let Some(at) = world.mih_nodes.iter().position(|mih| mih.node == node) {
+            return at as u32;
+        }
+        let random = self.stream("mihf", name, &[]);
+        world.mih_nodes.push(MihNode::new(Mihf::new(mihf_id(name, node)), node, random));
+        (world.mih_nodes.len() - 1) as u32
+    }
+
+    pub(super) fn signalling(&self, world: &mut World, model: &SignallingModel) {
+        let number = world.signalling.len() as u32;
+        let stream = |purpose: &str| self.stream("signalling", &model.name, &[purpose]);
+        let names = [&model.from, &model.to];
+        let nodes = names.map(|name| self.node(name));
+        let mihfs = names.map(|name| self.mihf(world, name));
+        let ends =
+            mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
+        let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
+        let socket_ends = [0, 1].map(|at: usize| SocketEnd {
+            node: nodes[at],
+            port: ports[at],
+            user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
+        });
+        let sockets = match &model.transport {
+            Transport::Udp(_) => world.add_udp(socket_ends[0], socket_ends[1]),
+            Transport::Tcp(settings) => {
+                let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]));
+                let random = (stream("tcp/origin"), stream("tcp/responder"));
+                world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
+            Transport::Sctp(settings) => {
+                let random = (stream("sctp/origin"), stream("sctp/responder"));
+                sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
+            }
+        };
+        let sockets = sockets.expect("validation refuses signalling without a route");
+        let sockets = [sockets.source, sockets.sink];
+        for at in [0, 1] {
+            let peer = 1 - at;
+            let remote = world.network.topology.route(nodes[peer], nodes[at]);
+            let mih = &mut world.mih_nodes[mihfs[at] as usize];
+            mih.mihf.add_session(SessionConfig {
+                peer: mihf_id(names[peer], nodes[peer]),
+                remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
+                reliable,
+                acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
+                    timeout: settings.timeout,
+                    retransmissions: settings.retransmissions,
+                    mode: match settings.mode {
+                        AcknowledgementMode::Separate => mih::AcknowledgementMode::Separate,
+                        AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
+                    },
+                }),
+                validity: match model.acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
+                    Validity::Open => mih::Validity::Open,
+                    Validity::Acked => mih::Validity::Acked,
+                    Validity::Strict => mih::Validity::Strict,
+                },
+                lifetime: model.lifetime,
+                rate_limit: model.rate_limit.map(|limit| mih::RateLimit {
+                    bucket_packets: limit.bucket_packets,
+                    rate_per_s: limit.rate_per_s,
+                    queue_packets: limit.queue_packets,
+                }),
+            });
+            mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
+        }
+        let config = SignallingConfig {
+            name: model.name.clone(),
+            kind: match model.kind {
+                SignallingKind::Indication => Kind::Indication,
+                SignallingKind::Request => Kind::Request,
+            },
+            validity: match model.acknowledgement.map(|settings| settings.validity) {
+                None => "none",
+                Some(Validity::Open) => "open",
+                Some(Validity::Acked) => "acked",
+                Some(Validity::Strict) => "strict",
+            }
+            .to_owned(),
+            message_size: size_distribution(&model.message_size),
+            interval: time_distribution(&model.interval),
+            processing_time: time_distribution(&model.processing_time),
+            start: model.start,
+            stop: self.stop(model.stop),
+        };
+        let reporter = match config.kind {
+            Kind::Indication => nodes[0],
+            Kind::Request => nodes[1],
+        };
+        let ends = ((ends[0], stream("origin")), (ends[1], stream("responder")));
+        world.signalling.push(Signalling::new(config, reporter, ends.0, ends.1));
+    }
+}
+
+/// What an MIHF is called: its node's name, which is a host name where it fits into an MIHF_ID.
+fn mihf_id(name: &str, number: NodeId) -> MihfId {
+    let numbered = || MihfId::new(&format!("node-{}", number.0)).expect("15 octets fit into an MIHF_ID");
+    MihfId::new(name).unwrap_or_else(|_| numbered())
+}

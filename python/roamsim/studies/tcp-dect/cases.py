@@ -1,0 +1,52 @@
+"""What several files of this study need: names of cases, the limit, the burst, the air interface."""
+
+from __future__ import annotations
+
+import math
+
+from roamsim.study.data import Data, Row
+from roamsim.theory import dect
+
+REFERENCE, ERRORS, HANDOVERS = "reference", "doubled BER", "doubled handover probability"
+LOAD = "high background load"
+POISSON, BATCHES = "Poisson arrivals", "batch arrivals"
+#: The five cases of figure 5.
+CASES = (REFERENCE, ERRORS, HANDOVERS, LOAD, BATCHES)
+#: Situation of the sensitivity table below saturation.
+BELOW = "20 segments/s"
+
+#: The names in results of the two directions of the connection.
+FLOWS = {"up": "data", "down": "data (reverse)"}
+#: Offered load at which the limit is taken, in segments/s.
+SATURATED = 50
+#: Segments/s that a bearer can carry: one of its 100 slots a second for each of 20 fragments.
+SEGMENTS_PER_BEARER_S = 5.0
+#: The burst of figure 6, in seconds.
+BURST_S = (5.0, 10.0)
+
+
+def ip_channel(ber_factor: float) -> dect.IpChannel:
+    """The Ip channel at a multiple of the BER."""
+    return dect.ip_channel(ber_good=1.7e-4 * ber_factor, ber_bad=3e-3 * ber_factor)
+
+
+def air_interface(ber_factor: float) -> float:
+    """TH / (5 N) that the Ip channel and the ACKs leave, at a multiple of the BER."""
+    return dect.saturated_ratio(ip_channel(ber_factor))
+
+
+def dropped_share(row: Row) -> float:
+    """Share of DLC frames, that is of IP packets, that the DLC dropped."""
+    frames = row["dlc_frames_dropped"] + row["dlc_frames_delivered"]
+    return float(row["dlc_frames_dropped"] / frames) if frames else math.nan
+
+
+def mean_between(data: Data, arrivals: str, from_s: float, until_s: float) -> dict[int, float]:
+    """Mean delay in each replication of the segments that were generated in a part of the run, in seconds."""
+    sums: dict[int, list[float]] = {}
+    for row in data.rows("burst", arrivals=arrivals):
+        if from_s <= row["from_s"] < until_s:
+            of_run = sums.setdefault(row["replication"], [0.0, 0.0])
+            of_run[0] += row["segments"] * row["mean_delay_s"]
+            of_run[1] += row["segments"]
+    return {replication: total / count for replication, (total, count) in sums.items()}

@@ -1,0 +1,104 @@
+"""The MAC: figure 4, states, channels and terminals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matplotlib.figure import Figure
+from roamsim import dectmap, dectstates, statistics
+from roamsim.result import Result
+from roamsim.study.data import Data
+from roamsim.study.judging import with_interval
+from roamsim.timeseries import Part
+
+from ..cases import REFERENCE, SATURATED
+from .cells import Rows
+
+#: The time line that is drawn, in seconds.
+SHOWN_S = (600.0, 900.0)
+#: The types of the other terminals.
+OTHERS = ("P08j", "P32", "P80", "Data")
+
+
+def state_diagram(data: Data) -> Figure:
+    """The terminal's states with their share of time, and its transitions, over all replications."""
+    return dectstates.draw(_counts(data, REFERENCE, "User"))
+
+
+def _counts(data: Data, case: str, kind: str) -> dectstates.Counts:
+    where: dict[str, Any] = {"case": case, "offered": SATURATED, "type": kind}
+    tables = ("dect_states", "dect_transitions")
+    return dectstates.added_up(*(data.rows_of("throughput", table, **where) for table in tables))
+
+
+def states(data: Data) -> Rows:
+    """Share of time of each state, of the terminal in each case and of the other types in the reference case."""
+    rows = []
+    for state in dectstates.PLACES:
+        row: dict[str, Any] = {"state": state}
+        for case in data.labels("throughput", "case"):
+            where = {"case": case, "offered": SATURATED, "type": "User", "state": state}
+            found = data.rows_of("throughput", "dect_states", **where)
+            row[f"{case} (%)"] = with_interval(statistics.mean([100 * one["share"] for one in found]))
+        row |= {f"{kind} (%)": 100 * _counts(data, REFERENCE, kind).share(state) for kind in OTHERS}
+        rows.append(row)
+    return rows
+
+
+def transitions(data: Data) -> Rows:
+    """How often each arrow of the diagram was taken in an hour, by a terminal of each type, in the reference case."""
+    counts = {kind: _counts(data, REFERENCE, kind) for kind in (*OTHERS, "User")}
+    hours = counts["User"].hours
+    return [
+        {
+            "from": start,
+            "to": end,
+            **{
+                f"{kind if kind != 'User' else 'the terminal'} /h": counts[kind].transitions[start, end] / hours
+                for kind in counts
+            },
+        }
+        for start, end in counts["User"].transitions
+    ]
+
+
+def terminals(data: Data) -> Rows:
+    """Calls, bearers and handovers by type, in each case."""
+    rows = []
+    for case in data.labels("throughput", "case"):
+        where = {"case": case, "offered": SATURATED}
+        for kind in (*OTHERS, "User"):
+            found = data.rows_of("throughput", "dect_terminals", type=kind, **where)
+            measured_s = math.fsum(row["measured_s"] for row in data.rows_of("throughput", "dect", **where))
+
+            def of(part: str, whole: str, found: Rows = found) -> float | None:
+                total = sum(row[whole] for row in found)
+                return 100 * sum(row[part] for row in found) / total if total else None
+
+            rows.append(
+                {
+                    "case": case,
+                    "type": kind if kind != "User" else "the terminal",
+                    "mean bearers": with_interval(statistics.mean([row["mean_bearers"] for row in found])),
+                    "calls /h": 3600 * sum(row["calls"] for row in found) / measured_s,
+                    # The terminal's call begins anew each time, and ends in no other way.
+                    "blocked (%)": of("blocked", "calls") if kind != "User" else None,
+                    "dropped (%)": of("dropped", "calls") if kind != "User" else None,
+                    "attempts that met a channel in use (%)": of("attempts_occupied", "attempts"),
+                    "attempts that collided (%)": of("attempts_collided", "attempts"),
+                    "bearer handovers failed (%)": of("bearer_handovers_failed", "bearer_handovers"),
+                    "connection handovers with loss (%)": of(
+                        "connection_handovers_with_loss", "connection_handovers"
+                    ),
+                }
+            )
+        occupied = data.estimate("throughput", "occupied_channels", **where)
+        rows.append({"case": case, "type": "all, channels of 360", "mean bearers": with_interval(occupied)})
+    return rows
+
+
+def occupancy(result: Result) -> Figure:
+    """Channels, bearers, queues and handovers of one run."""
+    (recording,) = dectmap.recordings(result, Part(start_s=SHOWN_S[0], end_s=SHOWN_S[1]))
+    return dectmap.draw(recording)

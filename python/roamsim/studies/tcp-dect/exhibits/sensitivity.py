@@ -1,0 +1,112 @@
+"""What depends on the choices that the publication leaves open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from roamsim.study.data import Data, Metric, Row
+from roamsim.study.judging import Verdict, positive, within
+
+from ..cases import BELOW, ERRORS, LOAD, REFERENCE, dropped_share
+from .cells import Rows, shown
+
+#: Situations beyond saturation, and their names in the columns.
+SITUATIONS = {REFERENCE: "reference", ERRORS: "doubled BER", LOAD: "high load"}
+
+
+def sensitivity(data: Data) -> Rows:
+    """What comes out with each choice, one row a choice."""
+    rows = []
+    for choice in data.labels("sensitivity", "choice"):
+        row: dict[str, Any] = {"choice": choice}
+        for situation, name in SITUATIONS.items():
+            at = {"choice": choice, "situation": situation}
+            row[f"TH_teo, {name}"] = shown(data, "sensitivity", "throughput_teo", at)
+            row[f"TH, {name}"] = shown(data, "sensitivity", "throughput", at)
+            row[f"TH/TH_teo, {name}"] = shown(data, "sensitivity", "ratio", at)
+        below = {"choice": choice, "situation": BELOW}
+        row["mean delay (s)"] = shown(data, "sensitivity", "mean_delay_s", below)
+        row["99 % delay over mean"] = shown(data, "sensitivity", _tail, below)
+        row["TCP timeouts"] = sum(one["timeouts"] for one in data.rows("sensitivity", choice=choice))
+        rows.append(row)
+    return rows
+
+
+def _tail(row: Row) -> float:
+    return float(row["p99_delay_s"] / row["mean_delay_s"])
+
+
+Holds = Callable[[Data, Any], Verdict]
+
+
+def _is(situation: str, metric: Metric, low: float, high: float) -> Holds:
+    """Whether a metric lies in a range with a choice, in a situation."""
+
+    def holds(data: Data, choice: Any) -> Verdict:
+        return within(data.estimate("sensitivity", metric, choice=choice, situation=situation), low, high, "").verdict
+
+    return holds
+
+
+def _lower(metric: Metric, small: str, large: str) -> Holds:
+    """Whether a metric is lower in one situation than in another with a choice, replication by replication."""
+
+    def holds(data: Data, choice: Any) -> Verdict:
+        situations = ({"choice": choice, "situation": situation} for situation in (small, large))
+        return positive(data.difference("sensitivity", metric, *situations), "").verdict
+
+    return holds
+
+
+def _no_timeout(data: Data, choice: Any) -> Verdict:
+    return "differs" if any(row["timeouts"] for row in data.rows("sensitivity", choice=choice)) else "agrees"
+
+
+#: What may hold with a choice, by the rules of the statements.
+FINDINGS: dict[str, Holds] = {
+    "TH_teo is 30 to 33 segments/s in the reference case": _is(REFERENCE, "throughput_teo", 30, 33),
+    "TH is 22.5 to 27.5 segments/s at the limit in the reference case": _is(REFERENCE, "throughput", 22.5, 27.5),
+    "TH / TH_teo is 0.76 to 0.80 in the reference case": _is(REFERENCE, "ratio", 0.76, 0.80),
+    "TH / TH_teo is 0.66 to 0.70 with doubled BER": _is(ERRORS, "ratio", 0.66, 0.70),
+    "TH / TH_teo is 0.81 to 0.85 under high load": _is(LOAD, "ratio", 0.81, 0.85),
+    "doubled BER lowers TH / TH_teo": _lower("ratio", ERRORS, REFERENCE),
+    "high load raises TH / TH_teo": _lower("ratio", REFERENCE, LOAD),
+    "high load lowers TH_teo": _lower("throughput_teo", LOAD, REFERENCE),
+    "the DLC drops less than one frame in 10 000 with doubled BER": _is(ERRORS, dropped_share, 0, 1e-4),
+    "there is no TCP timeout": _no_timeout,
+    "the mean delay at 20 segments/s is below 1 s": _is(BELOW, "mean_delay_s", 0, 1),
+    "the 99 % delay is above 4.6 means, the exponential's": _is(BELOW, _tail, math.log(100), math.inf),
+}
+
+
+def robustness(data: Data) -> Rows:
+    """Of each finding, with which choices it holds."""
+    choices = data.labels("sensitivity", "choice")
+    rows = []
+    for finding, holds in FINDINGS.items():
+        verdicts: dict[Verdict, list[str]] = {"agrees": [], "differs": [], "not decidable": []}
+        for choice in choices:
+            verdicts[holds(data, choice)].append(str(choice))
+        yes, no = verdicts["agrees"], verdicts["differs"]
+        open_ones = verdicts["not decidable"]
+        # One choice in ten may be open (chosen): more, and nothing is said of all of them.
+        if yes and no:
+            kind = "depends on the choice"
+        elif 10 * len(open_ones) > len(choices):
+            kind = "not decidable"
+        else:
+            kind = "robust" if yes else "never"
+        named = f"only with {', '.join(yes)}" if len(yes) < len(no) else f"not with {', '.join(no)}"
+        rows.append(
+            {
+                "finding": finding,
+                "": kind,
+                "holds": len(yes),
+                "does not": len(no),
+                "not decidable": len(open_ones),
+                "exceptions": named if yes and no else "",
+            }
+        )
+    return rows
