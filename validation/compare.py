@@ -177,8 +177,9 @@ def main() -> None:
             write(arguments.json, found, outcomes)
     text, unexplained = report(plan, builds, outcomes)
     sys.stdout.write(text)
-    if arguments.update and len(builds) < len(SIMULATORS):
-        sys.stderr.write(f"{arguments.update} is left as it was: it is about {', '.join(SIMULATORS)}\n")
+    if arguments.update and (len(builds) < len(SIMULATORS) or len(plan) < len(parts(VARIANTS, quick=False))):
+        whole = f"all parts in {', '.join(SIMULATORS)}"
+        sys.stderr.write(f"{arguments.update} is left as it was: it is about {whole}\n")
     elif arguments.update:
         document.replace(arguments.update, "validation", text)
     if unexplained and not arguments.quick:
