@@ -3,7 +3,7 @@
 # make lint    formats, lints and types, Rust and Python
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
-# make validate  the same runs in ns-3 and ns-2, beside ours; what it finds stands in docs/validation.md
+# make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -70,12 +70,14 @@ bench: setup
 	$(SAY) 'Measuring: TCP alone, two connections back to back'
 	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	cargo bench -p roamsim-protocols --bench sctp --locked --quiet -- --noplot
+	$(SAY) 'Measuring: one bulk flow over a wired link, TCP beside SCTP'
+	cargo bench -p roamsim-scenario --bench bulk --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
-	$(BIN)/python -m validation.compare --json results/validation.json
+	$(BIN)/python -m validation.compare --json results/validation.json --update docs/validation.md
 
 lock:
 	$(PYTHON) -m venv .venv-lock

@@ -108,7 +108,14 @@ def test_data_both_ways_is_one_conversation_of_which_each_direction_acknowledges
     file = tmp_path / "alice.pcapng"
     tshark(everything, "-Y", 'frame.interface_name == "alice:pipe"', "-w", str(file))
     found = "tcp.analysis." + " || tcp.analysis.".join(
-        ("retransmission", "duplicate_ack", "out_of_order", "lost_segment", "ack_lost_segment", "spurious_retransmission")
+        (
+            "retransmission",
+            "duplicate_ack",
+            "out_of_order",
+            "lost_segment",
+            "ack_lost_segment",
+            "spurious_retransmission",
+        )
     )
     assert tshark(file, "-Y", found) == ""
     fields = ("ip.src", "tcp.stream", "tcp.seq", "tcp.len", "tcp.ack")
@@ -186,7 +193,9 @@ def test_gap_blocks_are_dissected(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("ip", "kind"), [("ipv4", "5"), ("ipv6", "6")])
 def test_changes_of_addresses_are_dissected(tmp_path: Path, ip: str, kind: str) -> None:
-    file = capture(tmp_path, ROOT / "examples" / "mobile-sctp.toml", **{"scenario.duration": "60s", "scenario.ip": ip})
+    file = capture(
+        tmp_path, ROOT / "examples" / "mobile-sctp.toml", **{"scenario.duration": "60s", "scenario.ip": ip}
+    )
     assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || sctp.checksum.status == 0") == ""
     # RFC 5061 4.1.1, 4.1.2: ASCONF is 0xC1, ASCONF ACK 0x80; 4.2: add 0xC001, delete 0xC002, set primary 0xC004.
     fields = ("-e", "sctp.parameter_type", "-e", "sctp.asconf_seq_nr_number", "-e", "frame.interface_name")

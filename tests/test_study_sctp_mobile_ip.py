@@ -46,6 +46,63 @@ def test_every_change_is_run_and_changes_something(loaded: study.Study) -> None:
         assert any(p.settings != base[p.labels["protocol"], p.labels["bottleneck"]].settings for p in changed), name
 
 
+def test_every_open_parameter_has_its_values(loaded: study.Study) -> None:
+    parameters = loaded.code.OPEN_PARAMETERS
+    named = {name.partition(":")[0] for name in parameters}
+    assert named == {
+        "speed",
+        "radius",
+        "overlap",
+        "advertisement period",
+        "error function",
+        "segment size",
+        "window",
+    }
+    for names in parameters.values():
+        assert set(names) <= set(loaded.code.VARIATIONS) - {"as chosen"}
+
+
+def test_a_radius_is_changed_with_the_speed_as_it_is(loaded: study.Study) -> None:
+    for parameter, names in loaded.code.OPEN_PARAMETERS.items():
+        if not parameter.startswith("radius"):
+            continue
+        for name in names:
+            settings = loaded.code.variation(name, {"protocol": "TCP Reno"})
+            assert "node.mh.motion.speed" not in settings
+            apart_m = int(settings["node.mh.motion.to.x"].removesuffix("m"))
+            coverage = settings["cell.foreign.coverage"]
+            radius_m = int(coverage["radius"].removesuffix("m"))
+            if "overlap" in parameter:
+                assert 2 * radius_m - apart_m == 100
+            else:
+                assert apart_m == 400
+            # At 200 m: 1.018e-5 (200 / 250)^4 = 4.170e-6.
+            at_200_m = coverage["error_at_edge"] * (200 / radius_m) ** 4
+            assert (at_200_m == pytest.approx(4.170e-6, rel=1e-3)) == ("errors" in parameter)
+
+
+def test_timestamps_make_packets_of_tcp_longer_than_those_of_sctp(loaded: study.Study) -> None:
+    name = "packets of 1052 B for TCP (timestamps), no heartbeats of SCTP"
+    changed = {**loaded.code.protocol("TCP SACK", {}), **loaded.code.variation(name, {"protocol": "TCP SACK"})}
+    result = roamsim.run(
+        FOLDER / "scenarios/radio.toml", set={**changed, "scenario.duration": "20s"}, trace=["segments"]
+    )
+    sent = [row for row in result.tables["segments"].iter_rows(named=True) if row["event"] == "sent"]
+    assert {row["end_bytes"] - row["start_bytes"] for row in sent} == {1000}
+    # IPv4 20, TCP 20, timestamps 12 (RFC 7323 appendix A), user data 1000; and a SYN: 40, MSS 4, SACK
+    # permitted 4, timestamps 12.
+    links = result.tables["links"].iter_rows(named=True)
+    (wire,) = (row for row in links if row["name"] == "wireline" and row["from"] == "router")
+    assert wire["sent_bytes"] == 60 + 1052 * (wire["sent_packets"] - 1)
+
+
+def test_errors_by_air_time_are_those_of_a_bit_that_takes_longer(loaded: study.Study) -> None:
+    at_150 = loaded.code.radio_by_air_time(150, {})["cell.home.coverage"]["error_at_edge"]
+    # 2000 / 150 = 13.33
+    assert at_150 / 1.018e-5 == pytest.approx(13.333, rel=1e-3)
+    assert loaded.code.radio_by_air_time(2000, {})["cell.home.coverage"]["error_at_edge"] == 1.018e-5
+
+
 def test_patterns_lose_six_segments_of_one_window_none_next_to_another(loaded: study.Study) -> None:
     patterns = loaded.code.PATTERNS
     assert len(set(patterns)) == 10

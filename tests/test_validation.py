@@ -153,3 +153,45 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     builds, found = compare.read(tmp_path / "runs.json")
     assert found == outcomes
     assert builds["roamsim"].startswith("Roamsim ")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A document with the part that the comparison writes."""
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- validation:start -->\nold\n<!-- validation:end -->\nbehind\n")
+    return page
+
+
+@pytest.mark.parametrize("narrowed", [["--quick"], ["--only", "sctp"], ["--variant", "reno"]])
+def test_the_document_is_written_whole_or_not_at_all(
+    page: Path, narrowed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["compare", "--update", str(page), *narrowed])
+    with pytest.raises(SystemExit) as ended:
+        compare.main()
+    assert ended.value.code == 2
+    assert "\nold\n" in page.read_text()
+
+
+def test_the_document_stays_as_it_is_when_a_simulator_or_a_part_is_missing(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builds = [compare.Simulator(name, f"build of {name}", lambda _: outcome(1)) for name in compare.SIMULATORS]
+    all_parts = {
+        (part.name, case.labels): {name: [(run, outcome(1)) for run in case.runs[:2]] for name in compare.SIMULATORS}
+        for part in parts(VARIANTS, quick=False)
+        for case in part.cases
+    }
+    without_sctp = {key: pairs for key, pairs in all_parts.items() if key[0] != "sctp"}
+    for there, outcomes, left in (
+        (builds, all_parts, False),
+        (builds[:2], all_parts, True),
+        (builds, without_sctp, True),
+    ):
+        compare.write(tmp_path / "runs.json", there, outcomes)
+        page.write_text("<!-- validation:start -->\nold\n<!-- validation:end -->\n")
+        monkeypatch.setattr("sys.argv", ["compare", "--from", str(tmp_path / "runs.json"), "--update", str(page)])
+        compare.main()
+        assert ("\nold\n" in page.read_text()) == left
+        assert ("is left as it was: it is about all parts in roamsim, ns-3, ns-2" in capsys.readouterr().err) == left

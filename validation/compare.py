@@ -5,7 +5,8 @@
 
 A simulator that is missing is left out, and said so. A difference over 10 % carries the letter of its explanation
 (validation/explanations.py); one without an explanation is marked and, unless the look is a quick one, makes the exit
-code 1. `--from FILE` prints the tables of runs that `--json` wrote, and runs nothing.
+code 1. `--from FILE` prints the tables of runs that `--json` wrote, and runs nothing. `--update` writes the measured
+part of the document whole: it wants all parts and variants, and leaves it as it was when a simulator is missing.
 """
 
 import argparse
@@ -26,6 +27,8 @@ from validation.runs import Outcome, Run
 from validation.tables import Outcomes, report
 
 PROGRAMS = Path(__file__).parent / "programs"
+#: All there are, ours first.
+SIMULATORS = ("roamsim", "ns-3", "ns-2")
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,8 @@ def main() -> None:
     parser.add_argument("--from", type=Path, dest="source", help="run nothing: take the runs of such a file")
     parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
     arguments = parser.parse_args()
+    if arguments.update and (arguments.quick or arguments.only or arguments.variant):
+        parser.error("--update writes the whole document: without --quick, --only and --variant")
     plan = [
         part
         for part in parts(arguments.variant or VARIANTS, quick=arguments.quick)
@@ -172,7 +177,10 @@ def main() -> None:
             write(arguments.json, found, outcomes)
     text, unexplained = report(plan, builds, outcomes)
     sys.stdout.write(text)
-    if arguments.update:
+    if arguments.update and (len(builds) < len(SIMULATORS) or len(plan) < len(parts(VARIANTS, quick=False))):
+        whole = f"all parts in {', '.join(SIMULATORS)}"
+        sys.stderr.write(f"{arguments.update} is left as it was: it is about {whole}\n")
+    elif arguments.update:
         document.replace(arguments.update, "validation", text)
     if unexplained and not arguments.quick:
         raise SystemExit(f"{unexplained} differences over 10 % are not explained")

@@ -186,11 +186,13 @@ fn in_flight(road: Road, packets: usize) -> Pair {
     pair
 }
 
+#[expect(clippy::print_stderr, reason = "a benchmark reports to its user")]
 fn flights(criterion: &mut Criterion) {
     for (name, road) in [("whole", Road::Whole), ("holes", Road::Holes), ("shuffled", Road::Shuffled)] {
         let mut group = criterion.benchmark_group(format!("sctp_flight_{name}"));
         for packets in [10, 1000, 50_000] {
             let arrive = until_acknowledged(&mut in_flight(road, packets));
+            eprintln!("sctp_flight_{name}/{packets}: {arrive} packets arrive");
             group.throughput(Throughput::Elements(arrive));
             group.bench_function(BenchmarkId::from_parameter(packets), |bencher| {
                 bencher.iter_batched_ref(

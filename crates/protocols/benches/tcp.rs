@@ -175,11 +175,13 @@ fn measured_flight(pair: &mut Pair) -> u64 {
     until_acknowledged(pair)
 }
 
+#[expect(clippy::print_stderr, reason = "a benchmark reports to its user")]
 fn flights(criterion: &mut Criterion) {
     for (name, path) in [("whole", Path::Whole), ("holes", Path::Holes), ("shuffled", Path::Shuffled)] {
         let mut group = criterion.benchmark_group(format!("flight_{name}"));
         for segments in [10, 1000, 50_000] {
             let arrive = until_acknowledged(&mut in_flight(path, segments));
+            eprintln!("flight_{name}/{segments}: {arrive} segments arrive");
             group.throughput(Throughput::Elements(arrive));
             group.bench_function(BenchmarkId::from_parameter(segments), |bencher| {
                 bencher.iter_batched_ref(

@@ -55,7 +55,7 @@ fn measured_run(prepared: &mut Prepared) {
 fn data_packets(outcome: &Outcome) -> u64 {
     let table = outcome.tables.iter().find(|table| table.name == "flows").expect("the table");
     match &table.columns.iter().find(|column| column.name == "segments_sent").expect("the column").values {
-        Values::Integer(values) => values[0] as u64,
+        Values::Integer(values) => values[0],
         _ => 0,
     }
 }

@@ -198,7 +198,11 @@ fn data_that_acknowledges_nothing_new_is_no_duplicate_ack() {
     let transport = "protocol = \"tcp\", nagle = false, delayed_ack = false, piggyback_acks = false";
     let result = outcome(&flow(transport, POISSON), Trace { segments: true, ..Trace::default() });
     let rows = texts(&result, "segments", "event").into_iter().zip(
-        numbers(&result, "segments", "start_bytes").into_iter().zip(numbers(&result, "segments", "end_bytes")),
+        numbers(&result, "segments", "start_bytes").into_iter().zip(numbers(
+            &result,
+            "segments",
+            "end_bytes",
+        )),
     );
     let heard: Vec<_> = rows.filter(|(event, _)| event == "acknowledged").collect();
     assert!(heard.len() > 2000, "{}", heard.len());

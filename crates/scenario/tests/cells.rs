@@ -178,6 +178,17 @@ fn addresses_that_stay_with_their_cells_are_left_behind() {
 }
 
 #[test]
+fn a_base_station_with_several_addresses_sends_from_none_that_is_for_all() {
+    let text = walk("80m", "0m")
+        .replace("name = \"west\"\nposition", "name = \"west\"\nmultihomed = true\nposition")
+        .replace("from = \"server\"\nto = \"walker\"", "from = \"west\"\nto = \"server\"")
+        .replace("protocol = \"udp\"", "protocol = \"sctp\"");
+    let outcome = outcome(&text);
+    let flows = table(&outcome, "flows");
+    assert_eq!(floats(flows, "delivered_packets"), floats(flows, "sent_packets"));
+}
+
+#[test]
 fn a_file_of_motion_becomes_part_of_the_scenario() {
     let motion = "motion = { kind = \"linear\", to = { x = \"100m\", y = \"0m\" }, speed = \"10m/s\" }";
     let file = "motion = { kind = \"bonnmotion\", file = \"tests/files/two.movements\", node = 1 }";

@@ -1,4 +1,8 @@
-//! What the scripts of all protocols share: comments, settings, times, assertions.
+//! What the scripts of transport protocols share: comments, settings, times, assertions, and the runner.
+
+mod runner;
+
+pub use runner::{Subject, run};
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,33 +1,37 @@
 //! The notation of SCTP scripts: packetdrill's for chunks, reading and printing.
 
-use roamsim_engine::Span;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{
     AddressForm, Asconf, AsconfAck, Change, Chunk, Config, Data, Event, Init, Packet, Parameter, Path, Rules,
     Sack,
 };
 
-use crate::script::{Assertion, ScriptLine, assertions, lines, on_off, span, value};
+use crate::script::{on_off, span, value};
 
-pub struct Script {
+/// What `--key=value` sets.
+pub struct Settings {
     pub config: Config,
     pub tag: u32,
     pub tsn: u32,
     pub local_addresses: u32,
     pub remote_addresses: u32,
-    pub lines: Vec<Line>,
 }
 
-pub struct Line {
-    pub number: usize,
-    pub source: String,
-    pub relative: bool,
-    pub offset: Span,
-    pub margin: Span,
-    pub action: Action,
+impl Default for Settings {
+    /// No HEARTBEATs and no list of extensions but where they are the subject; packets of round numbers.
+    fn default() -> Settings {
+        let config = Config {
+            packet_bytes: 1028,
+            heartbeat_interval: None,
+            dynamic_addresses: false,
+            ..Config::default()
+        };
+        Settings { config, tag: 1, tsn: 1, local_addresses: 1, remote_addresses: 1 }
+    }
 }
 
-pub enum Action {
+/// What peer or application do.
+pub enum Step {
     Open,
     Listen,
     Send { stream: u16, bytes: u64, count: u64, unordered: bool, accepted: bool },
@@ -38,52 +42,19 @@ pub enum Action {
     RequestFrom { source: Address, accepted: bool },
     Readdress { local: Vec<Address>, remote: Vec<Address>, accepted: bool },
     Arrives { path: Option<Path>, tag: Option<u32>, chunks: Vec<Chunk> },
-    Sent(Expected),
-    Event(String),
-    Assert(Vec<Assertion>),
 }
 
 /// A packet that a line expects; what is `None` is not looked at.
 pub struct Expected {
-    pub text: String,
     pub path: Option<Path>,
     pub tag: Option<u32>,
     /// As [`packet_text`] writes it, `...` for anything.
     pub pattern: String,
 }
 
-/// Reads a script; the error comes with its line.
-pub fn parse(text: &str) -> Result<Script, (usize, String)> {
-    let mut script = Script {
-        // No HEARTBEATs and no list of extensions but where they are the subject; packets of round numbers.
-        config: Config {
-            packet_bytes: 1028,
-            heartbeat_interval: None,
-            dynamic_addresses: false,
-            ..Config::default()
-        },
-        tag: 1,
-        tsn: 1,
-        local_addresses: 1,
-        remote_addresses: 1,
-        lines: Vec::new(),
-    };
-    for line in lines(text)? {
-        match line {
-            ScriptLine::Setting { number, key, value } => {
-                set(&mut script, &key, &value).map_err(|error| (number, error))?;
-            }
-            ScriptLine::Action { number, source, relative, offset, margin, text } => {
-                let action = parse_action(&text).map_err(|error| (number, error))?;
-                script.lines.push(Line { number, source, relative, offset, margin, action });
-            }
-        }
-    }
-    Ok(script)
-}
-
-fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
-    let config = &mut script.config;
+/// Reads one of the settings.
+pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String> {
+    let config = &mut settings.config;
     let span_or_off = |text: &str| if text == "off" { Ok(None) } else { span(text).map(Some) };
     match key {
         "rules" => {
@@ -115,30 +86,26 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "heartbeat_interval" => config.heartbeat_interval = span_or_off(text)?,
         "cookie_life" => config.cookie_life = span(text)?,
         "dynamic_addresses" => config.dynamic_addresses = on_off(text)?,
-        "tag" => script.tag = value(text)?,
-        "tsn" => script.tsn = value(text)?,
-        "local_addresses" => script.local_addresses = value(text)?,
-        "remote_addresses" => script.remote_addresses = value(text)?,
+        "tag" => settings.tag = value(text)?,
+        "tsn" => settings.tsn = value(text)?,
+        "local_addresses" => settings.local_addresses = value(text)?,
+        "remote_addresses" => settings.remote_addresses = value(text)?,
         _ => return Err(format!("unknown setting `{key}`")),
     }
     Ok(())
 }
 
-fn parse_action(text: &str) -> Result<Action, String> {
+/// Reads what follows `>`.
+pub fn parse_expected(text: &str) -> Result<Expected, String> {
+    let (path, tag, body) = parse_head(text)?;
+    Ok(Expected { path, tag, pattern: body.split_whitespace().collect::<Vec<_>>().join(" ") })
+}
+
+/// Reads what peer or application do.
+pub fn parse_step(text: &str) -> Result<Step, String> {
     if let Some(packet) = text.strip_prefix('<') {
         let (path, tag, body) = parse_head(packet)?;
-        return Ok(Action::Arrives { path, tag, chunks: parse_chunks(body)? });
-    }
-    if let Some(packet) = text.strip_prefix('>') {
-        let (path, tag, body) = parse_head(packet)?;
-        let pattern = body.split_whitespace().collect::<Vec<_>>().join(" ");
-        return Ok(Action::Sent(Expected { text: packet.trim().to_owned(), path, tag, pattern }));
-    }
-    if let Some(rest) = text.strip_prefix("%{") {
-        return assertions(rest).map(Action::Assert);
-    }
-    if let Some(event) = text.strip_prefix("event ") {
-        return Ok(Action::Event(event.split_whitespace().collect::<Vec<_>>().join(" ")));
+        return Ok(Step::Arrives { path, tag, chunks: parse_chunks(body)? });
     }
     let unknown = || format!("unknown action `{text}`");
     let (call, accepted) = match text.split_once('=') {
@@ -149,21 +116,21 @@ fn parse_action(text: &str) -> Result<Action, String> {
     let argument = rest.strip_suffix(')').ok_or_else(unknown)?;
     let words: Vec<&str> = argument.split([',', ' ']).filter(|word| !word.is_empty()).collect();
     Ok(match name {
-        "connect" => Action::Open,
-        "listen" => Action::Listen,
-        "close" => Action::Close,
-        "abort" => Action::Abort,
-        "set_primary" => Action::SetPrimary(parse_path(argument).ok_or_else(unknown)?),
+        "connect" => Step::Open,
+        "listen" => Step::Listen,
+        "close" => Step::Close,
+        "abort" => Step::Abort,
+        "set_primary" => Step::SetPrimary(parse_path(argument).ok_or_else(unknown)?),
         "send" => parse_send(&words, accepted)?,
         "reconfigure" => parse_reconfigure(&words, accepted)?,
-        "request_from" => Action::RequestFrom { source: Address(value(argument)?), accepted },
+        "request_from" => Step::RequestFrom { source: Address(value(argument)?), accepted },
         "readdress" => parse_readdress(&words, accepted)?,
         _ => return Err(unknown()),
     })
 }
 
 /// `BYTES [sid N] [count N] [unordered]`.
-fn parse_send(words: &[&str], accepted: bool) -> Result<Action, String> {
+fn parse_send(words: &[&str], accepted: bool) -> Result<Step, String> {
     let (bytes, mut rest) = words.split_first().ok_or("how many octets?")?;
     let (mut stream, mut count, mut unordered) = (0, 1, false);
     loop {
@@ -184,11 +151,11 @@ fn parse_send(words: &[&str], accepted: bool) -> Result<Action, String> {
             _ => return Err(format!("`{}` is none of sid, count, unordered", rest.join(" "))),
         };
     }
-    Ok(Action::Send { stream, bytes: value(bytes)?, count, unordered, accepted })
+    Ok(Step::Send { stream, bytes: value(bytes)?, count, unordered, accepted })
 }
 
 /// `from N [add N] [delete N] [primary N]`.
-fn parse_reconfigure(words: &[&str], accepted: bool) -> Result<Action, String> {
+fn parse_reconfigure(words: &[&str], accepted: bool) -> Result<Step, String> {
     let ["from", source, changes @ ..] = words else { return Err("from which address?".to_owned()) };
     let changes = changes.chunks(2).map(|pair| {
         let [kind, number] = pair else { return Err("a change without an address".to_owned()) };
@@ -201,18 +168,18 @@ fn parse_reconfigure(words: &[&str], accepted: bool) -> Result<Action, String> {
         }
     });
     let source = Address(value(source)?);
-    Ok(Action::Reconfigure { changes: changes.collect::<Result<_, _>>()?, source, accepted })
+    Ok(Step::Reconfigure { changes: changes.collect::<Result<_, _>>()?, source, accepted })
 }
 
 /// `LOCAL ... to REMOTE ...`.
-fn parse_readdress(words: &[&str], accepted: bool) -> Result<Action, String> {
+fn parse_readdress(words: &[&str], accepted: bool) -> Result<Step, String> {
     let addresses = |words: &[&str]| words.iter().map(|word| value(word).map(Address)).collect();
     let mut sides = words.split(|&word| word == "to");
     let (Some(local), Some(remote)) = (sides.next(), sides.next()) else {
         return Err("`to` separates the addresses of this end from those of the peer".to_owned());
     };
     let (local, remote): (Result<_, String>, Result<_, String>) = (addresses(local), addresses(remote));
-    Ok(Action::Readdress { local: local?, remote: remote?, accepted })
+    Ok(Step::Readdress { local: local?, remote: remote?, accepted })
 }
 
 /// `LOCAL-REMOTE`.

@@ -1,171 +1,109 @@
-//! The runner of scripts.
+//! A TCP connection under a script.
 
 mod notation;
 
-use std::collections::VecDeque;
-
-use notation::{Action, Expected, Line, Script, parse, print_segment};
-use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::{Connection, Event, Flags, Options, SackBlocks, Segment, State};
+use notation::{Expected, Settings, Step, event_text, parse_segment, parse_step, print_segment, set};
+use roamsim_engine::Span;
+use roamsim_protocols::tcp::{Config, Connection, Flags, Options, SackBlocks, Segment, State};
 use roamsim_protocols::{Context, Machine};
+
+use crate::script::Subject;
 
 /// Runs a script; the error says where, what was expected and what happened.
 pub fn run(name: &str, text: &str) -> Result<(), String> {
-    let script = parse(text).map_err(|(line, error)| {
-        let source = text.lines().nth(line - 1).unwrap_or_default();
-        format!("{name}:{line}: {source}\n  {error}")
-    })?;
-    script.config.check().map_err(|error| format!("{name}: {error}"))?;
-    let mut runner = Runner {
-        tcp: Connection::new(&script.config, 1000, 2000, script.iss),
-        now: Time::ZERO,
-        random: Stream::new(0, 0, ""),
-        sent: VecDeque::new(),
-        events: Vec::new(),
-        trace: std::env::var_os("TCP_SCRIPT").is_some(),
-        script: &script,
-    };
-    for line in &script.lines {
-        runner.execute(line).map_err(|error| format!("{name}:{}: {}\n{error}", line.number, line.source))?;
+    crate::script::run::<Tcp>(name, text)
+}
+
+/// The connection; numbers of scripts are relative to the initial ones.
+struct Tcp {
+    connection: Connection,
+    iss: u32,
+    irs: u32,
+}
+
+impl Subject for Tcp {
+    type Settings = Settings;
+    type Step = Step;
+    type Expected = Expected;
+    type Sent = Segment;
+
+    const TRACE: &'static str = "TCP_SCRIPT";
+
+    fn settings() -> Settings {
+        Settings { config: Config::default(), iss: 100_000, irs: 200_000 }
     }
-    let last = text.lines().count() + 1;
-    runner.expect_silence().map_err(|error| format!("{name}:{last}: end of script\n{error}"))
-}
 
-struct Runner<'a> {
-    tcp: Connection,
-    now: Time,
-    random: Stream,
-    /// Sent and not yet expected by a line.
-    sent: VecDeque<(Time, Segment)>,
-    events: Vec<Event>,
-    trace: bool,
-    script: &'a Script,
-}
+    fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String> {
+        set(settings, key, text)
+    }
 
-impl Runner<'_> {
-    fn execute(&mut self, line: &Line) -> Result<(), String> {
-        let at = if line.relative { self.now + line.offset } else { Time::ZERO + line.offset };
-        if at < self.now {
-            return Err(format!("  the time lies before {}", self.now));
-        }
-        if let Action::Sent(expected) = &line.action {
-            return self.expect_sent(at, expected);
-        }
-        let looks_only = matches!(line.action, Action::Event(_) | Action::Assert(_));
-        if !(looks_only && at == self.now) {
-            self.advance(at);
-            self.expect_silence()?;
-        }
-        match &line.action {
-            Action::Connect => self.tcp.open(),
-            Action::Listen => self.tcp.listen(),
-            Action::Write(bytes) => self.tcp.write(*bytes),
-            Action::Close => self.tcp.close(),
-            Action::Abort => self.tcp.abort(),
-            Action::Read(bytes) => self.tcp.read(*bytes),
-            Action::SetReading(reading) => self.tcp.set_reading(*reading),
-            Action::Arrives(segment) => {
+    fn new(settings: Settings) -> Result<Tcp, String> {
+        let Settings { config, iss, irs } = settings;
+        config.check().map_err(|error| error.to_string())?;
+        Ok(Tcp { connection: Connection::new(&config, 1000, 2000, iss), iss, irs })
+    }
+
+    fn parse_step(text: &str) -> Result<Step, String> {
+        parse_step(text)
+    }
+
+    fn parse_expected(text: &str) -> Result<Expected, String> {
+        parse_segment(text)
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, step: &Step) -> Result<(), String> {
+        let tcp = &mut self.connection;
+        match step {
+            Step::Connect => tcp.open(),
+            Step::Listen => tcp.listen(),
+            Step::Write(bytes) => tcp.write(*bytes),
+            Step::Close => tcp.close(),
+            Step::Abort => tcp.abort(),
+            Step::Read(bytes) => tcp.read(*bytes),
+            Step::SetReading(reading) => tcp.set_reading(*reading),
+            Step::Arrives(segment) => {
                 let segment = Segment {
-                    options: shift_blocks(&segment.options, self.script.iss),
-                    seq: segment.seq.wrapping_add(self.script.irs),
-                    ack: segment.ack.wrapping_add(self.script.iss),
+                    options: shift_blocks(&segment.options, self.iss),
+                    seq: segment.seq.wrapping_add(self.irs),
+                    ack: segment.ack.wrapping_add(self.iss),
                     ..segment.clone()
                 };
-                self.tcp.handle_segment(&mut Context { now: self.now, random: &mut self.random }, &segment);
+                tcp.handle_segment(cx, &segment);
             }
-            Action::Event(event) => {
-                let told = std::mem::take(&mut self.events);
-                if !told.contains(event) {
-                    return Err(format!("  expected  {event:?}\n  got       {told:?}"));
-                }
-            }
-            Action::Assert(assertions) => {
-                for assertion in assertions {
-                    let value = self.value_of(&assertion.name)?;
-                    if !assertion.holds(&value) {
-                        return Err(format!(
-                            "  expected  {assertion}\n  got       {} == {value}",
-                            assertion.name
-                        ));
-                    }
-                }
-            }
-            Action::Sent(_) => {}
-        }
-        self.poll();
-        Ok(())
-    }
-
-    fn expect_sent(&mut self, at: Time, expected: &Expected) -> Result<(), String> {
-        let wanted = || format!("  expected  {at} > {}", expected.text);
-        if self.sent.is_empty() {
-            self.advance(at);
-        }
-        let Some((sent_at, segment)) = self.sent.pop_front() else {
-            return Err(format!("{}\n  got       nothing until then", wanted()));
-        };
-        self.now = self.now.max(sent_at);
-        let relative = self.relative(&segment);
-        if sent_at != at || !expected.matches(&relative) {
-            return Err(format!("{}\n  got       {sent_at} > {}", wanted(), print_segment(&relative)));
         }
         Ok(())
     }
 
-    fn expect_silence(&self) -> Result<(), String> {
-        match self.sent.front() {
-            None => Ok(()),
-            Some((at, segment)) => Err(format!(
-                "  expected  nothing\n  got       {at} > {}",
-                print_segment(&self.relative(segment))
-            )),
-        }
+    fn machine(&mut self) -> &mut impl Machine {
+        &mut self.connection
     }
 
-    /// Lets time pass until `at`, or until something is sent.
-    fn advance(&mut self, at: Time) {
-        while let Some(due) = self.tcp.poll_timeout().filter(|&due| due <= at) {
-            self.now = self.now.max(due);
-            self.tcp.handle_timeout(&mut Context { now: self.now, random: &mut self.random });
-            self.poll();
-            if !self.sent.is_empty() {
-                return;
-            }
-        }
-        self.now = at;
-    }
-
-    fn poll(&mut self) {
-        while let Some(segment) =
-            self.tcp.poll_transmit(&mut Context { now: self.now, random: &mut self.random })
-        {
-            if self.trace {
-                #[allow(clippy::print_stdout)] // asked for
-                {
-                    println!("{} > {}", self.now, print_segment(&self.relative(&segment)));
-                }
-            }
-            self.sent.push_back((self.now, segment));
-            assert!(self.sent.len() < 10_000, "endless sending");
-        }
-        while let Some(event) = self.tcp.poll_event() {
-            self.events.push(event);
-        }
-    }
-
-    fn relative(&self, segment: &Segment) -> Segment {
+    /// With relative numbers.
+    fn poll_sent(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
+        let segment = self.connection.poll_transmit(cx)?;
         let acknowledges = segment.flags.contains(Flags::ACK);
-        Segment {
-            options: shift_blocks(&segment.options, self.script.irs.wrapping_neg()),
-            seq: segment.seq.wrapping_sub(self.script.iss),
-            ack: if acknowledges { segment.ack.wrapping_sub(self.script.irs) } else { 0 },
-            ..segment.clone()
-        }
+        Some(Segment {
+            options: shift_blocks(&segment.options, self.irs.wrapping_neg()),
+            seq: segment.seq.wrapping_sub(self.iss),
+            ack: if acknowledges { segment.ack.wrapping_sub(self.irs) } else { 0 },
+            ..segment
+        })
+    }
+
+    fn poll_event(&mut self) -> Option<String> {
+        self.connection.poll_event().map(event_text)
+    }
+
+    fn text(&self, sent: &Segment) -> String {
+        print_segment(sent)
+    }
+
+    fn fits(&self, expected: &Expected, sent: &Segment) -> bool {
+        expected.matches(sent)
     }
 
     fn value_of(&self, name: &str) -> Result<String, String> {
-        let tcp = &self.tcp;
+        let tcp = &self.connection;
         let stats = tcp.stats();
         let span = |span: Span| format!("{}s", span.as_secs_f64());
         Ok(match name {

@@ -1,28 +1,20 @@
 //! The notation of scripts: reading and printing.
 
-use roamsim_engine::Span;
 use roamsim_protocols::tcp::{
     Config, Event, Flags, InitialWindow, Options, Segment, Timestamps, VegasThresholds,
 };
 
-use crate::script::{Assertion, ScriptLine, assertions, lines, on_off, span, value};
+use crate::script::{on_off, span, value};
 
-pub struct Script {
+/// What `--key=value` sets.
+pub struct Settings {
     pub config: Config,
     pub iss: u32,
     pub irs: u32,
-    pub lines: Vec<Line>,
 }
 
-pub struct Line {
-    pub number: usize,
-    pub source: String,
-    pub relative: bool,
-    pub offset: Span,
-    pub action: Action,
-}
-
-pub enum Action {
+/// What peer or application do.
+pub enum Step {
     Connect,
     Listen,
     Write(u64),
@@ -31,14 +23,10 @@ pub enum Action {
     Read(u64),
     SetReading(bool),
     Arrives(Segment),
-    Sent(Expected),
-    Event(Event),
-    Assert(Vec<Assertion>),
 }
 
 /// A segment that a line expects; what is `None` is not looked at.
 pub struct Expected {
-    pub text: String,
     segment: Segment,
     window: Option<u16>,
     options: Option<Options>,
@@ -54,27 +42,6 @@ impl Expected {
     }
 }
 
-/// Reads a script; the error comes with its line.
-pub fn parse(text: &str) -> Result<Script, (usize, String)> {
-    let mut script = Script { config: Config::default(), iss: 100_000, irs: 200_000, lines: Vec::new() };
-    for line in lines(text)? {
-        match line {
-            ScriptLine::Setting { number, key, value } => {
-                set(&mut script, &key, &value).map_err(|error| (number, error))?;
-            }
-            ScriptLine::Action { number, source, relative, offset, margin, text } => {
-                let action = match margin {
-                    Span::ZERO => parse_action(&text),
-                    _ => Err("times are exact here".to_owned()),
-                };
-                let action = action.map_err(|error| (number, error))?;
-                script.lines.push(Line { number, source, relative, offset, action });
-            }
-        }
-    }
-    Ok(script)
-}
-
 /// `ALPHA,BETA,GAMMA`.
 fn vegas(text: &str) -> Result<VegasThresholds, String> {
     let numbers = text.split(',').map(value).collect::<Result<Vec<u32>, _>>()?;
@@ -84,8 +51,9 @@ fn vegas(text: &str) -> Result<VegasThresholds, String> {
     Ok(VegasThresholds { alpha, beta, gamma })
 }
 
-fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
-    let config = &mut script.config;
+/// Reads one of the settings.
+pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String> {
+    let config = &mut settings.config;
     match key {
         "variant" => config.variant = text.parse().map_err(|error| format!("{error}"))?,
         "mss" => config.mss_bytes = value(text)?,
@@ -112,61 +80,51 @@ fn set(script: &mut Script, key: &str, text: &str) -> Result<(), String> {
         "fast_convergence" => config.fast_convergence = on_off(text)?,
         "msl" => config.msl = span(text)?,
         "vegas" => config.vegas = vegas(text)?,
-        "iss" => script.iss = value(text)?,
-        "irs" => script.irs = value(text)?,
+        "iss" => settings.iss = value(text)?,
+        "irs" => settings.irs = value(text)?,
         _ => return Err(format!("unknown setting `{key}`")),
     }
     Ok(())
 }
 
-fn parse_action(text: &str) -> Result<Action, String> {
+/// Reads what peer or application do.
+pub fn parse_step(text: &str) -> Result<Step, String> {
     if let Some(segment) = text.strip_prefix('<') {
         let expected = parse_segment(segment.trim())?;
         let window = expected.window.unwrap_or(u16::MAX);
         let options = expected.options.ok_or("<any> cannot arrive".to_owned())?;
-        return Ok(Action::Arrives(Segment { window, options, ..expected.segment }));
-    }
-    if let Some(segment) = text.strip_prefix('>') {
-        return Ok(Action::Sent(parse_segment(segment.trim())?));
-    }
-    if let Some(rest) = text.strip_prefix("%{") {
-        return assertions(rest).map(Action::Assert);
-    }
-    if let Some(event) = text.strip_prefix("event ") {
-        return parse_event(event).map(Action::Event);
+        return Ok(Step::Arrives(Segment { window, options, ..expected.segment }));
     }
     let unknown = || format!("unknown action `{text}`");
     let (name, rest) = text.split_once('(').ok_or_else(unknown)?;
     let argument = rest.strip_suffix(')').ok_or_else(unknown)?;
     Ok(match name {
-        "connect" => Action::Connect,
-        "listen" => Action::Listen,
-        "close" => Action::Close,
-        "abort" => Action::Abort,
-        "write" => Action::Write(value(argument)?),
-        "read" => Action::Read(value(argument)?),
-        "set_reading" => Action::SetReading(on_off(argument)?),
+        "connect" => Step::Connect,
+        "listen" => Step::Listen,
+        "close" => Step::Close,
+        "abort" => Step::Abort,
+        "write" => Step::Write(value(argument)?),
+        "read" => Step::Read(value(argument)?),
+        "set_reading" => Step::SetReading(on_off(argument)?),
         _ => return Err(unknown()),
     })
 }
 
-fn parse_event(text: &str) -> Result<Event, String> {
-    let mut words = text.split_whitespace();
-    let name = words.next().unwrap_or_default();
-    let mut offset = || value(words.next().unwrap_or_default());
-    Ok(match name {
-        "established" => Event::Established,
-        "received" => Event::Received { up_to: offset()? },
-        "acknowledged" => Event::Acknowledged { up_to: offset()? },
-        "remote_closed" => Event::RemoteClosed,
-        "closed" => Event::Closed,
-        "reset" => Event::Reset,
-        "timed_out" => Event::TimedOut,
-        _ => return Err(format!("unknown event `{name}`")),
-    })
+/// An event in the notation of scripts.
+pub fn event_text(event: Event) -> String {
+    match event {
+        Event::Established => "established".to_owned(),
+        Event::Received { up_to } => format!("received {up_to}"),
+        Event::Acknowledged { up_to } => format!("acknowledged {up_to}"),
+        Event::RemoteClosed => "remote_closed".to_owned(),
+        Event::Closed => "closed".to_owned(),
+        Event::Reset => "reset".to_owned(),
+        Event::TimedOut => "timed_out".to_owned(),
+    }
 }
 
-fn parse_segment(text: &str) -> Result<Expected, String> {
+/// Reads a segment.
+pub fn parse_segment(text: &str) -> Result<Expected, String> {
     let (before, options) = match text.split_once('<') {
         None => (text, Some(Options::default())),
         Some((before, options)) => {
@@ -197,7 +155,7 @@ fn parse_segment(text: &str) -> Result<Expected, String> {
             _ => return Err(format!("`{}` is neither `ack N` nor `win N`", pair.join(" "))),
         }
     }
-    Ok(Expected { text: text.to_owned(), segment, window, options })
+    Ok(Expected { segment, window, options })
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {

@@ -148,6 +148,12 @@ impl Builder<'_> {
     pub(super) fn bind_multihomed(&self, topology: &mut Topology) {
         for node in self.scenario.nodes.iter().filter(|node| node.multihomed) {
             let interfaces = topology.node(self.node(&node.name)).interfaces.clone();
+            // Not the broadcast interface of a base station, which leads to nobody.
+            let leads_away = |&number: &u32| {
+                let interface = topology.interface(Address(number));
+                interface.neighbour != interface.node
+            };
+            let interfaces: Vec<u32> = interfaces.into_iter().filter(leads_away).collect();
             for number in interfaces {
                 topology.bind(Address(number));
                 topology.bind_source(Address(number), true);

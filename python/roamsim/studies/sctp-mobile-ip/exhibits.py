@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import polars
@@ -18,6 +19,9 @@ from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
 from roamsim.study.figures import COLOURS
 from roamsim.study.judging import with_interval
+
+from . import statements as clauses
+from . import study as definition
 
 RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
 SEGMENT_BYTES = 1000
@@ -129,6 +133,78 @@ def gains_sack_over_reno(data: Data) -> list[dict[str, Any]]:
     return _gains(data, "SACK over Reno")
 
 
+def left_to_gain(data: Data) -> list[dict[str, Any]]:
+    """By how much the bound without loss lies above what Reno gets through."""
+    rows = []
+    for wire in data.labels("bandwidths", "wireline_kbps"):
+        row: dict[str, Any] = {"wire (kb/s)": wire}
+        for radio in data.labels("bandwidths", "radio_kbps"):
+            where = {"protocol": RENO, "wireline_kbps": wire, "radio_kbps": radio}
+            bound = definition.without_loss(where, "", data) / SEGMENT_BYTES
+            row[f"radio {radio} kb/s"] = (
+                f"{100 * (bound / data.estimate('bandwidths', segments, **where).mean - 1):.0f} %"
+            )
+        rows.append(row)
+    return rows
+
+
+#: The clauses about all pairs of bandwidths: their functions in statements.py, and what these measure and want.
+CLAUSES = {
+    "2a": ("sctp_over_sack", "cells where SCTP is below SACK, and with their whole interval: 3"),
+    "2b": ("sack_over_reno", "cells where SACK is below Reno, and with their whole interval: 1"),
+    "2c": ("largest_where_slow", "SCTP over Reno, slow radio less fast, points: above 0"),
+    "2d": ("large_where_slow", "SCTP over Reno, slow radio, %: 30 to 200"),
+    "2e": ("small_over_reno", "SCTP over Reno, fast radio, %: 3 to 22"),
+    "2f": ("small_over_sack", "SCTP over SACK, fast radio, %: -2 to 8"),
+    "3a": ("considerable_with_fast_wire", "SCTP over Reno, fast wire, %: from 30"),
+    "3b": ("small_with_slow_wire", "SCTP over Reno, slow wire, fast radio, %: to 22"),
+    "3c": ("more_sensitive_to_radio", "spread along radio less along wire, points: above 0"),
+}
+CONDITIONS_OF_WALK = {
+    "as chosen": "bandwidths",
+    "errors by air time": "bandwidths-air-time",
+    "ns-2's windows": "bandwidths-windows",
+    "both": "bandwidths-both",
+}
+
+
+def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
+    """What the rules of clauses 2 and 3 say of the same table with a condition changed."""
+    rows = []
+    for clause, (function, wanted) in CLAUSES.items():
+        row: dict[str, Any] = {"clause": clause, "measured, and what it should be": wanted}
+        for name, experiment in CONDITIONS_OF_WALK.items():
+            finding = getattr(clauses, function)(data, experiment)
+            value = finding.decided_by
+            measured = (
+                f"{value.mean:.1f} ({value.low:.1f} … {value.high:.1f})"
+                if value
+                else ", ".join(f"{one.mean:g}" for one in finding.values)
+            )
+            row[name] = f"{measured} {finding.verdict}"
+        rows.append(row)
+    return rows
+
+
+def by_air_time(data: Data) -> list[dict[str, Any]]:
+    """Segments received with errors by the time on the air, averaged over fast wires, beside the published ones."""
+    of_publication = published()
+    wires = (500, 1000, 1500)
+    rows = []
+    for experiment, windows in (("bandwidths-air-time", "20 for all"), ("bandwidths-both", "ns-2's default")):
+        for protocol in (RENO, SACK, SCTP):
+            row: dict[str, Any] = {"windows": windows, "protocol": protocol}
+            for radio in data.labels(experiment, "radio_kbps"):
+                here = [
+                    data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio).mean
+                    for wire in wires
+                ]
+                there = [of_publication[protocol, float(wire), int(radio)] for wire in wires]
+                row[f"radio {radio} kb/s"] = f"{fmean(here):.0f} [{fmean(there):.0f}]"
+            rows.append(row)
+    return rows
+
+
 def _orders(data: Data, experiment: str, dimension: str, what: str) -> list[dict[str, Any]]:
     rows = []
     orders = {**ORDERS, "RFC 9260 over RFC 2960": (SCTP_2960, SCTP)}
@@ -150,6 +226,24 @@ def sensitivity(data: Data) -> list[dict[str, Any]]:
     return _orders(data, "variations", "variation", "changed")
 
 
+def sensitivity_by_parameter(data: Data) -> list[dict[str, Any]]:
+    """How far each order moves with each open parameter, and for how many of its values it holds."""
+    rows = []
+    for parameter, changed in definition.OPEN_PARAMETERS.items():
+        names = ("as chosen", *changed)
+        for bottleneck in data.labels("variations", "bottleneck"):
+            row: dict[str, Any] = {"parameter": parameter, "values": len(names), "bottleneck": bottleneck}
+            for order, (behind, ahead) in ORDERS.items():
+                gains = [
+                    gain(data, "variations", behind, ahead, variation=name, bottleneck=bottleneck) for name in names
+                ]
+                least, most = min(g.mean for g in gains), max(g.mean for g in gains)
+                above, below = sum(g.low > 0 for g in gains), sum(g.high < 0 for g in gains)
+                row[order] = f"{100 * least:+.1f} to {100 * most:+.1f} % ({above} above, {below} below)"
+            rows.append(row)
+    return rows
+
+
 def by_loss(data: Data) -> list[dict[str, Any]]:
     """The three orders by what the radio link loses."""
     return _orders(data, "losses", "loss", "the radio link loses")
@@ -165,10 +259,34 @@ def recovery_times(data: Data) -> list[dict[str, Any]]:
     return rows
 
 
-def recovery_outage(data: Data) -> list[dict[str, Any]]:
-    """The same by how long the radio link fails."""
+def recovery_conditions(data: Data) -> list[dict[str, Any]]:
+    """How long recovery takes with a condition changed, over all patterns."""
     return [
-        {"outage (s)": seconds, **_recoveries(data, "recovery-outage", outage_s=seconds)}
+        {"condition": condition, **_over_patterns(data, str(condition))}
+        for condition in data.labels("recovery-conditions", "condition")
+    ]
+
+
+def _over_patterns(data: Data, condition: str) -> dict[str, str]:
+    times: dict[str, list[float]] = {}
+    found = {}
+    for protocol in map(str, data.labels("recovery-conditions", "protocol")):
+        rows = data.rows("recovery-conditions", protocol=protocol, condition=condition)
+        times[protocol] = taken = [row["repaired_s"] for row in rows]
+        waited = sum(row["timeouts"] > 0 for row in rows)
+        found[protocol] = f"{fmean(taken):.2f} ({min(taken):.2f} to {max(taken):.2f}), timeouts: {waited}"
+    return {**found, "SACK less SCTP": with_interval(statistics.paired_difference(times[SCTP], times[SACK]))}
+
+
+def recovery_outage(data: Data) -> list[dict[str, Any]]:
+    """The same by the round trip and by how long the radio link fails."""
+    return [
+        {
+            "round trip (s)": round_trip,
+            "outage (s)": seconds,
+            **_recoveries(data, "recovery-outage", outage_s=seconds, round_trip_s=round_trip),
+        }
+        for round_trip in data.labels("recovery-outage", "round_trip_s")
         for seconds in data.labels("recovery-outage", "outage_s")
     ]
 

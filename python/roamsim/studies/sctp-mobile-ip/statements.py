@@ -1,4 +1,8 @@
-"""Measurements of the published statements, one function a clause; the rule of each stands in statements.toml."""
+"""Measurements of the published statements, one function a clause; the rule of each stands in statements.toml.
+
+Clauses 2 and 3 are about all 30 pairs of bandwidths. They can be measured in another experiment than the one that
+decides, with a condition changed: exhibits.py makes a table of that.
+"""
 
 from __future__ import annotations
 
@@ -74,18 +78,18 @@ def others_do_not_wait(data: Data) -> Finding:
 # 2. Orders and gains
 
 
-def _received(data: Data, protocol: str) -> dict[Cell, dict[int, float]]:
+def _received(data: Data, experiment: str, protocol: str) -> dict[Cell, dict[int, float]]:
     """Bytes received, by bandwidths and replication."""
     found: dict[Cell, dict[int, float]] = {}
-    for row in data.rows("bandwidths", protocol=protocol):
+    for row in data.rows(experiment, protocol=protocol):
         cell = (float(row["wireline_kbps"]), int(row["radio_kbps"]))
         found.setdefault(cell, {})[row["replication"]] = float(row["delivered_bytes"])
     return found
 
 
-def _gains(data: Data, behind: str, ahead: str) -> dict[int, dict[Cell, float]]:
+def _gains(data: Data, experiment: str, behind: str, ahead: str) -> dict[int, dict[Cell, float]]:
     """For each replication, the gain at each pair of bandwidths in percent."""
-    first, second = _received(data, behind), _received(data, ahead)
+    first, second = (_received(data, experiment, protocol) for protocol in (behind, ahead))
     found: dict[int, dict[Cell, float]] = {}
     for cell in first:
         for replication in first[cell].keys() & second[cell].keys():
@@ -108,8 +112,8 @@ def _average(wires: Sequence[float] | None, radios: Sequence[int]) -> Callable[[
     return average
 
 
-def _nearly_everywhere(data: Data, behind: str, ahead: str, exceptions: int) -> Finding:
-    first, second = _received(data, behind), _received(data, ahead)
+def _nearly_everywhere(data: Data, experiment: str, behind: str, ahead: str, exceptions: int) -> Finding:
+    first, second = (_received(data, experiment, protocol) for protocol in (behind, ahead))
     less, clearly_less = [], []
     for cell in first:
         order = sorted(first[cell].keys() & second[cell].keys())
@@ -131,54 +135,60 @@ def _nearly_everywhere(data: Data, behind: str, ahead: str, exceptions: int) -> 
     return Finding("agrees" if len(less) <= exceptions else "not decidable", words, values)
 
 
-def sctp_over_sack(data: Data) -> Finding:
+def sctp_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
     """2a."""
-    return _nearly_everywhere(data, SACK, SCTP, 3)
+    return _nearly_everywhere(data, experiment, SACK, SCTP, 3)
 
 
-def sack_over_reno(data: Data) -> Finding:
+def sack_over_reno(data: Data, experiment: str = "bandwidths") -> Finding:
     """2b."""
-    return _nearly_everywhere(data, RENO, SACK, 1)
+    return _nearly_everywhere(data, experiment, RENO, SACK, 1)
 
 
-def largest_where_slow(data: Data) -> Finding:
+def largest_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
     """2c."""
     slow, fast = _average(None, SLOW), _average(None, FAST)
-    gains = _gains(data, RENO, SCTP)
+    gains = _gains(data, experiment, RENO, SCTP)
     return positive(
         _of(gains, lambda g: slow(g) - fast(g)), "gain over Reno at slow radio links less that at fast ones (points)"
     )
 
 
-def large_where_slow(data: Data) -> Finding:
+def large_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
     """2d."""
-    return within(_of(_gains(data, RENO, SCTP), _average(None, SLOW)), 30, 200, "gain over Reno (%)")
+    return within(_of(_gains(data, experiment, RENO, SCTP), _average(None, SLOW)), 30, 200, "gain over Reno (%)")
 
 
-def small_over_reno(data: Data) -> Finding:
+def small_over_reno(data: Data, experiment: str = "bandwidths") -> Finding:
     """2e."""
-    return within(_of(_gains(data, RENO, SCTP), _average(None, FAST)), 3, 22, "gain over Reno (%)")
+    return within(_of(_gains(data, experiment, RENO, SCTP), _average(None, FAST)), 3, 22, "gain over Reno (%)")
 
 
-def small_over_sack(data: Data) -> Finding:
+def small_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
     """2f."""
-    return within(_of(_gains(data, SACK, SCTP), _average(None, FAST)), -2, 8, "gain over SACK (%)")
+    return within(_of(_gains(data, experiment, SACK, SCTP), _average(None, FAST)), -2, 8, "gain over SACK (%)")
 
 
 # 3. Where the bottleneck is
 
 
-def considerable_with_fast_wire(data: Data) -> Finding:
+def considerable_with_fast_wire(data: Data, experiment: str = "bandwidths") -> Finding:
     """3a."""
     return within(
-        _of(_gains(data, RENO, SCTP), _average([1500.0], (150, 200, 384))), 30, float("inf"), "gain over Reno (%)"
+        _of(_gains(data, experiment, RENO, SCTP), _average([1500.0], (150, 200, 384))),
+        30,
+        float("inf"),
+        "gain over Reno (%)",
     )
 
 
-def small_with_slow_wire(data: Data) -> Finding:
+def small_with_slow_wire(data: Data, experiment: str = "bandwidths") -> Finding:
     """3b."""
     return within(
-        _of(_gains(data, RENO, SCTP), _average([28.8, 54.0, 200.0], FAST)), float("-inf"), 22, "gain over Reno (%)"
+        _of(_gains(data, experiment, RENO, SCTP), _average([28.8, 54.0, 200.0], FAST)),
+        float("-inf"),
+        22,
+        "gain over Reno (%)",
     )
 
 
@@ -189,9 +199,9 @@ def _spread(gains: Mapping[Cell, float], index: int) -> float:
     return max(means) - min(means)
 
 
-def more_sensitive_to_radio(data: Data) -> Finding:
+def more_sensitive_to_radio(data: Data, experiment: str = "bandwidths") -> Finding:
     """3c."""
-    gains = _gains(data, RENO, SCTP)
+    gains = _gains(data, experiment, RENO, SCTP)
     radio, wire = _of(gains, lambda g: _spread(g, 1)), _of(gains, lambda g: _spread(g, 0))
     finding = positive(
         _of(gains, lambda g: _spread(g, 1) - _spread(g, 0)),

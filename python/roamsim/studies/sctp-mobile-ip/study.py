@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from roamsim import timesequence
 from roamsim.study import Check, Data
 
 SEGMENT_BYTES = 1000
@@ -17,9 +18,13 @@ WINDOW_SEGMENTS = 20
 #: SCTP's common header 12 and DATA or SACK chunk head 16 (RFC 9260 sections 3.1, 3.3.1, 3.3.4).
 PACKET_BYTES = {"TCP Reno": (1040, 40), "TCP SACK": (1040, 40), "SCTP": (1048, 48), "SCTP (RFC 2960)": (1048, 48)}
 
+RADIO_KBPS = (150, 200, 384, 1000, 2000)
 BACKHAUL_BPS = 500e3
 WIRE_DELAYS_S = 0.2 + 0.2 + 1e-6  # of the wires, and of the radio link in scenarios/radio.toml
 
+RADIUS_M = 250
+#: Of a bit at the edge of a cell: 8 % of packets of 1024 octets, 1 - (1 - EDGE)^8192.
+EDGE = 1.018e-5
 WALK_S = 20.0  # from one end of the walk to the other
 IDLE_RADIO_BPS = 384e3
 #: IPv4 20, RFC 1256 with an address 16, RFC 5944 section 2.1.1 8 (a care-of address 4), 2.1.2 with a prefix 3.
@@ -88,6 +93,13 @@ def transport(values: Mapping[str, Any]) -> dict[str, Any]:
     return protocol(values["protocol"]["name"], {})
 
 
+def protocol_with_ns2_windows(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One of the transports with ns-2's default window: 20 segments for TCP, 65,536 octets for SCTP."""
+    settings = protocol(name, labels)["flow.ftp.transport"]
+    window = {"receive_window": "65000B"} if name.startswith("SCTP") else {}
+    return {"flow.ftp.transport": {**settings, **window}}
+
+
 # Settings of dimensions -------------------------------------------------------------------------------------------
 
 
@@ -101,6 +113,12 @@ def radio(kbps: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"cell.home.rate": f"{kbps}kb/s", "cell.foreign.rate": f"{kbps}kb/s"}
 
 
+def radio_by_air_time(kbps: int, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Both cells, with errors by the time that a bit is on the air: at 2000 kb/s as chosen, at 200 tenfold."""
+    errors = _errors(EDGE * max(RADIO_KBPS) / kbps).network
+    return {**radio(kbps, labels), **errors}
+
+
 def radio_link(kbps: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """The radio link of scenarios/radio.toml and scenarios/pattern.toml."""
     return {"link.radio.rate": f"{kbps}kb/s"}
@@ -111,9 +129,21 @@ def pattern(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"link.radio.loss.segments": list(PATTERNS[number])}
 
 
-def outage(seconds: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+def round_trip(seconds: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The propagation delay there and back: 0.8 s at home; 1.2 s abroad, where acknowledgements take the tunnel."""
+    return {"link.backhaul.delay": f"{round(500 * seconds) - 200}ms"}
+
+
+def outage(seconds: float, labels: Mapping[str, Any]) -> dict[str, Any]:
     """The radio link fails just before the first lost segment would be sent again."""
-    return {"link.radio.outages": [{"start": "6.2s", "duration": f"{seconds}s"}]} if seconds else {}
+    start = {0.8: "6.2s", 1.2: "9.1s"}[labels["round_trip_s"]]
+    return {"link.radio.outages": [{"start": start, "duration": f"{seconds}s"}]} if seconds else {}
+
+
+def condition(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One condition of the recovery changed."""
+    change = CONDITIONS[name]
+    return {**change.network, **_of_transport(change, labels)}
 
 
 def until(cycles: int, labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,13 +170,20 @@ def _coverage(**settings: Any) -> Change:
     return Change({"cell.home.coverage": settings, "cell.foreign.coverage": settings})
 
 
-def _errors(at_edge: float, exponent: float = 4.0, per: str = "bit") -> Change:
-    return _coverage(model="distance_power", radius="250m", error_at_edge=at_edge, exponent=exponent, per=per)
+def _errors(at_edge: float, exponent: float = 4.0, per: str = "bit", radius_m: int = RADIUS_M) -> Change:
+    radius = f"{radius_m}m"
+    return _coverage(model="distance_power", radius=radius, error_at_edge=at_edge, exponent=exponent, per=per)
 
 
-def _places(apart: str, radius: str = "250m") -> Change:
-    cells = {f"cell.{cell}.coverage.radius": radius for cell in ("home", "foreign")}
-    return Change({"node.fa.position.x": apart, "node.mh.motion.to.x": apart, **cells})
+def _places(apart_m: int, radius_m: int = RADIUS_M, at_edge: float = EDGE) -> Change:
+    """The agents' distance, which is the length of the walk, and the radius of the cells."""
+    walk = {"node.fa.position.x": f"{apart_m}m", "node.mh.motion.to.x": f"{apart_m}m"}
+    return Change({**walk, **_errors(at_edge, radius_m=radius_m).network})
+
+
+def _errors_by_metres(radius_m: int) -> float:
+    """What errors have to be at the edge of a cell of another radius for those at every place to stay as chosen."""
+    return EDGE * (radius_m / RADIUS_M) ** 4
 
 
 def _window(size: str) -> Change:
@@ -159,18 +196,24 @@ VARIATIONS = {
     "speed 5 m/s": Change({"node.mh.motion.speed": "5m/s"}),
     "speed 10 m/s": Change({"node.mh.motion.speed": "10m/s"}),
     "speed 40 m/s": Change({"node.mh.motion.speed": "40m/s"}),
-    "cells of 125 m, 200 m apart": _places("200m", "125m"),
-    "cells of 500 m, 800 m apart": _places("800m", "500m"),
-    "overlap 20 m": _places("480m"),
-    "overlap 200 m": _places("300m"),
+    "cells of 125 m, all lengths halved": _places(200, 125),
+    "cells of 500 m, all lengths doubled": _places(800, 500),
+    "cells of 125 m, overlap 100 m": _places(150, 125),
+    "cells of 500 m, overlap 100 m": _places(900, 500),
+    "cells of 220 m, agents 400 m apart": _places(400, 220),
+    "cells of 300 m, agents 400 m apart": _places(400, 300),
+    "cells of 220 m, errors by metres": _places(400, 220, _errors_by_metres(220)),
+    "cells of 300 m, errors by metres": _places(400, 300, _errors_by_metres(300)),
+    "overlap 20 m": _places(480),
+    "overlap 200 m": _places(300),
     "no errors inside a cell": _coverage(model="disc", radius="250m"),
     "1 % at the edge": _errors(1.227e-6),
     "30 % at the edge": _errors(4.354e-5),
-    "errors by the square of distance": _errors(1.018e-5, exponent=2.0),
-    "errors by the 8th power of distance": _errors(1.018e-5, exponent=8.0),
+    "errors by the square of distance": _errors(EDGE, exponent=2.0),
+    "errors by the 8th power of distance": _errors(EDGE, exponent=8.0),
     "acknowledgements lost as easily as data": _errors(0.08, per="packet"),
     # A bit takes ten times as long at 200 kb/s as at 2000 kb/s.
-    "errors by time on the air": Change(slow_radio=_errors(1.018e-4).network),
+    "errors by time on the air": Change(slow_radio=_errors(10 * EDGE).network),
     "move detection by lifetime": Change({"mobile_ip.mobility.move_detection": "lifetime"}),
     "advertisements every 0.2 s": Change(
         {"mobile_ip.mobility.advertisement.period": "200ms", "mobile_ip.mobility.advertisement.lifetime": "1s"}
@@ -198,22 +241,71 @@ VARIATIONS = {
     ),
     "limited transmit for TCP": Change(tcp={"limited_transmit": True}),
     "no heartbeats of SCTP": Change(sctp={"heartbeats": False}),
+    "packets of 1052 B for TCP (timestamps), no heartbeats of SCTP": Change(
+        tcp={"timestamps": True, "mss": "1012B"}, sctp={"heartbeats": False}
+    ),
     "clock of 500 ms": Change(tcp={"clock_granularity": "500ms"}, sctp={"clock_granularity": "500ms"}),
     "least RTO 0.2 s": Change(tcp={"min_rto": "200ms"}, sctp={"rto_min": "200ms"}),
     "radio queue of 5 packets": Change({f"cell.{cell}.queue.packets": 5 for cell in ("home", "foreign")}),
 }
 
 
+#: What the publication leaves open, and the variations that change it.
+OPEN_PARAMETERS = {
+    "speed": ("speed 5 m/s", "speed 10 m/s", "speed 40 m/s"),
+    "radius: same speed and overlap": ("cells of 125 m, overlap 100 m", "cells of 500 m, overlap 100 m"),
+    "radius: same speed and agents": ("cells of 220 m, agents 400 m apart", "cells of 300 m, agents 400 m apart"),
+    "radius: same speed, agents and errors at each place": (
+        "cells of 220 m, errors by metres",
+        "cells of 300 m, errors by metres",
+    ),
+    "overlap": ("overlap 20 m", "overlap 200 m"),
+    "advertisement period": ("advertisements every 0.2 s", "advertisements every 3 s"),
+    "error function": (
+        "no errors inside a cell",
+        "1 % at the edge",
+        "30 % at the edge",
+        "errors by the square of distance",
+        "errors by the 8th power of distance",
+        "acknowledgements lost as easily as data",
+        "errors by time on the air",
+    ),
+    "segment size": ("segments of 500 B", "segments of 1400 B"),
+    "window": ("window of 10 segments", "window of 40 segments", "window of 65 segments"),
+}
+
+#: The conditions of the recovery that are changed one at a time.
+CONDITIONS = {
+    "as chosen": Change(),
+    "round trip of 1.2 s, as through the tunnel": Change({"link.backhaul.delay": "400ms"}),
+    "radio link of 384 kb/s": Change({"link.radio.rate": "384kb/s"}),
+    "clock of 500 ms": Change(tcp={"clock_granularity": "500ms"}, sctp={"clock_granularity": "500ms"}),
+    "least RTO 3 s": Change(tcp={"min_rto": "3s"}, sctp={"rto_min": "3s"}),
+    "one missing report suffices for SCTP": Change(sctp={"missing_reports": 1}),
+}
+
+
 def variation(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
     """One choice changed."""
     change = VARIATIONS[name]
-    of_protocol = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
     of_radio = change.slow_radio if labels.get("bottleneck") == "radio" else {}
-    return {
-        **change.network,
-        **of_radio,
-        **{f"flow.ftp.transport.{key}": value for key, value in of_protocol.items()},
-    }
+    return {**change.network, **of_radio, **_of_transport(change, labels)}
+
+
+def _of_transport(change: Change, labels: Mapping[str, Any]) -> dict[str, Any]:
+    settings = change.tcp if labels["protocol"].startswith("TCP") else change.sctp
+    return {f"flow.ftp.transport.{key}": value for key, value in settings.items()}
+
+
+# Measurements -----------------------------------------------------------------------------------------------------
+
+
+def repair(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
+    """How long the repair of a run's losses took, and whether it waited for a timeout: one row."""
+    events = tables["segments"]
+    columns = ("event", "time_s", "end_bytes")
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*(events[name] for name in columns), strict=True)]
+    return {"repaired_s": [timesequence.repaired_after_s(rows)], "timeouts": [int(tables["flows"]["timeouts"][0])]}
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------

@@ -195,6 +195,24 @@ fn a_field_errors_keep_packets_from_arriving() {
 }
 
 #[test]
+fn a_field_errors_repeat_what_is_not_acknowledged() {
+    let mut config = always_good(fixed(2));
+    config.errors.a_field_errors = true;
+    config.errors.ber_good = 3e-3;
+    let mut rig = Rig::new(config, 4);
+    (0..1000).for_each(|_| rig.send(0, TERMINAL, 552));
+    rig.run(200_000);
+    let ip = rig.finish(200_000).directions[0].ip;
+    assert_eq!(ip.attempts, 40_000);
+    // An A field arrives with a = 0.997^64 = 0.82507, and then a subfield fails with s = 1 - 0.997^80 = 0.21366. Attempts
+    // until all four are there: (4 / (1 - s) - 6 / (1 - s^2) + 4 / (1 - s^3) - 1 / (1 - s^4)) / a = 1.83716 / a = 2.22668.
+    // Then those whose acknowledgement is missed: (1 - a) / a = 0.21202. Together 2.43870, of which the limit of ten
+    // takes less than 0.001. They vary by less than 1.4: standard error 1.4 / sqrt(40000 / 2.4387) = 0.0109.
+    let mean = ip.attempts as f64 / ip.packets as f64;
+    assert!((mean - 2.4387).abs() < 0.033, "{mean}");
+}
+
+#[test]
 fn what_cannot_be_brought_over_is_dropped_with_its_reason() {
     let mut config = fixed(10);
     (config.errors.ber_good, config.errors.ber_bad) = (0.5, 0.5);

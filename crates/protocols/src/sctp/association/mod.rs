@@ -246,7 +246,7 @@ impl Association {
         }
     }
 
-    /// Sends new data on this path from now on, as long as it is active (RFC 9260 11.1.4). False if there is no such
+    /// Sends new data on this path from now on, as long as it is active (RFC 9260 11.1.6). False if there is no such
     /// path or it is not confirmed.
     pub fn set_primary(&mut self, path: Path) -> bool {
         let place = self.paths.place_of(path).filter(|&place| self.paths.all[place].confirmed);

@@ -137,36 +137,41 @@ impl Sender {
         stats: &mut Stats,
         progress: &mut Progress,
     ) {
-        let put_right;
-        let after = if self.are_orderly(told) {
-            told
-        } else {
-            put_right = self.put_in_order(told);
-            &put_right
-        };
         let mut before = std::mem::take(&mut self.gaps);
         if reached > 0 {
             count_from(&mut before, reached);
         }
+        let same = common_prefix(&before, told);
+        let put_right;
+        let (same, after) = if self.are_orderly(told, same) {
+            (same, told)
+        } else {
+            put_right = self.put_in_order(told);
+            (0, &put_right[..])
+        };
         let acknowledged = self.acknowledged;
         let mut gone = Vec::new();
         for_each_difference(
-            &before,
-            after,
+            &before[same..],
+            &after[same..],
             |place| self.settle(now, acknowledged + place, paths, stats, progress),
             |place| gone.push(acknowledged + place),
         );
         gone.into_iter().for_each(|tsn| self.take_back(now, tsn, paths, stats));
-        before.clear();
-        before.extend_from_slice(after);
+        before.truncate(same);
+        before.extend_from_slice(&after[same..]);
         self.gaps = before;
     }
 
     /// Whether the blocks ascend, apart from each other, and tell of nothing that cannot be: no block reaches beyond
-    /// the last chunk sent, nor to the one behind the cumulative TSN, for that is missing.
-    fn are_orderly(&self, blocks: &[(u16, u16)]) -> bool {
+    /// the last chunk sent, nor to the one behind the cumulative TSN, for that is missing. The first
+    /// `known` of them were so in the last SACK.
+    fn are_orderly(&self, blocks: &[(u16, u16)], known: usize) -> bool {
         let (Some(lowest), Some(highest)) = (blocks.first(), blocks.last()) else { return true };
-        lowest.0 >= 2 && usize::from(highest.1) <= self.flight.len() && lowest.0 <= lowest.1 && ascend(blocks)
+        lowest.0 >= 2
+            && usize::from(highest.1) <= self.flight.len()
+            && lowest.0 <= lowest.1
+            && ascend(&blocks[known.saturating_sub(1)..])
     }
 
     /// The blocks so, those that cannot be left out.

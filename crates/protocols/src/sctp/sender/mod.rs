@@ -254,9 +254,7 @@ impl Sender {
         if !self.lost.is_empty() {
             return self.next_path_again(paths);
         }
-        if self.next_bytes().is_none() {
-            return None;
-        }
+        self.next_bytes()?;
         let path = paths.current();
         self.window_open(path, paths).then_some(path)
     }
