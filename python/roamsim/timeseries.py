@@ -71,8 +71,8 @@ class Part:
 
         Args:
             recorded: a table with `time_s`, `point` and `replication`.
-            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end; with
-                data both ways `flow NAME (reverse)`, a flow of its own.
+            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end;
+                with data both ways `flow NAME (reverse)`, a flow of its own.
         """
         found = recorded.filter(polars.col("replication") == 0)
         if self.flow is not None:
