@@ -1,5 +1,8 @@
 //! DECT accesses in scenarios: what is refused, and the closed forms of docs/models/dect.md with TCP on top.
 
+#[macro_use]
+mod refusal;
+
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::table::Values;
 use roamsim_scenario::{Format, Scenario};
@@ -48,26 +51,6 @@ to = "gateway"
 transport = { protocol = "udp" }
 application = { kind = "cbr", packet_size = "512B", interval = "50ms" }
 "#;
-
-/// The report on the good scenario with one text replaced by another.
-fn report(good: &str, bad: &str) -> String {
-    assert_eq!(GOOD.matches(good).count(), 1, "{good}");
-    match Scenario::parse(&GOOD.replace(good, bad), "scenario.toml", Format::Toml, &[]) {
-        Ok(_) => panic!("accepted: {bad}"),
-        Err(diagnostics) => diagnostics.render(false),
-    }
-}
-
-macro_rules! reports {
-    ($($name:ident: $good:literal => $bad:literal;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                insta::assert_snapshot!(stringify!($name), report($good, $bad));
-            }
-        )*
-    };
-}
 
 reports! {
     more_bearers_than_channels: "target_bearers = 10" => "target_bearers = 121";

@@ -1,6 +1,10 @@
 //! What users see when something is wrong: each report is a snapshot, and each was read with the question whether
 //! its reader would know where the mistake is and what to do.
 
+#[macro_use]
+mod refusal;
+
+use refusal::refuse;
 use roamsim_scenario::{Format, Scenario};
 
 const GOOD: &str = r#"[scenario]
@@ -99,33 +103,6 @@ to = "walker"
 transport = { protocol = "tcp" }
 application = { kind = "bulk" }
 "#;
-
-/// The report on a good scenario with one text replaced by another.
-fn report_on(scenario: &str, good: &str, bad: &str) -> String {
-    assert_eq!(scenario.matches(good).count(), 1, "{good}");
-    refuse(&scenario.replace(good, bad))
-}
-
-fn refuse(text: &str) -> String {
-    match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
-        Ok(_) => panic!("accepted:\n{text}"),
-        Err(diagnostics) => diagnostics.render(false),
-    }
-}
-
-macro_rules! reports {
-    ($($name:ident: $good:literal => $bad:literal;)*) => {
-        reports! { on GOOD; $($name: $good => $bad;)* }
-    };
-    (on $scenario:ident; $($name:ident: $good:literal => $bad:literal;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                insta::assert_snapshot!(stringify!($name), report_on($scenario, $good, $bad));
-            }
-        )*
-    };
-}
 
 reports! {
     // Text.

@@ -1,8 +1,10 @@
 //! Mobile IP, end to end: what a handover takes and costs can be worked out by hand. `docs/models/mobile-ip.md` has the
 //! closed forms.
 
+mod outcome;
+
+use outcome::{floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome, run};
-use roamsim_scenario::table::{Table, Values};
 use roamsim_scenario::{Format, Scenario};
 
 /// Two agents 200 m apart, cells of 120 m; a walker from one to the other at 10 m/s: it enters the foreign cell after
@@ -85,35 +87,6 @@ fn walk(replacements: &[(&str, &str)]) -> String {
         assert_eq!(text.matches(old).count(), 1, "{old}");
         text.replace(old, new)
     })
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
-}
-
-fn values<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a Values {
-    &table(outcome, of).columns.iter().find(|column| column.name == name).expect(name).values
-}
-
-fn floats<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [f64] {
-    match values(outcome, of, name) {
-        Values::Float(values) => values,
-        _ => panic!("{name} is not of floats"),
-    }
-}
-
-fn integers<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [u64] {
-    match values(outcome, of, name) {
-        Values::Integer(values) => values,
-        _ => panic!("{name} is not of integers"),
-    }
-}
-
-fn texts<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [String] {
-    match values(outcome, of, name) {
-        Values::Text(values) => values,
-        _ => panic!("{name} is not of texts"),
-    }
 }
 
 /// A time of the only handover.

@@ -1,6 +1,9 @@
 //! What users see when an arrangement of Mobile IP cannot work; each report was read with the question whether its
 //! reader would know where the mistake is and what to do.
 
+#[macro_use]
+mod refusal;
+
 use roamsim_scenario::{Format, Scenario};
 
 const GOOD: &str = r#"[scenario]
@@ -64,25 +67,6 @@ to = "server"
 transport = { protocol = "tcp" }
 application = { kind = "bulk" }
 "#;
-
-fn report(good: &str, bad: &str) -> String {
-    assert_eq!(GOOD.matches(good).count(), 1, "{good}");
-    match Scenario::parse(&GOOD.replace(good, bad), "scenario.toml", Format::Toml, &[]) {
-        Ok(_) => panic!("accepted: {bad}"),
-        Err(diagnostics) => diagnostics.render(false),
-    }
-}
-
-macro_rules! reports {
-    ($($name:ident: $good:literal => $bad:literal;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                insta::assert_snapshot!(stringify!($name), report($good, $bad));
-            }
-        )*
-    };
-}
 
 reports! {
     mobile_ip_over_ipv6: "ip = \"ipv4\"\n" => "";

@@ -1,7 +1,9 @@
 //! Mobile SCTP, end to end: what a handover takes and costs can be worked out by hand.
 
+mod outcome;
+
+use outcome::{floats, integers, table, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
-use roamsim_scenario::table::{Table, Values};
 use roamsim_scenario::{Format, Scenario};
 
 /// Two base stations 200 m apart, cells of 120.7 m; a walker from one to the other at 10 m/s: it enters the east cell after
@@ -83,35 +85,6 @@ fn outcome(text: &str, trace: Trace) -> Outcome {
     let scenario = parse(text).unwrap_or_else(|report| panic!("{report}"));
     let options = Options { trace, fingerprints: true, ..Options::default() };
     run(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
-}
-
-fn values<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a Values {
-    &table(outcome, of).columns.iter().find(|column| column.name == name).expect(name).values
-}
-
-fn floats<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [f64] {
-    match values(outcome, of, name) {
-        Values::Float(values) => values,
-        _ => panic!("{name} is not of floats"),
-    }
-}
-
-fn integers<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [u64] {
-    match values(outcome, of, name) {
-        Values::Integer(values) => values,
-        _ => panic!("{name} is not of integers"),
-    }
-}
-
-fn texts<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [String] {
-    match values(outcome, of, name) {
-        Values::Text(values) => values,
-        _ => panic!("{name} is not of texts"),
-    }
 }
 
 /// A time of the only handover.
