@@ -1,6 +1,6 @@
 //! Wake-ups of machines whose deadline moves.
 
-use crate::world::Event;
+use crate::event::Event;
 use roamsim_engine::{EventQueue, Time};
 
 /// A machine's soft deadline: the earliest wake-up that is pending for it.

@@ -6,9 +6,9 @@
 
 use crate::alarm::Alarm;
 use crate::distribution::Distribution;
+use crate::event::Event;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
-use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,

@@ -11,11 +11,11 @@
 //! dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU discovery (RFC 2003
 //! sections 4 and 5).
 
+use crate::event::Event;
 use crate::link::DropReason;
 use crate::network::{DropCount, Network};
 use crate::packet::{InnerHeader, Packet};
 use crate::topology::NodeId;
-use crate::world::Event;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;

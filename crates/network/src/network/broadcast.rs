@@ -1,11 +1,11 @@
 //! Broadcasts: packets to all stations in reach of a base station.
 
 use super::Network;
+use crate::event::Event;
 use crate::link::{AnyLink, DropReason, Dropped, Link};
 use crate::packet::Packet;
 use crate::recorder::Detail;
 use crate::topology::LinkId;
-use crate::world::Event;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Address, Machine};
 

@@ -7,13 +7,13 @@ mod conservation;
 pub use self::conservation::ConservationViolation;
 
 use crate::alarm::Alarm;
+use crate::event::Event;
 use crate::link::cell::Cell;
 use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
 use crate::tunnel::Tunnels;
-use crate::world::Event;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::BTreeMap;

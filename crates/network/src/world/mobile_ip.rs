@@ -1,7 +1,8 @@
 //! Mobile IP in the world: the machines of agents and mobile nodes, their messages, and what follows from their events.
 
+use super::World;
 use super::describe::{describe_icmp, describe_registration};
-use super::{Event, World};
+use crate::event::Event;
 use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
 use crate::recorder::Detail;
 use crate::topology::NodeId;

@@ -1,0 +1,45 @@
+//! What the loop of a run wakes.
+
+/// What the loop wakes: a machine, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A link.
+    Link(u32),
+    /// A TCP socket.
+    Tcp(u32),
+    /// An SCTP socket.
+    Sctp(u32),
+    /// The source of a flow.
+    Source(u32),
+    /// The server of a flow.
+    Server(u32),
+    /// The MIHF of a node.
+    Mihf(u32),
+    /// The MIH users of a signalling entry.
+    Signalling(u32),
+    /// A cell beacons.
+    Beacon(u32),
+    /// A mobility agent of Mobile IP.
+    MobilityAgent(u32),
+    /// A mobile node of Mobile IP.
+    MobileNode(u32),
+}
+
+impl Event {
+    /// What fingerprints tell it by.
+    pub(crate) fn code(self) -> u64 {
+        let (kind, number) = match self {
+            Event::Link(number) => (0, number),
+            Event::Tcp(number) => (1, number),
+            Event::Source(number) => (2, number),
+            Event::Server(number) => (3, number),
+            Event::Mihf(number) => (4, number),
+            Event::Signalling(number) => (5, number),
+            Event::Beacon(number) => (6, number),
+            Event::Sctp(number) => (7, number),
+            Event::MobilityAgent(number) => (8, number),
+            Event::MobileNode(number) => (9, number),
+        };
+        kind << 32 | u64::from(number)
+    }
+}
