@@ -1,7 +1,8 @@
 //! Flows in the world: their applications at work.
 
-use super::{Event, Work, World};
+use super::{Work, World};
 use crate::application::{Action, Source};
+use crate::event::Event;
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;

@@ -1,6 +1,7 @@
 //! MIH in the world: MIHFs over their sockets, users over their MIHFs.
 
-use super::{Event, Work, World};
+use super::{Work, World};
+use crate::event::Event;
 use crate::packet::Message;
 use crate::signalling::{End, Kind, Transaction};
 use crate::socket::Traffic;

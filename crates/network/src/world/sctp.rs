@@ -1,8 +1,9 @@
 //! SCTP sockets in the world.
 
 use super::describe::sctp_detail;
-use super::{Event as Wake, SocketEnd, Work, World};
+use super::{SocketEnd, Work, World};
 use crate::alarm::Alarm;
+use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::{Message, Packet};
 use crate::recorder::Detail;

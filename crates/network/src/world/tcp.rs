@@ -1,8 +1,9 @@
 //! TCP sockets in the world.
 
 use super::describe::tcp_detail;
-use super::{Event as Wake, SocketEnd, Work, World};
+use super::{SocketEnd, Work, World};
 use crate::alarm::Alarm;
+use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::Message;
 use crate::recorder::Detail;
