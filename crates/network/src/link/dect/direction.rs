@@ -175,11 +175,14 @@ impl Direction {
     #[inline]
     fn begin(&mut self, idle: u64, start: Time) -> Range<u64> {
         let (fragments, queue) = match &mut self.dlc {
-            Dlc::Lu2(lu2) => (lu2.next_fragments(idle), &mut lu2.queue),
+            Dlc::Lu2(lu2) => {
+                let fragments = lu2.next_fragments(idle);
+                self.ip.packets += fragments.end - fragments.start;
+                (fragments, &mut lu2.queue)
+            }
             Dlc::Lu1(lu1) => (lu1.next_fragments(idle), &mut lu1.queue),
         };
         if !fragments.is_empty() {
-            self.ip.packets += fragments.end - fragments.start;
             while let Some(begun) = queue.begin_before(fragments.end) {
                 self.link.sent_packets += 1;
                 self.link.sent_bytes += u64::from(begun.packet.size_bytes);
