@@ -362,6 +362,57 @@ fn tracing_changes_nothing() {
     }
 }
 
+/// The walk with another application.
+fn walk_with(from: &str, to: &str, application: &str) -> String {
+    let voice =
+        "kind = \"cbr\", packet_size = \"100B\", interval = \"10ms\", start = \"5ms\", stop = \"20s\"";
+    walk(from, to, &[(voice, application, 1)])
+}
+
+#[test]
+fn a_transfer_follows_though_its_association_is_closing() {
+    // All of it is written at once and the association closed behind it, so that it is in SHUTDOWN-PENDING all the time:
+    // 2 MB take 17 s at 1 Mb/s, the change comes after 10 s.
+    for (from, to) in [UP, DOWN] {
+        let outcome = outcome(&walk_with(from, to, "kind = \"transfer\", size = \"2MB\""), Trace::default());
+        assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [2_000_000], "{from}");
+        assert_eq!(texts(&outcome, "handovers", "to_cell"), ["east cell"], "{from}");
+        assert!(floats(&outcome, "handovers", "completed_s")[0] < 10.2, "{from}");
+    }
+    // An end that has sent and been acknowledged all its own still tells its addresses (SHUTDOWN-SENT).
+    let both = walk_with("walker", "server", "kind = \"transfer\", size = \"1MB\"")
+        .replace("to = \"server\"\ntransport", "to = \"server\"\nbidirectional = true\ntransport");
+    let outcome = outcome(&both, Trace::default());
+    assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [1_000_000, 1_000_000]);
+}
+
+#[test]
+fn what_stops_before_its_opener_has_an_address_never_starts() {
+    let far = walk_with("walker", "server", "kind = \"bulk\", start = \"0s\", stop = \"3s\"")
+        .replace(
+            "name = \"walker\"\nposition = { x = \"0m\"",
+            "name = \"walker\"\nposition = { x = \"-200m\"",
+        )
+        .replace("speed = \"10m/s\"", "speed = \"20m/s\"");
+    let outcome = outcome(&far, PACKETS);
+    assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [0]);
+    assert!(texts(&outcome, "packets", "description").iter().all(|words| !words.contains("INIT")));
+}
+
+#[test]
+fn a_cell_that_is_first_heard_during_the_handshake_is_added_after_it() {
+    // The walker listens; the east is first heard at 7.95 s, an INIT or the answer to it is then on its way for 52 ms each.
+    for start_ms in [7880, 7920, 7940, 7949] {
+        let application = format!(
+            "kind = \"cbr\", packet_size = \"100B\", interval = \"10ms\", start = \"{start_ms}ms\", stop = \"20s\""
+        );
+        let outcome = outcome(&walk_with("server", "walker", &application), Trace::default());
+        all_arrive(&outcome);
+        assert_eq!(texts(&outcome, "handovers", "to_cell"), ["east cell"], "{start_ms}");
+        assert_eq!(integers(&outcome, "flows", "timeouts"), [0], "{start_ms}");
+    }
+}
+
 fn report(replacements: &[(&str, &str, usize)]) -> String {
     match parse(&walk("walker", "server", replacements)) {
         Ok(_) => panic!("accepted: {replacements:?}"),

@@ -107,8 +107,12 @@ impl World {
             Event::Reconfigured { change: Change::SetPrimary(address), accepted: true } => {
                 follows.primary = Some(address);
             }
-            // What the peer refused is not asked for again before something changes.
-            Event::Reconfigured { accepted: false, .. } => return,
+            // What the peer refused is not asked for again before something changes. That an address stays which can be
+            // used again is such a change.
+            Event::Reconfigured { change, accepted: false } => match change {
+                Change::Delete(address) if self.usable_addresses(number).contains(&address) => {}
+                _ => return,
+            },
             _ => {}
         }
         self.work.push_back(Work::Addresses(number));
@@ -124,7 +128,7 @@ impl World {
             _ if usable.is_empty() => {}
             State::Closed if follows.opening => self.open_sctp(number),
             State::Closed | State::CookieWait => self.begin_anew(number, &usable),
-            State::Established => {
+            state if state.is_up() => {
                 self.reconfigure(number, &usable);
                 self.complete_handover(now, follows.station);
             }
@@ -138,8 +142,13 @@ impl World {
         let lost = |told: &[Address]| told.iter().any(|address| !usable.contains(address));
         let [socket, other] = [number, peer].map(|number| &self.sctp[number as usize].association);
         let (begins, is_sought) = (socket.state() == State::CookieWait, other.state() == State::CookieWait);
+        if other.state() == State::CookieEchoed {
+            // What the INIT ACK has told is as it is until the association is up.
+            return;
+        }
         let remote = self.known_addresses(peer);
-        if !begins || lost(socket.local_addresses()) {
+        // During the handshake nothing is added: the peer has been told, or is about to be told, of what there was.
+        if !(begins || is_sought) || lost(socket.local_addresses()) {
             // The opener's addresses come in its INIT.
             self.readdress(number, usable, &remote);
             self.work.push_back(Work::Sctp(number));
@@ -187,7 +196,7 @@ impl World {
         let Some(preferred) = place.usable().first().copied() else { return };
         let settled = self.sctp.iter().all(|socket| match socket.follows {
             Some(follows) if follows.station == station => {
-                socket.association.state() != State::Established || follows.primary == Some(preferred)
+                !socket.association.state().is_up() || follows.primary == Some(preferred)
             }
             _ => true,
         });

@@ -119,8 +119,7 @@ impl World {
             }
             SocketId::Udp(_) => {}
             SocketId::Sctp(number) => {
-                self.sctp[number as usize].association.abort();
-                self.work.push_back(Work::Sctp(number));
+                self.abort_sctp(number);
             }
         }
     }

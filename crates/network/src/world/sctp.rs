@@ -98,6 +98,18 @@ impl World {
         self.work.push_back(Work::Sctp(number));
     }
 
+    /// Gives the association up, with what was to be written; one that waits for an address does not open any more.
+    pub(super) fn abort_sctp(&mut self, number: u32) {
+        let socket = &mut self.sctp[number as usize];
+        socket.association.abort();
+        socket.unwritten_bytes = 0;
+        socket.closing = false;
+        if let Some(follows) = &mut socket.follows {
+            follows.opening = false;
+        }
+        self.work.push_back(Work::Sctp(number));
+    }
+
     /// Sends a message on the socket's next stream.
     pub(super) fn write_sctp_message(&mut self, number: u32, message: Message) {
         let socket = &mut self.sctp[number as usize];

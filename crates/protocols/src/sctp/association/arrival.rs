@@ -123,10 +123,10 @@ impl Association {
             (Chunk::HeartbeatAck(information), state) if state != State::Closed => {
                 self.take_heartbeat_ack(cx, information);
             }
-            (Chunk::Asconf(asconf), state) if state.sends_data() || state.receives_data() => {
+            (Chunk::Asconf(asconf), state) if state.is_up() => {
                 self.take_asconf(cx, path, asconf);
             }
-            (Chunk::AsconfAck(ack), state) if state.sends_data() || state.receives_data() => {
+            (Chunk::AsconfAck(ack), state) if state.is_up() => {
                 self.take_asconf_ack(cx, path, ack);
             }
             (Chunk::Shutdown { cumulative_tsn_ack }, _) => {

@@ -53,6 +53,11 @@ impl State {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
 
+    /// Whether data or its acknowledgements may still go either way: from the handshake until both ends have shut down.
+    pub fn is_up(self) -> bool {
+        self.sends_data() || self.receives_data()
+    }
+
     /// The states with a chunk that T1 or T2 repeats.
     fn repeats(self) -> bool {
         matches!(self, State::CookieWait | State::CookieEchoed | State::ShutdownSent | State::ShutdownAckSent)

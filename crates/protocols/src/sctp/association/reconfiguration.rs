@@ -3,7 +3,8 @@
 //! A change of several parts is one ASCONF. The receiver answers for each part, or with nothing when it made all. An
 //! address added is probed before data goes there (RFC 9260 5.4); if the ASCONF itself left from it and was answered,
 //! this end's path has proven itself. From an address that is to be deleted nothing leaves any more, though packets to
-//! it are taken until the answer (5.3 F5); if the peer refuses, its paths are probed anew. A HEARTBEAT to an address that
+//! it are taken until the answer (5.3 F5), but for the request itself where nothing else can be used; if the peer refuses,
+//! its paths are probed anew. A HEARTBEAT to an address that
 //! is being added is answered at once, where 5.3 F1 has everything but ASCONFs wait for the ASCONF ACK. Not modelled:
 //! wildcard addresses, and the authentication that RFC 5061 asks for.
 
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Time};
 
-use super::{Association, Event, State};
+use super::{Association, Event};
 use crate::machine::{Address, Context};
 use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
@@ -130,7 +131,7 @@ impl Association {
     /// False, and nothing is asked, while the association is not up, if either end takes no ASCONF, without changes,
     /// or if a change makes no sense: adding what is there, deleting what is not, `source` or the last address.
     pub fn reconfigure(&mut self, changes: &[Change], source: Address) -> bool {
-        let possible = self.state == State::Established
+        let possible = self.state.is_up()
             && self.peer_takes_asconf
             && self.config.dynamic_addresses
             && !changes.is_empty()
@@ -149,13 +150,12 @@ impl Association {
 
     /// Sends the request that is not answered once more and at once, and all copies of it and what waits behind it, from
     /// another address of this end, because packets from the one before do not get through. The peer finds the
-    /// association by the address within (RFC 5061 4.1.1). False, and nothing changes, without such a request or if it
-    /// deletes that address.
+    /// association by the address within (RFC 5061 4.1.1). It may be an address that the request deletes: a peer that has
+    /// deleted it repeats its answer, another one refuses (4.3.4). False, and nothing changes, without such a request or if
+    /// one that waits behind it deletes that address.
     pub fn request_from(&mut self, source: Address) -> bool {
-        let deletes = |changes: &[Change]| changes.contains(&Change::Delete(source));
         let Some(request) = &mut self.reconfiguration.request else { return false };
-        if deletes(&request.changes) || self.reconfiguration.queue.iter().any(|(changes, _)| deletes(changes))
-        {
+        if self.reconfiguration.queue.iter().any(|(changes, _)| changes.contains(&Change::Delete(source))) {
             return false;
         }
         request.path.local = source;
@@ -197,9 +197,12 @@ impl Association {
             value.extend(address::octets(&address::to_parameter(form, change.address())));
             Parameter { kind: change.kind(), value }
         });
+        // By this the peer finds the association, also when it has made the change and its answer was lost.
+        let locals = &self.paths.locals;
+        let lasting = locals.iter().find(|&&local| !changes.contains(&Change::Delete(local)));
         let asconf = Asconf {
             serial: self.reconfiguration.next_serial,
-            address: address::to_parameter(form, self.paths.locals[0]),
+            address: address::to_parameter(form, *lasting.unwrap_or(&locals[0])),
             parameters: parameters.collect(),
         };
         self.reconfiguration.next_serial = self.reconfiguration.next_serial.wrapping_add(1);
