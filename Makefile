@@ -67,11 +67,14 @@ figures: setup
 bench: setup
 	$(SAY) 'Measuring: the event queue alone'
 	cargo bench -p roamsim-engine --bench queue --locked --quiet -- --noplot
-	$(SAY) 'Measuring: TCP alone, two connections back to back'
+	$(SAY) 'Measuring: TCP and SCTP alone, two ends back to back'
 	cargo bench -p roamsim-protocols --bench tcp --locked --quiet -- --noplot
 	cargo bench -p roamsim-protocols --bench sctp --locked --quiet -- --noplot
 	$(SAY) 'Measuring: one bulk flow over a wired link, TCP beside SCTP'
 	cargo bench -p roamsim-scenario --bench bulk --locked --quiet -- --noplot
+	$(SAY) 'Measuring: DECT, the MAC alone and with TCP both ways'
+	cargo bench -p roamsim-network --bench dect --locked --quiet -- --noplot
+	cargo bench -p roamsim-scenario --bench dect --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 

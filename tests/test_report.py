@@ -10,7 +10,7 @@ from pathlib import Path
 import altair
 import polars
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 from roamsim.report import Report
 
 
@@ -92,6 +92,21 @@ def test_a_table_says_how_much_of_it_is_not_shown() -> None:
     assert report.html().count("<tr>") == 1 + 4
 
 
+def test_columns_of_prose_break_their_lines_and_others_do_not() -> None:
+    report = Report("t")
+    sentence = "A sentence that is too long to stand on one line beside others."
+    report.table([{"name": "short", "why": sentence, "n": 1}, {"name": "x", "why": "short", "n": 2}])
+    text = report.html()
+    assert f'<td class="prose">{sentence}</td>' in text
+    assert '<th class="prose">why</th>' in text
+    assert '<td class="prose">short</td>' in text
+    assert "<td>short</td>" in text
+    assert '<td class="number">1</td>' in text
+    # As wide as a name may be.
+    report.table([{"name": "n" * 40}])
+    assert f"<td>{'n' * 40}</td>" in report.html()
+
+
 def test_an_id_is_used_once() -> None:
     report = example()
     with pytest.raises(ValueError, match="squares"):
@@ -144,3 +159,51 @@ def test_the_report_of_a_run_draws_its_time_series(roamsim: Command, scenario: P
     assert console == []
     for anchor in ("samples-cwnd", "samples-queue"):
         assert re.search(rf'id="{anchor}".*?class="marks"', dom, re.DOTALL), anchor
+
+
+def cells(page: str, caption: str) -> list[list[str]]:
+    """The texts of a table of a page, its head first."""
+    table = re.search(rf"<figcaption>{caption}.*?</figcaption>.*?</table>", page, re.DOTALL)
+    assert table is not None, caption
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table[0])]
+
+
+def test_the_report_of_a_run_shows_each_handover(roamsim: Command, tmp_path: Path) -> None:
+    roamsim("run", ROOT / "examples" / "mobile-sctp.toml", "--parquet", "out")
+    roamsim("report", "out")
+    head, *rows = cells((tmp_path / "out" / "report.html").read_text(), "handovers: each of the run")
+    frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
+    assert frame.height >= 2
+    assert [row[head.index("to_cell")] for row in rows] == frame["to_cell"].to_list()
+    shown = [row[head.index("begun_s [s]")] for row in rows]
+    assert shown == [f"{value:.5g}" for value in frame["begun_s"]]
+    assert "point" not in head
+
+
+def test_the_report_of_several_runs_shows_means_of_handovers_and_of_mobile_ip(
+    roamsim: Command, tmp_path: Path
+) -> None:
+    roamsim("run", ROOT / "examples" / "mobile-ip.toml", "--replications", "3", "--parquet", "out")
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    head, *rows = cells(page, "handovers: their number a run")
+    frame = polars.read_parquet(tmp_path / "out" / "handovers*.parquet")
+    for row in rows:
+        ends = {"from_cell": row[head.index("from_cell")], "to_cell": row[head.index("to_cell")]}
+        of_runs = frame.filter(**ends).group_by("replication").agg(polars.len(), polars.col("lost_data").mean())
+        assert row[head.index("handovers")] == f"{of_runs['len'].sum() / 3:.5g}"
+        mean = of_runs["lost_data"].mean()
+        assert isinstance(mean, float)
+        assert row[head.index("lost_data [packets]")] == f"{mean:.5g}"
+        assert row[head.index("± lost_data")] != "–"
+    assert len(rows) == frame.select("from_cell", "to_cell").n_unique()
+    head, *rows = cells(page, "mobile_ip: means")
+    machines = polars.read_parquet(tmp_path / "out" / "mobile_ip*.parquet").select("node", "role", "cell").unique()
+    assert len(rows) == machines.height
+    assert "accepted [messages]" in head
+
+
+def test_the_report_of_a_run_without_cells_has_no_handovers(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--parquet", "out")
+    roamsim("report", "out")
+    assert "Handovers" not in (tmp_path / "out" / "report.html").read_text()

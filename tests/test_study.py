@@ -449,6 +449,32 @@ def test_studies_are_found_by_name(small: Path, monkeypatch: pytest.MonkeyPatch)
         study.load("smal")
 
 
+def test_runs_that_experiments_share_are_counted_once(small: Path, tmp_path: Path) -> None:
+    definition = small / "study.toml"
+    head, mark, rest = definition.read_text().partition("[[experiment]]")
+    experiment, end, tail = rest.partition("\n[[")
+    again = experiment.replace('id = "lossy"', 'id = "again"').replace("replications = 2", "replications = 3")
+    definition.write_text(f"{head}{mark}{again}\n{mark}{experiment}{end}{tail}")
+
+    class Heard:
+        planned = 0
+
+        def plan(self, total: int, kept: int) -> None:
+            self.planned = total
+
+        def done(self, runs: int) -> None:
+            pass
+
+    heard = Heard()
+    study.run(small, level="quick", out=tmp_path / "out", progress=heard)
+    # Two kinds and two losses, three times.
+    assert heard.planned == 12
+    told = study.show(study.load(small))
+    assert "quick: 12 runs of 2 experiments" in told
+    # The second experiment has two of the three replications of each point of the first.
+    assert "full: 72 runs of 2 experiments" in told
+
+
 def test_the_published_studies_are_well_formed() -> None:
     found = study.available()
     assert "mih-transport" in found

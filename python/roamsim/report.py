@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: Rows of a table that are written into the page (chosen, because a page of more is slow on a phone).
 TABLE_ROWS = 300
 
+#: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
+PROSE = 40
+
 _VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
 
 
@@ -77,8 +80,10 @@ class Report:
         columns = list(dict.fromkeys(key for row in shown for key in row))
         numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
 
+        prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
+
         def cell(tag: str, column: str, value: str, title: str = "") -> str:
-            kind = ' class="number"' if column in numeric else ""
+            kind = ' class="number"' if column in numeric else ' class="prose"' if column in prose else ""
             return f"<{tag}{kind}{title}>{value}</{tag}>"
 
         head = "".join(cell("th", c, html.escape(c)) for c in columns)

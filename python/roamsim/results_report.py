@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars
 
-from roamsim import dectmap, dectstates, metrics
+from roamsim import dectmap, dectstates, metrics, statistics
 from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
@@ -32,6 +32,34 @@ DRAWN = (
         ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
     ),
     ("links", ("utilisation", "mean_queue_packets")),
+)
+
+#: What a report tells of handovers where there are several runs: no points in time, which have no mean.
+HANDOVERS = (
+    "handover_s",
+    "interruption_s",
+    "requests",
+    "lost_out_of_reach",
+    "lost_radio_error",
+    "lost_no_cell",
+    "lost_queue",
+    "lost_agent",
+    "lost_tunnel",
+    "lost_uplink",
+    "lost_downlink",
+    "lost_data",
+    "lost_acknowledgements",
+)
+
+#: The same of Mobile IP's agents and nodes.
+MOBILE_IP = (
+    "advertisements",
+    "solicitations",
+    "requests",
+    "retransmissions",
+    "accepted",
+    "refused",
+    "expired",
 )
 
 #: Vega's expression for samples that are points.
@@ -99,14 +127,19 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             _metric(page, results, table, column)
     _time_series(page, results)
     _dect(page, results)
+    _mobility(page, results)
     page.heading("Tables")
     for table, columns in DRAWN:
         summary = _summary(results, table, columns)
         if summary:
-            page.table(summary, f"{table}: means over replications; ± is the half-width of the 95 % interval")
+            page.table(summary, f"{table}: {_MEANS}")
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target)
+
+
+#: What the captions of summaries say.
+_MEANS = "means over replications; ± is the half-width of the 95 % interval"
 
 
 def _comparison(results: Results) -> Comparison | None:
@@ -236,6 +269,59 @@ def _dect(page: Report, results: Results) -> None:
         )
     for table in ("dect", "dect_states", "dect_transitions", "dect_terminals"):
         page.table(_means(results, table), f"{table}: means over replications", folded=table != "dect_terminals")
+
+
+def _mobility(page: Report, results: Results) -> None:
+    """Handovers, each of one run and means of several, and what the machines of Mobile IP counted."""
+    handovers, counters = (table in results and results[table].height > 0 for table in ("handovers", "mobile_ip"))
+    if not handovers and not counters:
+        return
+    page.heading("Handovers")
+    if handovers:
+        if sum(point.replications for point in results.manifest.points) == 1:
+            frame = results["handovers"].drop(RUN_COLUMNS, strict=False)
+            page.table(frame.rename(_titles("handovers", frame.columns)), "handovers: each of the run")
+        else:
+            page.table(_handovers(results), f"handovers: their number a run and the means of each run's; {_MEANS}")
+    if counters:
+        page.table(_summary(results, "mobile_ip", MOBILE_IP), f"mobile_ip: {_counted(results)}")
+
+
+def _handovers(results: Results) -> list[dict[str, Any]]:
+    """A row for each point, station and pair of cells; those of one run are one sample, as in `compare`."""
+    keys = results.keys_of("handovers")
+    of_runs = (
+        results["handovers"]
+        .group_by([*keys, "replication"], maintain_order=True)
+        .agg(polars.len().alias("handovers"), polars.col(HANDOVERS).mean())
+    )
+    titles = _titles("handovers", HANDOVERS)
+    hidden = {"point"} if len(results.manifest.points) == 1 else set()
+    rows: list[dict[str, Any]] = []
+    for names, kind in of_runs.group_by(keys, maintain_order=True):
+        row = {key: name for key, name in zip(keys, names, strict=True) if key not in hidden}
+        # A run without such a handover has none, but no time of it.
+        runs = results["links"].filter(point=names[0])["replication"].n_unique()
+        samples = {"handovers": [*kind["handovers"], *[0] * (runs - kind.height)]}
+        samples |= {column: kind[column].drop_nulls().to_list() for column in HANDOVERS}
+        for column, values in samples.items():
+            estimate = statistics.mean(values)
+            row[titles.get(column, column)] = estimate.mean
+            row[f"± {column}"] = (estimate.high - estimate.low) / 2
+        rows.append(row)
+    # Columns without any value, such as intervals of single replications, only widen the table.
+    empty = {column for column in rows[0] if all(row[column] is None or row[column] != row[column] for row in rows)}
+    return [{key: value for key, value in row.items() if key not in empty} for row in rows]
+
+
+def _titles(table: str, columns: Iterable[str]) -> dict[str, str]:
+    """The headings of a table's columns: with their unit where they have one."""
+    units = {metric.column: metric.unit for metric in metrics.metrics() if metric.table == table}
+    return {column: f"{column} [{units[column]}]" for column in columns if units.get(column)}
+
+
+def _counted(results: Results) -> str:
+    return "counted in the run" if sum(point.replications for point in results.manifest.points) == 1 else _MEANS
 
 
 def _which_runs(results: Results) -> str:

@@ -15,7 +15,7 @@ use roamsim_scenario::{Format, Scenario};
 /// Simulated time of one run.
 const SECONDS: u64 = 2000;
 
-/// The reference case of the study with so many segments a second each way.
+/// The load of the study's reference case, with so many segments a second each way on two one-way connections.
 fn reference(segments_per_s: u64) -> Scenario {
     let tcp = r#"{ protocol = "tcp", variant = "reno", mss = "512B", nagle = false, delayed_ack = false, limited_transmit = false, initial_window = 1, receive_window = "16KiB", window_scaling = false, min_rto = "2s", max_rto = "64s", initial_rto = "3s" }"#;
     let mut text = format!(

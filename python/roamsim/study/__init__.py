@@ -22,10 +22,10 @@ from roamsim.files import write_whole
 from roamsim.store import MANIFEST, writing
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
-from roamsim.study.definition import LEVELS, Level, Study, available, load, points, replications
+from roamsim.study.definition import LEVELS, Level, Study, available, load
 from roamsim.study.judging import Finding
 from roamsim.study.publish import Outcome, write_report
-from roamsim.study.runs import Runs, execute, plan
+from roamsim.study.runs import Runs, distinct, execute, plan
 from roamsim.sweeps import Progress, check_number, check_seed
 
 __all__ = [
@@ -43,10 +43,14 @@ __all__ = [
 
 
 def show(study: Study) -> str:
-    """What a study reproduces and how much it runs, for a terminal."""
+    """What a study reproduces and how much it runs, for a terminal.
+
+    Raises:
+        ScenarioError: a scenario of the study is not valid.
+    """
     lines = [study.title, f"published as: {study.published_as}", "", study.question, ""]
     for level in LEVELS:
-        total = sum(replications(e, level) * sum(1 for _ in points(study, e, level)) for e in study.experiments)
+        total = sum(map(len, distinct(plan(study, level, study.seed)).values()))
         lines.append(f"{level}: {total} runs of {len(study.experiments)} experiments")
     lines += ["", "experiments:", *(f"  {e.id:<28} {e.title}" for e in study.experiments)]
     lines += ["", "figures:", *(f"  {f.id:<36} {f.title}" for f in study.figures)]

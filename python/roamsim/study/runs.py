@@ -70,6 +70,9 @@ def plan(study: Study, level: Level, seed: int) -> list[Planned]:
     return planned
 
 
+#: Traces and tables that are kept of a run.
+Kept = tuple[tuple[str, ...], tuple[str, ...]]
+
 #: Key, replication, and the columns of a run's table.
 Finished = tuple[str, int, Mapping[str, Any]]
 
@@ -133,6 +136,18 @@ class Effort:
     computing_s: float
 
 
+def distinct(planned: Iterable[Planned]) -> dict[Kept, dict[tuple[str, int], Planned]]:
+    """The runs of a plan by what is kept of them, each once: experiments that share a point share its runs."""
+    groups: dict[Kept, dict[tuple[str, int], Planned]] = {}
+    for one in planned:
+        experiment = one.experiment
+        # The table that tells whether a run is there is written last.
+        group = groups.setdefault((tuple(experiment.trace), (*experiment.tables, experiment.table)), {})
+        for replication in range(one.replications):
+            group.setdefault((one.key, replication), one)
+    return groups
+
+
 def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, progress: Progress) -> Effort:
     """Runs what is missing.
 
@@ -140,13 +155,7 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
         RunFailed: a run broke one of the simulator's own rules.
         Interrupted: the user stopped it; what was finished is kept.
     """
-    # The table that tells whether a run is there is written last.
-    wanted: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[tuple[str, int], Planned]] = {}
-    for one in planned:
-        experiment = one.experiment
-        group = wanted.setdefault((tuple(experiment.trace), (*experiment.tables, experiment.table)), {})
-        for replication in range(one.replications):
-            group.setdefault((one.key, replication), one)
+    wanted = distinct(planned)
     missing = {
         group: {run: one for run, one in members.items() if not runs.has(group[1][-1], *run)}
         for group, members in wanted.items()

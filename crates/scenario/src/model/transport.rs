@@ -93,8 +93,8 @@ pub struct Tcp {
     pub dup_ack_threshold: u32,
     /// Whether Reno may begin another fast retransmit in a window that it has repaired. Default: yes (RFC 5681, which has
     /// no guard). With false it waits for an acknowledgement beyond what was sent before the last loss (Floyd 1994, RFC
-    /// 6582's `recover`), as Tahoe, NewReno and SACK always do; these and Vegas, which has a rule of its own, pass this
-    /// over.
+    /// 6582's `recover`), as Tahoe, NewReno, SACK and CUBIC always do. False goes with `variant = "reno"` alone; Vegas has a
+    /// rule of its own.
     pub successive_fast_retransmits: bool,
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older and
     /// never does.

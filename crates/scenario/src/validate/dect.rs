@@ -206,7 +206,17 @@ fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Re
             let help = "frames begin every 10 ms; write a longer time";
             report.add(&join(&steps, ["duration"]), "no frame begins in this burst", help);
         }
-        check_times(&steps, Time::ZERO + FRAME * from, None, scenario, report);
+        let duration = scenario.general.duration;
+        if burst.start.since(Time::ZERO) < duration && FRAME * from >= duration {
+            let message = format!(
+                "no frame begins between this and the end of the run after {}",
+                units::time_text(duration)
+            );
+            let help = "frames begin every 10 ms; start earlier, or give the scenario a longer `duration`";
+            report.add(&join(&steps, ["start"]), message, help);
+        } else {
+            check_times(&steps, burst.start, None, scenario, report);
+        }
         if let Some(&(.., first)) = ends.iter().find(|other| from < other.1 && other.0 < until) {
             let mut other = join(at, ["errors", "bursts"]);
             other.push(At(first));

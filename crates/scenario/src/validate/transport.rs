@@ -5,7 +5,7 @@ use roamsim_engine::Span;
 use super::topology::Topology;
 use super::{Report, Step, join, sctp};
 use crate::Scenario;
-use crate::model::transport::{Tcp, Transport, Udp};
+use crate::model::transport::{Tcp, TcpVariant, Transport, Udp};
 use crate::units::time_text;
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
@@ -119,6 +119,13 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             &join(at, ["dup_ack_threshold"]),
             "fast retransmit needs at least one duplicate acknowledgement",
             help,
+        );
+    }
+    if !tcp.successive_fast_retransmits && tcp.variant != TcpVariant::Reno {
+        report.add(
+            &join(at, ["successive_fast_retransmits"]),
+            "`successive_fast_retransmits = false` is a rule for Reno, and this is not `variant = \"reno\"`",
+            "leave it out or write true: `vegas` has a rule of its own, the others never repair a window twice",
         );
     }
     if tcp.max_sack_blocks.is_some_and(|blocks| !(1..=4).contains(&blocks)) {

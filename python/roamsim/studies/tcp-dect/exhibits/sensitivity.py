@@ -102,7 +102,7 @@ def robustness(data: Data) -> Rows:
         rows.append(
             {
                 "finding": finding,
-                "": kind,
+                "verdict": kind,
                 "holds": len(yes),
                 "does not": len(no),
                 "not decidable": len(open_ones),
