@@ -64,7 +64,7 @@ pub(super) struct PathState {
     pub(super) active: bool,
     /// One of its addresses has been deleted; the place stays, for chunks may name it.
     pub(super) removed: bool,
-    /// It was the primary path until another was chosen.
+    /// It was the primary path until another was chosen, and is not so again.
     pub(super) deposed: bool,
     pub(super) rtt: RttEstimator,
     pub(super) cwnd: u64,

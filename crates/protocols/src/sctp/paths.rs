@@ -10,7 +10,7 @@ pub(super) struct Paths {
     pub(super) all: Vec<PathState>,
     pub(super) locals: Vec<Address>,
     pub(super) remotes: Vec<Address>,
-    pub(super) primary: usize,
+    primary: usize,
 }
 
 impl Paths {
@@ -82,9 +82,25 @@ impl Paths {
             }
         }
         if self.all.get(self.primary).is_some_and(|state| state.removed) {
-            self.primary = self.alternate(self.primary);
+            self.set_primary(self.alternate(self.primary));
         }
         places
+    }
+
+    /// The place of the primary path; of one that will be there while no address of the peer is known.
+    pub(super) fn primary(&self) -> usize {
+        self.primary
+    }
+
+    /// This one is the primary path. The one before is deposed if it may have carried data and is not being left.
+    pub(super) fn set_primary(&mut self, place: usize) {
+        if place != self.primary
+            && let Some(before) = self.all.get_mut(self.primary)
+        {
+            before.deposed = before.carries();
+        }
+        self.all[place].deposed = false;
+        self.primary = place;
     }
 
     /// Where new data goes: the primary path, or another while that is not usable.
@@ -151,11 +167,27 @@ mod tests {
     }
 
     #[test]
+    fn the_primary_path_is_never_a_deposed_one() {
+        let mut paths = two_by_two();
+        let deposed = |paths: &Paths| paths.all.iter().map(|state| state.deposed).collect::<Vec<_>>();
+        paths.set_primary(3);
+        assert_eq!(deposed(&paths), [true, false, false, false]);
+        // (b, d) goes, and the only one that shares no address with it is the first again; then (b, d) comes anew.
+        paths.remove_local(Address(1));
+        assert_eq!((paths.primary(), deposed(&paths)), (0, vec![false; 4]));
+        paths.add_local(&Config::default(), Address(1));
+        // One that never carried data is not deposed.
+        paths.set_primary(3);
+        paths.set_primary(2);
+        assert_eq!(deposed(&paths), [true, false, false, false]);
+    }
+
+    #[test]
     fn a_removed_address_takes_its_paths_with_it() {
         let mut paths = two_by_two();
         let gone = paths.remove_local(Address(0));
         assert_eq!(gone, [0, 2]);
-        assert_eq!((paths.primary, paths.alternate(0)), (3, 3));
+        assert_eq!((paths.primary(), paths.alternate(0)), (3, 3));
         paths.add_local(&Config::default(), Address(0));
         // The places are taken again, by new paths.
         assert_eq!(paths.all.len(), 4);

@@ -31,8 +31,36 @@ pub struct Message {
 struct Stream {
     /// Stream sequence number of the next message to tell.
     next: u16,
-    /// Whole messages that wait for their turn: the first place is that of `next`.
-    waiting: VecDeque<Option<Message>>,
+    /// Whole messages that wait for their turn, by how far they are from `next`.
+    waiting: VecDeque<Message>,
+}
+
+impl Stream {
+    /// The message waits for its turn; what waited under its number is given back.
+    fn hold(&mut self, message: Message) -> Option<Message> {
+        let next = self.next;
+        let distance = |message: &Message| message.ssn.wrapping_sub(next);
+        let new = distance(&message);
+        // Nearly always it is the last one.
+        if self.waiting.back().is_none_or(|last| distance(last) < new) {
+            self.waiting.push_back(message);
+            return None;
+        }
+        let place = self.waiting.partition_point(|other| distance(other) < new);
+        if self.waiting[place].ssn == message.ssn {
+            return Some(std::mem::replace(&mut self.waiting[place], message));
+        }
+        self.waiting.insert(place, message);
+        None
+    }
+
+    /// The message whose turn it is, if it has arrived.
+    fn next_message(&mut self) -> Option<Message> {
+        let message = self.waiting.front().copied().filter(|message| message.ssn == self.next)?;
+        self.waiting.pop_front();
+        self.next = self.next.wrapping_add(1);
+        Some(message)
+    }
 }
 
 /// The receiving half. TSNs are counted from the peer's initial one, which is 1.
@@ -228,16 +256,10 @@ impl Receiver {
             events.push_back(Event::Received(message));
             return;
         }
-        let place = usize::from(chunk.ssn.wrapping_sub(stream.next));
-        if stream.waiting.len() <= place {
-            stream.waiting.resize(place + 1, None);
-        }
-        if let Some(other) = stream.waiting[place].replace(message) {
+        if let Some(other) = stream.hold(message) {
             self.held_bytes -= other.bytes;
         }
-        while let Some(message) = stream.waiting.front().copied().flatten() {
-            stream.waiting.pop_front();
-            stream.next = stream.next.wrapping_add(1);
+        while let Some(message) = stream.next_message() {
             self.held_bytes -= message.bytes;
             events.push_back(Event::Received(message));
         }
@@ -275,4 +297,60 @@ impl Receiver {
 /// The range as a gap ack block: first and last, from the cumulative TSN on.
 fn block(cumulative: u64, range: Range) -> (u16, u16) {
     ((range.start - cumulative) as u16, (range.end - 1 - cumulative) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A whole message of 1 octet on stream 0.
+    fn data(tsn: u32, ssn: u16) -> Data {
+        Data {
+            tsn,
+            stream: 0,
+            ssn,
+            protocol: 0,
+            unordered: false,
+            beginning: true,
+            ending: true,
+            immediate: false,
+            payload_bytes: 1,
+        }
+    }
+
+    fn told(events: &mut VecDeque<Event>) -> Vec<u32> {
+        let tsn = |event| match event {
+            Event::Received(message) => message.tsn,
+            other => panic!("{other:?}"),
+        };
+        events.drain(..).map(tsn).collect()
+    }
+
+    #[test]
+    fn a_message_far_ahead_takes_the_memory_of_one() {
+        let mut receiver = Receiver::new(&Config::default(), 1);
+        let mut events = VecDeque::new();
+        receiver.take(&data(1, 65_535), true, &mut events);
+        receiver.take(&data(2, 30_000), true, &mut events);
+        assert_eq!(receiver.held_bytes, 2);
+        assert!(receiver.streams[0].waiting.capacity() <= 16, "{}", receiver.streams[0].waiting.capacity());
+    }
+
+    #[test]
+    fn messages_are_told_in_the_order_of_their_numbers_which_wrap() {
+        let mut receiver = Receiver::new(&Config::default(), 1);
+        let mut events = VecDeque::new();
+        for ssn in 0..65_534u16 {
+            receiver.take(&data(1 + u32::from(ssn), ssn), true, &mut events);
+        }
+        assert_eq!(told(&mut events).len(), 65_534);
+        // Next is 65534: the last one, one in between, the first in between, and the number of the last one again.
+        for (tsn, ssn) in [(65_535, 1), (65_536, 65_535), (65_537, 0), (65_538, 1)] {
+            receiver.take(&data(tsn, ssn), true, &mut events);
+        }
+        assert_eq!((told(&mut events), receiver.held_bytes), (vec![], 3));
+        receiver.take(&data(65_539, 65_534), true, &mut events);
+        assert_eq!(told(&mut events), [65_539, 65_536, 65_537, 65_538]);
+        assert_eq!((receiver.held_bytes, receiver.streams[0].next), (0, 2));
+    }
 }

@@ -115,7 +115,7 @@ impl Association {
             self.paths.add_remote(&self.config, remote);
         }
         if let Some(place) = self.paths.place_of(path) {
-            self.paths.primary = place;
+            self.paths.set_primary(place);
             self.paths.all[place].confirmed = true;
             self.control_path = place;
         }

@@ -184,7 +184,7 @@ impl Association {
     pub fn open(&mut self) -> bool {
         let possible = self.state == State::Closed && !self.ended && !self.paths.all.is_empty();
         if possible {
-            self.control_path = self.paths.primary;
+            self.control_path = self.paths.primary();
             self.enter(State::CookieWait);
         }
         possible
@@ -199,7 +199,7 @@ impl Association {
             return false;
         }
         self.paths = Paths::new(&self.config, local, remote);
-        self.control_path = self.paths.primary;
+        self.control_path = self.paths.primary();
         if begun {
             self.tag = (random.next_u64() as u32).max(1);
             self.enter(State::CookieWait);
@@ -263,10 +263,8 @@ impl Association {
     }
 
     fn change_primary(&mut self, place: usize) {
-        if self.paths.primary != place {
-            self.paths.all[self.paths.primary].deposed = true;
-            self.paths.all[place].deposed = false;
-            self.paths.primary = place;
+        if self.paths.primary() != place {
+            self.paths.set_primary(place);
             self.events.push_back(Event::PrimaryChanged(self.paths.all[place].path));
         }
     }
@@ -298,7 +296,7 @@ impl Association {
 
     /// The primary path; `None` while no address of the peer is known.
     pub fn primary(&self) -> Option<PathReport> {
-        self.paths.all.get(self.paths.primary).map(|state| state.report())
+        self.paths.all.get(self.paths.primary()).map(|state| state.report())
     }
 
     /// Where new data goes now: the primary path, or another while that is inactive.

@@ -222,13 +222,13 @@ impl Association {
         let of_it = |state: &PathState| !state.removed && state.path.local == local;
         let places: Vec<usize> =
             self.paths.all.iter().enumerate().filter(|(_, state)| of_it(state)).map(|(at, _)| at).collect();
-        let primary = self.paths.primary;
+        let primary = self.paths.primary();
         for &place in &places {
             self.paths.all[place].confirmed = false;
             self.paths.all[place].stop();
         }
         if places.contains(&primary) {
-            self.paths.primary = self.paths.alternate(primary);
+            self.paths.set_primary(self.paths.alternate(primary));
         }
         self.leave(&places, primary);
     }
@@ -333,7 +333,7 @@ impl Association {
             Parameter::DELETE_ADDRESS if self.paths.remotes.len() == 1 => Some(DELETE_LAST),
             Parameter::DELETE_ADDRESS if address == path.remote => Some(DELETE_SOURCE),
             Parameter::DELETE_ADDRESS => {
-                let primary = self.paths.primary;
+                let primary = self.paths.primary();
                 let gone = self.paths.remove_remote(address);
                 self.events.push_back(Event::PeerAddressDeleted(address));
                 self.leave(&gone, primary);
@@ -365,8 +365,9 @@ impl Association {
         if gone.iter().any(|&place| Some(self.paths.all[place].path) == self.sack_path) {
             self.sack_path = None;
         }
-        if self.paths.primary != primary_before {
-            self.events.push_back(Event::PrimaryChanged(self.paths.all[self.paths.primary].path));
+        let primary = self.paths.primary();
+        if primary != primary_before {
+            self.events.push_back(Event::PrimaryChanged(self.paths.all[primary].path));
         }
     }
 
@@ -415,7 +416,7 @@ impl Association {
                 self.start_heartbeats(cx.now, cx.random);
             }
             Change::Delete(local) => {
-                let primary = self.paths.primary;
+                let primary = self.paths.primary();
                 let gone = self.paths.remove_local(local);
                 self.leave(&gone, primary);
             }

@@ -78,7 +78,8 @@ impl Sender {
         Some(progress)
     }
 
-    /// T3-rtx stops when nothing is outstanding, and starts anew with the earliest acknowledged (RFC 9260 6.3.2).
+    /// T3-rtx stops when nothing is outstanding, and starts anew with the earliest acknowledged (RFC 9260 6.3.2). What
+    /// is lost and not yet sent again is not outstanding: its timer starts where it goes.
     fn restart_timer(&mut self, now: Time, place: usize, paths: &mut Paths) {
         let state = &mut paths.all[place];
         if state.earliest_acknowledged {
@@ -89,7 +90,8 @@ impl Sender {
             if earliest == u64::MAX {
                 state.all_acknowledged();
             } else {
-                state.t3_at = Some(now + state.rtt.rto());
+                let runs = state.outstanding_bytes > 0 && state.carries();
+                state.t3_at = runs.then(|| now + state.rtt.rto());
             }
         }
     }
@@ -199,7 +201,7 @@ impl Sender {
             (usize::from(sent.path), sent.bytes(), u64::from(sent.data.payload_bytes));
         stats.bytes_acknowledged -= payload_bytes;
         let state = &mut paths.all[path];
-        if state.removed {
+        if !state.carries() {
             sent.fate = Fate::Lost { by_reports: false };
             self.lost.insert(tsn);
             return;

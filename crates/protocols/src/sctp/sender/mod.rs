@@ -226,12 +226,13 @@ impl Sender {
     }
 
     /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260 6.4.1),
-    /// by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that is (RFC 9260 6.4: MAY).
+    /// by RFC 2960 6.4 elsewhere. From a path that is the primary one no more, to the one that new data
+    /// takes (RFC 9260 6.4: MAY).
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
         let last = usize::from(sent.path);
         let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
         match &paths.all[last] {
-            state if stays && state.usable() && !state.deposed => last,
+            state if stays && state.usable() && (!state.deposed || paths.current() == last) => last,
             state if state.deposed && paths.current() != last => paths.current(),
             _ => paths.alternate(last),
         }
