@@ -18,9 +18,14 @@ use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::path::{Path, PathState};
 
-/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1, 4.3.3, 4.3.4).
+/// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every address of this
+/// end, and 16 is well above the interfaces of a host.
+const MOST_PEER_ADDRESSES: usize = 16;
+
+/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1 to 4.3.4).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
 const DELETE_LAST: u16 = 0x00A0;
+const RESOURCE_SHORTAGE: u16 = 0x00A1;
 const DELETE_SOURCE: u16 = 0x00A2;
 const ILLEGAL_ASCONF_ACK: u16 = 0x00A3;
 
@@ -321,6 +326,9 @@ impl Association {
         };
         let known = self.paths.remotes.contains(&address);
         let cause = match request.kind {
+            Parameter::ADD_ADDRESS if !known && self.paths.remotes.len() >= MOST_PEER_ADDRESSES => {
+                Some(RESOURCE_SHORTAGE)
+            }
             Parameter::ADD_ADDRESS => {
                 if !known {
                     self.paths.add_remote(&self.config, address);
