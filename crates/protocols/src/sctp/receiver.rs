@@ -31,8 +31,12 @@ pub struct Message {
 struct Stream {
     /// Stream sequence number of the next message to tell.
     next: u16,
+    /// How many have been told.
+    told: u64,
     /// Whole messages that wait for their turn, by how far they are from `next`.
     waiting: VecDeque<Message>,
+    /// Those that came after one behind them, by their place in the stream: apart, for they would move all of `waiting`.
+    late: BTreeMap<u64, Message>,
 }
 
 impl Stream {
@@ -46,20 +50,26 @@ impl Stream {
             self.waiting.push_back(message);
             return None;
         }
-        let place = self.waiting.partition_point(|other| distance(other) < new);
-        if self.waiting[place].ssn == message.ssn {
-            return Some(std::mem::replace(&mut self.waiting[place], message));
+        match self.waiting.binary_search_by_key(&new, distance) {
+            Ok(place) => Some(std::mem::replace(&mut self.waiting[place], message)),
+            Err(_) => self.late.insert(self.told + u64::from(new), message),
         }
-        self.waiting.insert(place, message);
-        None
     }
 
     /// The message whose turn it is, if it has arrived.
     fn next_message(&mut self) -> Option<Message> {
-        let message = self.waiting.front().copied().filter(|message| message.ssn == self.next)?;
-        self.waiting.pop_front();
-        self.next = self.next.wrapping_add(1);
+        let message = match self.waiting.pop_front_if(|message| message.ssn == self.next) {
+            Some(message) => message,
+            None => self.late.remove(&self.told)?,
+        };
+        self.tell();
         Some(message)
+    }
+
+    /// The next message is the one behind.
+    fn tell(&mut self) {
+        self.next = self.next.wrapping_add(1);
+        self.told += 1;
     }
 }
 
@@ -251,7 +261,7 @@ impl Receiver {
         }
         let stream = &mut self.streams[number];
         if chunk.ssn == stream.next && stream.waiting.is_empty() {
-            stream.next = stream.next.wrapping_add(1);
+            stream.tell();
             self.held_bytes -= bytes;
             events.push_back(Event::Received(message));
             return;
