@@ -57,6 +57,26 @@ def test_a_difference_is_told_beside_what_it_is_compared_with() -> None:
     )
 
 
+def test_types_of_dect_terminals_are_compared_each_with_itself() -> None:
+    over = "dect.air.load_factor"
+    target = Target.parse("dect_states.share")
+    rows = polars.DataFrame(
+        {
+            "name": ["air"] * 4,
+            "type": ["P32", "User"] * 2,
+            "state": ["Active_Locked"] * 4,
+            "replication": [0, 0, 1, 1],
+            "share": [0.9, 0.5, 0.8, 0.4],
+        }
+    )
+    points = [PointRows(PointEntry({over: 1}, {over: 1}, "one", 2), 2, rows)]
+    found = samples(Question(over, ("1",), "1", (target,)), target, points)
+    assert [(sample.where["type"], list(sample.values)) for sample in found] == [
+        ("P32", [0.9, 0.8]),
+        ("User", [0.5, 0.4]),
+    ]
+
+
 def test_of_handovers_the_mean_of_a_run_is_compared() -> None:
     # Two replications; in the second one the walk with a hysteresis has a single handover. One has no value.
     def point(name: str, rows: list[tuple[int, str, float | None]]) -> PointRows:

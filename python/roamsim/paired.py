@@ -16,21 +16,9 @@ import polars
 from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.metrics import Target
+from roamsim.result import KEYS
 from roamsim.statistics import Estimate
 from roamsim.store import PointRows, value_label
-
-#: The columns that tell rows of one run apart, of the tables that can be compared.
-KEYS = {
-    "flows": ("name",),
-    "signalling": ("name",),
-    "links": ("name", "from", "to"),
-    "drops": ("place", "reason"),
-    "dect": ("name",),
-    "dect_states": ("name", "state"),
-    "dect_terminals": ("name", "type"),
-    "handovers": ("node", "from_cell", "to_cell"),
-    "mobile_ip": ("node", "role", "cell"),
-}
 
 #: Tables with a row an event: how many there are, and when, is up to the run. Of a run, their mean is compared.
 MEANS = ("handovers",)
@@ -105,7 +93,8 @@ def samples(question: Question, target: Target, points: Sequence[PointRows]) -> 
 
     Of the tables in `MEANS`, the rows of a run that have the same keys are one: their mean, of those with a value.
     """
-    keys = KEYS[target.table]
+    # A scheme may be what is varied.
+    keys = [key for key in KEYS[target.table] if key != "scheme"]
     # Where nothing was dropped in a replication there is no row.
     absent = 0.0 if target.table == "drops" else None
     frames = [target.rows(point.table) for point in points]

@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 #: Columns that say which run a row comes from; they stand before the others.
 RUN_COLUMNS = ("scenario", "point", "replication", "seed")
 
+#: The columns that tell rows of a table apart within a replication. Of `handovers` they tell kinds of rows apart.
+KEYS = {
+    "flows": ("name",),
+    "signalling": ("name",),
+    "links": ("name", "from", "to"),
+    "drops": ("place", "reason"),
+    "dect": ("name",),
+    "dect_states": ("name", "type", "state"),
+    "dect_transitions": ("name", "type", "from", "to"),
+    "dect_terminals": ("name", "type"),
+    "handovers": ("node", "scheme", "from_cell", "to_cell"),
+    "mobile_ip": ("node", "role", "cell"),
+}
+
 
 class Tables(Mapping[str, polars.DataFrame]):
     """Result tables by name, also as attributes: `result.flows` is `result.tables["flows"]`.
@@ -99,18 +113,7 @@ class Tables(Mapping[str, polars.DataFrame]):
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""
-        own = {
-            "flows": ["name"],
-            "signalling": ["name"],
-            "links": ["name", "from", "to"],
-            "drops": ["place", "reason"],
-            "dect_states": ["name", "type", "state"],
-            "dect_transitions": ["name", "type", "from", "to"],
-            "dect_terminals": ["name", "type"],
-            "handovers": ["node", "scheme", "from_cell", "to_cell"],
-            "mobile_ip": ["node", "role", "cell"],
-        }
-        return ["point", *own.get(table, ["name"])]
+        return ["point", *KEYS.get(table, ("name",))]
 
     def _shown(self) -> list[tuple[str, polars.DataFrame]]:
         order = ("flows", "signalling", "handovers", "mobile_ip", "links", "drops")
