@@ -109,6 +109,30 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
         execute(block, folder, variables)
 
 
+#: A path of the project in a text: `crates/network/src/link/NAME.rs`, where NAME is the reader's to choose.
+PROJECT_PATH = re.compile(r"`((?:crates|python|docs|tests|examples|studies|benches|validation|peers)/[^`\s:]*)`")
+
+
+def missing_paths(text: str) -> list[str]:
+    """Paths that a text names and the project does not have; NAME and * stand for anything, {a,b} for each."""
+    missing = []
+    for named in PROJECT_PATH.findall(text):
+        braces = re.search(r"\{([^}]*)\}", named)
+        each = [named.replace(braces[0], one) for one in braces[1].split(",")] if braces else [named]
+        missing += [path for path in each if not list(ROOT.glob(re.sub(r"\bNAME\b", "*", path).rstrip("/")))]
+    return missing
+
+
+@pytest.mark.parametrize("page", [ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_files_that_a_page_names_exist(page: Path) -> None:
+    assert missing_paths(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_path_that_does_not_exist_is_found() -> None:
+    text = "`crates/scenario/src/build.rs`, `crates/network/src/link/NAME.rs`, `tests/{conftest,nothing}.py`, `results/x`"
+    assert missing_paths(text) == ["crates/scenario/src/build.rs", "tests/nothing.py"]
+
+
 def test_the_readme_has_examples_to_run() -> None:
     assert len(list(blocks(ROOT / "README.md"))) >= 2
 

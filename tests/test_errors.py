@@ -41,6 +41,8 @@ GOOD = "scenario.toml"
         ),
         (["sweep", GOOD, "--vary", "link.path.delay=1ms", "--max-replications", "9", "--out", "x"], "--precision"),
         (["report", "missing"], "no folder"),
+        (["report", GOOD], "perhaps a scenario"),
+        (["plot", __file__, "--what", "cwnd"], "is a file, not a folder"),
         (["report", "."], "no results"),
         (["plot", "missing", "--what", "cwnd"], "no"),
         (["query", "missing", "select 1"], "no folder"),

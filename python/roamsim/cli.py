@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from roamsim import completion
 from roamsim._roamsim import RunFailed, ScenarioError, version
 from roamsim.cli_options import Jobs, ResultFolder, ScenarioFile, Seed, Settings, Trace
 from roamsim.cli_study import app as study_app
@@ -97,7 +98,12 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     table: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Which table --csv prints; flows, or else signalling.")
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Which table --csv prints; flows, or else signalling.",
+            autocompletion=completion.tables,
+        ),
     ] = None,
     parquet: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
@@ -151,6 +157,7 @@ def sweep(
             # Between tags, since rich would take :end: for an emoji.
             help="Values a,b,c or a range start:[not bold]end[/not bold]:step, end included; units allowed "
             "(10ms:100ms:10ms). Several make the product.",
+            autocompletion=completion.keys,
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is there is used.")],
@@ -161,6 +168,7 @@ def sweep(
         typer.Option(
             metavar="METRIC=2%",
             help="Add replications until the 95 % interval's half-width is that small beside the mean.",
+            autocompletion=completion.metrics,
         ),
     ] = None,
     max_replications: Annotated[
@@ -214,6 +222,7 @@ def compare(
             metavar="PATH=a,b,c",
             help="The values to compare. Further ones make the product: the first is compared at each combination of "
             "the others.",
+            autocompletion=completion.keys,
         ),
     ],
     settings: Settings = None,
@@ -223,6 +232,7 @@ def compare(
             metavar="METRIC",
             help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given (flows.goodput_bps of "
             "bulk streams). May be repeated.",
+            autocompletion=completion.metrics,
         ),
     ] = None,
     baseline: Annotated[
@@ -356,7 +366,12 @@ def schema() -> None:
 @app.command()
 def explain(
     metric: Annotated[
-        str | None, typer.Argument(metavar="[METRIC]", help="A column, a table, table.column, or a trace.")
+        str | None,
+        typer.Argument(
+            metavar="[METRIC]",
+            help="A column, a table, table.column, or a trace.",
+            autocompletion=completion.explained,
+        ),
     ] = None,
 ) -> None:
     """Say what a column of the results means, with unit, formula and source; alone, list all."""
@@ -411,6 +426,7 @@ def plot(
             help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
             "time-sequence chart), a panel for each point; a metric such as flows.goodput_bps; transactions: how "
             "their delays are distributed; or occupancy: the channels of a DECT access.",
+            autocompletion=completion.drawn,
         ),
     ],
     out: Annotated[

@@ -7,11 +7,16 @@ from typing import Annotated
 
 import typer
 
+from roamsim import completion
+
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PATH=VALUE", help="Replace a value; array entries by name or index. May be repeated."
+        "--set",
+        metavar="PATH=VALUE",
+        help="Replace a value; array entries by name or index. May be repeated.",
+        autocompletion=completion.keys,
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
@@ -22,6 +27,7 @@ Trace = Annotated[
         help="Record also: cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue, occupancy, segments, messages, "
         "packets, transactions; of several points, each one's first replication. May be repeated, or separated by "
         "commas.",
+        autocompletion=completion.traces,
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]

@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
+from roamsim import completion
 from roamsim.cli_options import Jobs
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
+]
 
 app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
 
@@ -22,7 +27,7 @@ def study_list() -> None:
 
 
 @app.command("show")
-def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")]) -> None:
+def study_show(name: StudyName) -> None:
     """Say what a study reproduces: question, figures, published statements."""
     from roamsim import study
 
@@ -31,7 +36,7 @@ def study_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A study
 
 @app.command("run")
 def study_run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or its folder.")],
+    name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -229,7 +230,15 @@ def open_results(path: str | os.PathLike[str]) -> Results:
     """
     folder = Path(path)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {os.fspath(path)!r}")
+        named = os.fspath(path)
+        if folder.suffix in (".toml", ".json") and folder.is_file():
+            raise UsageError(
+                f"{named!r} is a file, perhaps a scenario, and no folder of results; "
+                f"`roamsim run {shlex.quote(named)} --parquet DIR` makes one"
+            )
+        if folder.exists():
+            raise UsageError(f"{named!r} is a file, not a folder of results")
+        raise UsageError(f"there is no folder {named!r}")
     manifest = Manifest.read(folder)
     if manifest is None:
         raise UsageError(f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}")

@@ -12,9 +12,9 @@ use crate::units;
 #[serde(rename = "tag:kind", rename_all = "snake_case")]
 #[schemars(rename = "Application", tag = "kind")]
 pub enum Application {
-    /// A greedy transfer: always more to send. TCP only.
+    /// A greedy transfer: always more to send. A stream: over TCP or SCTP.
     Bulk(Bulk),
-    /// A finite transfer, with its completion time. TCP only.
+    /// A finite transfer, with its completion time. A stream: over TCP or SCTP.
     Transfer(Transfer),
     /// Packets of one size at constant intervals.
     Cbr(Cbr),

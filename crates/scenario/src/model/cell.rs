@@ -46,7 +46,7 @@ pub struct Cell {
 /// How many packets are lost at which distance.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
-#[schemars(tag = "model")]
+#[schemars(rename = "Coverage", tag = "model")]
 pub enum Coverage {
     /// Nothing is lost inside of a circle, everything outside.
     Disc(Disc),

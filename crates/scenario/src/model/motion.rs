@@ -33,7 +33,7 @@ pub struct Area {
 /// How a node moves: always in straight lines, each at one speed.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:kind", rename_all = "snake_case")]
-#[schemars(tag = "kind")]
+#[schemars(rename = "Motion", tag = "kind")]
 pub enum Motion {
     /// Straight to a place, where it stays.
     Linear(Linear),
