@@ -15,7 +15,8 @@ def estimate(mean: float, half: float) -> Estimate:
 @pytest.mark.parametrize(
     ("mean", "half", "verdict"),
     [
-        (1.05, 0.5, "agrees"),  # inside, however wide the interval is
+        (1.05, 0.04, "agrees"),  # the interval 1.01..1.09 is inside of 0.9..1.1
+        (1.05, 0.5, "not decidable"),  # the mean is inside, the interval 0.55..1.55 is not
         (1.3, 0.1, "differs"),  # the interval 1.2..1.4 is outside of 0.9..1.1
         (1.3, 0.3, "not decidable"),  # the interval 1.0..1.6 straddles the limit
     ],
@@ -46,6 +47,7 @@ def test_a_finding_names_its_numbers_and_the_one_that_decided() -> None:
         (0.0199987, 0.0000123, "0.019999 ± 0.000012"),
         (2.0, 0.0, "2 ± 0"),
         (-0.5, 0.021, "-0.500 ± 0.021"),
+        (0.5, math.nan, "0.5"),
     ],
 )
 def test_numbers_are_written_without_exponents(mean: float, half: float, text: str) -> None:
@@ -62,11 +64,30 @@ def test_follows_names_the_worst_point() -> None:
     finding = follows(curve, lambda p: 1 - p, 0.01, "success")
     assert finding.verdict == "differs"  # 0.8 is 0.04 below the interval 0.84..0.86
     assert "at 0.2" in finding.measured
-    assert follows(curve, lambda p: 1 - p, 0.05, "success").verdict == "agrees"
+    assert follows(curve, lambda p: 1 - p, 0.06, "success").verdict == "agrees"  # 0.86 is 0.06 above 0.8
 
 
 def test_follows_needs_narrow_intervals() -> None:
-    assert follows({0.1: estimate(0.9, 0.06)}, lambda p: 1 - p, 0.01, "success").verdict == "not decidable"
+    # 0.9 ± 0.011 is not within 0.01 of 0.9, and 0.9 ± 0.009 is.
+    assert follows({0.1: estimate(0.9, 0.011)}, lambda p: 1 - p, 0.01, "success").verdict == "not decidable"
+    assert follows({0.1: estimate(0.9, 0.009)}, lambda p: 1 - p, 0.01, "success").verdict == "agrees"
+
+
+def test_an_interval_that_is_not_symmetric_has_its_ends_written() -> None:
+    assert with_interval(Estimate(1.0, 0.99962, 1.0, 10)) == "1.00000 (0.99962 … 1.00000)"
+
+
+def test_readings_that_decide_are_named_where_others_say_otherwise() -> None:
+    good, bad, open_ = Finding("agrees", "a"), Finding("differs", "b"), Finding("not decidable", "c")
+    assert either({"open": good, "acked": bad, "strict": good}, "policy").rests_on == ("policy open or strict alone",)
+    assert either({"open": good, "acked": good}, "policy").rests_on == ()
+    assert every([good, either({"open": good, "acked": open_}, "policy")]).rests_on == ("policy open alone",)
+
+
+def test_ours_is_the_number_that_decided() -> None:
+    assert within(estimate(1.0, 0.12), 0.5, 1.5, "delay (s)").ours == "delay (s): 1.00 ± 0.12"
+    assert Finding("agrees", "in words").ours == "in words"
+    assert Finding("agrees", "in words", brief="in short").ours == "in short"
 
 
 def test_positive() -> None:

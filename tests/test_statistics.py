@@ -82,6 +82,33 @@ def test_impossible_proportions_are_refused() -> None:
         statistics.proportion(5, 3)
 
 
+def test_a_share_of_all_successes_is_no_certainty() -> None:
+    # Four runs of 100 trials: 400 / (400 + 1.96^2) = 0.99049.
+    found = statistics.share([100, 100, 100, 100], [100, 100, 100, 100])
+    assert (found.mean, found.high, found.samples) == (1.0, 1.0, 4)
+    assert found.low == pytest.approx(400 / (400 + 1.959964**2), abs=1e-6)
+
+
+def test_a_share_of_trials_that_go_together_is_worth_fewer_trials() -> None:
+    # Of 4 runs of 100 two succeed entirely and two not at all: p = 0.5, and the variance of the runs' mean is
+    # 4/3 * 4 * 50^2 / 400^2 = 1/12, that of 400 independent trials 0.25 / 400; Student's t of 3 degrees is 3.18245.
+    effect = (1 / 12) / (0.25 / 400) * (3.18245 / 1.959964) ** 2
+    n, z = 400 / effect, 1.959964
+    half = z * math.sqrt(0.25 / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    found = statistics.share([0, 100, 100, 0], [100, 100, 100, 100])
+    assert (found.mean, found.high - 0.5, 0.5 - found.low) == (
+        0.5,
+        pytest.approx(half, abs=1e-5),
+        pytest.approx(half, abs=1e-5),
+    )
+    # Runs that vary less than chance are worth no more than their trials.
+    even = statistics.share([50, 50, 50, 50], [100, 100, 100, 100])
+    whole = statistics.proportion(200, 400)
+    assert (even.low, even.high) == (whole.low, whole.high)
+    assert math.isnan(statistics.share([], []).mean)
+    assert math.isnan(statistics.share([3], [10]).low)
+
+
 def test_paired_difference_is_narrow_where_the_pairs_move_together() -> None:
     first, second = [10.0, 20.0, 30.0], [11.0, 21.5, 30.5]
     # Differences 1, 1.5, 0.5: mean 1, standard deviation 0.5, half-width 4.30265 * 0.5 / sqrt(3) = 1.24207.

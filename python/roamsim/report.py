@@ -15,9 +15,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
 
 from roamsim.files import write_whole
 
@@ -79,28 +83,10 @@ class Report:
         shown, total = _rows(rows, max_rows)
         columns = list(dict.fromkeys(key for row in shown for key in row))
         numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
-
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
-
-        def cell(tag: str, column: str, value: str, title: str = "") -> str:
-            kind = ' class="number"' if column in numeric else ' class="prose"' if column in prose else ""
-            return f"<{tag}{kind}{title}>{value}</{tag}>"
-
-        head = "".join(cell("th", c, html.escape(c)) for c in columns)
-        lines = []
-        for row in shown:
-            cells = []
-            for column in columns:
-                value = row.get(column)
-                plain, exact = shown_value(value), _exact_value(value)
-                title = f' title="{html.escape(exact, quote=True)}"' if exact != plain else ""
-                cells.append(cell("td", column, html.escape(plain), title))
-            lines.append(f"<tr>{''.join(cells)}</tr>")
-        note = f'<p class="note">{total - len(shown)} more rows are not shown.</p>' if total > len(shown) else ""
-        body = (
-            f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(lines)}</tbody></table></div>{note}"
-        )
+        kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
+        lines = [[(kinds[c], shown_value(row.get(c)), _exact_value(row.get(c))) for c in columns] for row in shown]
+        body = _part("table", list(kinds.items()), lines, total - len(shown))
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
@@ -120,11 +106,7 @@ class Report:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         self._charts[anchor] = responsive(specification(chart))
-        self._body.append(
-            f'<figure id="{anchor}" class="chart"><figcaption>{html.escape(caption)}</figcaption>'
-            f'<div class="scroll"><div class="vega" data-chart="{anchor}"></div></div>'
-            f"{_note(note)}{_bears_on(statements)}</figure>"
-        )
+        self._body.append(_part("chart", anchor, caption, note, statements))
 
     def picture(self, id: str, svg_text: str, caption: str, note: str | None = None, *, folded: bool = False) -> None:
         """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
@@ -140,80 +122,70 @@ class Report:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         data = base64.b64encode(svg_text.encode()).decode()
-        image = (
-            f'<div class="scroll" tabindex="0"><img alt="{html.escape(caption, quote=True)}" '
-            f'src="data:image/svg+xml;base64,{data}"></div>{_note(note)}'
-        )
-        self._captioned(f'id="{anchor}" class="picture"', caption, image, folded)
+        body = _part("image", caption, data, note)
+        self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
+
+    def answer(self, question: str, text: str) -> None:
+        """Adds a question and the answer to it, set apart from the rest."""
+        self._body.append(_part("answer", question, text))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
-        """Adds published statements, a line each with the verdict; the measured value and the rest fold out of it.
+        """Adds published statements, a line each: published, ours, verdict, rests on; the rest folds out of it.
 
         Args:
-            statements: mappings with `id`, `published`, `measured`, `interval` (two numbers, a text, or `None`) and
-                `verdict` (`agrees`, `differs` or `not decidable`, with a reason after a colon if there is one).
-                Further keys are shown under their own names.
+            statements: mappings with `id`, `published`, `ours` (the measured value as the line shows it), `verdict`
+                (`agrees`, `differs` or `not decidable`, with a reason after a colon if there is one) and `rests_on`
+                (what the verdict takes beyond what was published; the column is left out where no line has it).
+                `measured` and `interval` (two numbers, a text, or `None`) and further keys, under their own names,
+                fold out of the line.
         """
-        known = ("id", "published", "measured", "interval", "verdict")
-        lines_of_all = []
+        known = ("id", "published", "ours", "rests_on", "measured", "interval", "verdict")
+        lines = []
         for statement in statements:
-            verdict = str(statement.get("verdict", "not decidable"))
-            word, _, reason = verdict.partition(":")
-            kind = _VERDICT_CLASS.get(word.strip().lower(), "open")
+            word, _, reason = str(statement.get("verdict", "not decidable")).partition(":")
             facts = [("Measured", statement.get("measured")), ("95 % interval", _interval(statement.get("interval")))]
             facts += [(key.replace("_", " ").capitalize(), v) for key, v in statement.items() if key not in known]
-            if reason.strip():
-                facts.append(("Why", reason.strip()))
-            lines = "".join(
-                f"<dt>{html.escape(name)}</dt><dd>{_inline(shown_value(value))}</dd>"
-                for name, value in facts
-                if value not in (None, "")
+            facts.append(("Why", reason.strip()))
+            lines.append(
+                {
+                    "id": str(statement.get("id", "")),
+                    "published": str(statement.get("published", "")),
+                    "ours": str(statement.get("ours") or ""),
+                    "rests_on": str(statement.get("rests_on") or ""),
+                    "verdict": word.strip(),
+                    "kind": _VERDICT_CLASS.get(word.strip().lower(), "open"),
+                    "facts": [(name, shown_value(value)) for name, value in facts if value not in (None, "")],
+                }
             )
-            name = str(statement.get("id", ""))
-            lines_of_all.append(
-                f'<details class="statement {kind}" id="{html.escape(_statement_anchor(name), quote=True)}"><summary>'
-                f"<b>{html.escape(name)}</b><span>{_inline(str(statement.get('published', '')))}</span>"
-                f'<span class="badge {kind}">{html.escape(word.strip())}</span></summary><dl>{lines}</dl></details>'
-            )
-        self._body.append(f'<div class="statements">{"".join(lines_of_all)}</div>')
+        self._body.append(_part("statements", lines))
 
     def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
         """Adds a list of names and values; nested mappings are written with dotted names."""
-        lines = "".join(
-            f"<dt>{html.escape(name)}</dt><dd>{html.escape(_exact_value(value))}</dd>"
-            for name, value in _flatten(parameters)
-        )
-        self._body.append(
-            f'<details class="parameters" open><summary>{html.escape(caption)}</summary><dl>{lines}</dl></details>'
-        )
+        entries = [(name, _exact_value(value)) for name, value in _flatten(parameters)]
+        self._body.append(_part("parameters", entries, caption))
 
     def preformatted(self, text: str, caption: str) -> None:
         """Adds a file or a command as it is, folded away until asked for."""
-        self._body.append(
-            f'<details class="source"><summary>{html.escape(caption)}</summary>'
-            f"<pre>{html.escape(text)}</pre></details>"
-        )
+        self._body.append(_part("source", text, caption))
 
     def html(self) -> str:
         """The whole page."""
         from roamsim import __version__
 
-        template = resources.files("roamsim").joinpath("report.html").read_text(encoding="utf-8")
-        contents = ""
-        if len(self._contents) > 2:
-            items = "".join(f'<li><a href="#{a}">{html.escape(title)}</a></li>' for a, title in self._contents)
-            contents = f"<nav><ul>{items}</ul></nav>"
-        parts = {
-            "title": html.escape(self.title),
-            "subtitle": html.escape(self.subtitle),
-            "contents": contents,
-            "body": "\n".join(self._body),
-            "hint": _ZOOM_HINT if self._charts else "",
-            "version": html.escape(__version__),
-            "runtime": _runtime() if self._charts else "",
-            "charts": _script_json(self._charts),
-        }
-        return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+        return (
+            _environment()
+            .get_template("report.html")
+            .render(
+                title=self.title,
+                subtitle=self.subtitle,
+                contents=Markup(_part("contents", self._contents)),
+                body=Markup("\n".join(self._body)),
+                hint=Markup(_ZOOM_HINT if self._charts else ""),
+                version=__version__,
+                runtime=Markup(_runtime() if self._charts else ""),
+                charts=Markup(_script_json(self._charts)),
+            )
+        )
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Writes the page (complete or not at all) and returns its path.
@@ -225,11 +197,7 @@ class Report:
 
     def _captioned(self, attributes: str, caption: str, body: str, folded: bool) -> None:
         """Adds a figure under its caption; folded, it comes out of the caption."""
-        named = html.escape(caption)
-        if folded:
-            self._body.append(f"<details><summary>{named}</summary><figure {attributes}>{body}</figure></details>")
-        else:
-            self._body.append(f"<figure {attributes}><figcaption>{named}</figcaption>{body}</figure>")
+        self._body.append(_part("captioned", Markup(attributes), caption, Markup(body), folded))
 
     def _new_id(self, wanted: str) -> str:
         base = re.sub(r"[^a-zA-Z0-9_.-]+", "-", wanted).strip("-") or "part"
@@ -316,23 +284,28 @@ def _interval(value: Any) -> str:
     return "" if value is None else shown_value(value)
 
 
-def _note(note: str | None) -> str:
-    return f'<p class="note">{_inline(note)}</p>' if note else ""
+@lru_cache
+def _environment() -> jinja2.Environment:
+    """The templates of the page; what they are given is escaped, unless it is `Markup`."""
+    loader = jinja2.FileSystemLoader(str(resources.files("roamsim")))
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"inline": _inline, "statement_anchor": _statement_anchor}
+    return environment
 
 
-def _inline(text: str) -> str:
+def _part(name: str, *contents: Any) -> str:
+    """One element of the page, by the name of its macro in report_parts.html."""
+    return str(getattr(_environment().get_template("report_parts.html").module, name)(*contents))
+
+
+def _inline(text: str) -> Markup:
     """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
     marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
-    return re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked)
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
 
 
 def _statement_anchor(name: str) -> str:
     return f"statement-{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name)}"
-
-
-def _bears_on(statements: Sequence[str]) -> str:
-    links = ", ".join(f'<a href="#{_statement_anchor(name)}">{html.escape(name)}</a>' for name in statements)
-    return f'<p class="note">Bears on {links}.</p>' if links else ""
 
 
 def _is_number(value: Any) -> bool:

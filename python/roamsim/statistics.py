@@ -37,6 +37,10 @@ class Estimate:
         """Half of the interval's width."""
         return (self.high - self.low) / 2
 
+    def scaled(self, factor: float) -> Estimate:
+        """The same in another unit; `factor` is above zero."""
+        return Estimate(self.mean * factor, self.low * factor, self.high * factor, self.samples)
+
     @property
     def relative_half_width(self) -> float:
         """Half-width beside the mean's magnitude; 0 where all samples are equal, infinite around a mean of 0."""
@@ -79,15 +83,52 @@ def proportion(successes: int, trials: int, level: float = LEVEL) -> Estimate:
         raise ValueError(f"{successes} successes in {trials} trials")
     if trials == 0:
         return Estimate(math.nan, math.nan, math.nan, 0)
+    mean = successes / trials
+    low, high = _wilson(mean, trials, NormalDist().inv_cdf((1 + level) / 2))
+    return Estimate(mean, low, high, trials)
+
+
+def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL) -> Estimate:
+    """Share of successes over replications, with Wilson's interval for as many trials as they are worth.
+
+    Trials of one run may depend on each other. How much more the replications' shares vary than independent trials
+    would (Kish's design effect), and that this is estimated from few replications (Student's t), makes the trials
+    worth fewer (Korn and Graubard 1998); never more. Where all or none succeed nothing tells, and they count in full.
+
+    Args:
+        successes: of each replication.
+        trials: of each replication.
+        level: probability that the interval covers the true share.
+
+    Returns:
+        The estimate; `samples` counts replications with a trial. Its interval lies within 0 and 1, and is no point
+        even where all trials succeed.
+
+    Raises:
+        ValueError: the two have different lengths, or more successes than trials.
+    """
+    pairs = [(s, n) for s, n in zip(successes, trials, strict=True) if n]
+    k, total = len(pairs), sum(n for _, n in pairs)
+    whole = proportion(sum(s for s, _ in pairs), total, level)
+    if k == 0 or whole.mean in (0.0, 1.0):
+        return Estimate(whole.mean, whole.low, whole.high, k)
+    if k == 1:
+        return Estimate(whole.mean, math.nan, math.nan, 1)
+    p = whole.mean
+    between = k / (k - 1) * math.fsum((s - p * n) ** 2 for s, n in pairs) / total**2
     z = NormalDist().inv_cdf((1 + level) / 2)
-    share = successes / trials
+    effect = between / (p * (1 - p) / total) * (student_t_quantile((1 + level) / 2, k - 1) / z) ** 2
+    low, high = _wilson(p, total / max(1.0, effect), z)
+    return Estimate(p, low, high, k)
+
+
+def _wilson(share: float, trials: float, z: float) -> tuple[float, float]:
+    """Ends of the score interval."""
     denominator = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / denominator
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / denominator
     # The score interval ends exactly at 0 and 1 there; rounding must not move it.
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == trials else centre + half
-    return Estimate(share, low, high, trials)
+    return 0.0 if share == 0 else centre - half, 1.0 if share == 1 else centre + half
 
 
 def paired_difference(

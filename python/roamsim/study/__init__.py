@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -19,13 +20,15 @@ from typing import Any
 
 from roamsim._roamsim import version
 from roamsim.files import write_whole
-from roamsim.store import MANIFEST, writing
+from roamsim.store import MANIFEST, study_manifest, writing
+from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
 from roamsim.study.definition import LEVELS, Level, Study, available, load
 from roamsim.study.judging import Finding
-from roamsim.study.publish import Outcome, write_report
-from roamsim.study.runs import Runs, distinct, execute, plan
+from roamsim.study.provenance import provenance
+from roamsim.study.publish import NO_REASON, Outcome, write_report
+from roamsim.study.runs import Effort, Runs, distinct, execute, plan
 from roamsim.sweeps import Progress, check_number, check_seed
 
 __all__ = [
@@ -100,32 +103,48 @@ def run(
     planned = plan(study, level, seed)
     with writing(folder):
         runs = Runs(folder)
+        begun_s = time.monotonic()
         effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
-        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder)
         command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
+        made_with = {**provenance(), **_time(folder, level, seed, effort, time.monotonic() - begun_s)}
+        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, made_with)
         write_report(outcome, planned, command)
-        _write_manifest(folder, os.fspath(name), level, seed, command)
+        entries = {"kind": "study", "study": os.fspath(name), "level": level, "seed": seed, "version": version()}
+        write_whole(folder / MANIFEST, json.dumps({**entries, "command": command, **made_with}, indent=2).encode())
     return outcome
 
 
-def _write_manifest(folder: Path, name: str, level: Level, seed: int, command: str) -> None:
-    """Says what the folder holds, as `roamsim report` reads it."""
-    entries = {"kind": "study", "study": name, "level": level, "seed": seed, "version": version(), "command": command}
-    write_whole(folder / MANIFEST, json.dumps(entries, indent=2).encode())
+#: What the manifest adds up over the calls that made runs.
+RUNS, WALL_S, COMPUTING_S = "runs made", "seconds that they took", "seconds of computing"
 
 
-def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, folder: Path) -> Outcome:
+def _time(folder: Path, level: Level, seed: int, effort: Effort, wall_s: float) -> dict[str, float]:
+    """How long the runs of this level and seed took, with those of earlier calls."""
+    made = {RUNS: effort.made, WALL_S: round(wall_s, 1) if effort.made else 0, COMPUTING_S: effort.computing_s}
+    before = study_manifest(folder)
+    if (before.get("level"), before.get("seed"), before.get("version")) == (level, seed, version()):
+        made = {name: value + before.get(name, 0) for name, value in made.items()}
+    return {name: round(value, 1) for name, value in made.items()}
+
+
+def _conclude(
+    study: Study, level: Level, seed: int, data: Data, effort: Effort, folder: Path, made_with: Mapping[str, Any]
+) -> Outcome:
     from roamsim.study.drawings import drawn
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
 
     statements = []
+    findings: dict[str, Finding] = {}
     for statement in study.statements:
         finding: Finding = study.measurement(statement.function)(data)
+        findings[statement.id] = finding
         entry: Mapping[str, Any] = {
             "id": statement.id,
             "published": statement.published,
             "source": statement.source or None,
+            "ours": finding.ours,
+            "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on))) or None,
             "measured": finding.measured,
             "interval": list(finding.interval) if finding.interval else None,
             "interval_of": finding.decided_by.what if finding.decided_by else None,
@@ -139,6 +158,7 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         study=study,
         level=level,
         seed=seed,
+        answer=answer(study, data, findings),
         figures={figure.id: figure_rows(study, figure, data) for figure in study.figures},
         statements=statements,
         checks=study.function(study.checks)(data) if study.checks else [],
@@ -148,12 +168,9 @@ def _conclude(study: Study, level: Level, seed: int, data: Data, effort: Any, fo
         },
         tables={table.id: study.exhibit(table.function)(data) for table in study.tables},
         effort=effort,
+        made_with=made_with,
         report=folder / "report.html",
     )
-
-
-#: What stands beside a difference whose study gives no reason for it.
-NO_REASON = "no reason is known yet"
 
 
 class _Silent:

@@ -1,13 +1,15 @@
 """A study's definition: what the folder `studies/NAME` says, read and checked.
 
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
-`statements.toml` what the publication states, with the rule of each verdict. What needs code stands beside them:
+`statements.toml` what the publication states, with the rule of each verdict, `coverage.toml` where each sentence and
+figure of the publication is shown. What needs code stands beside them:
 settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`, tables and
 drawings in `exhibits.py`, or in a package `exhibits` of several files. How to write one: studies/README.md.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -26,6 +28,7 @@ Level = Literal["quick", "full"]
 LEVELS: tuple[Level, ...] = ("quick", "full")
 
 FILES = ("study.toml", "figures.toml", "statements.toml")
+OPTIONAL_FILES = ("coverage.toml",)
 
 Label = str | float | int
 """A value of a dimension as tables and figures show it."""
@@ -115,7 +118,8 @@ class Statement:
     rule: str
     function: str
     source: str = ""
-    if_differs: str = ""
+    if_differs: str = ""  # why the full run differs; its numbers are those of the full run
+    rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,25 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """A sentence, figure or table of the publication, and where the study shows it.
+
+    Attributes:
+        published: what it is, in a few words.
+        place: where it stands in the publication.
+        statements: the ids of the statements that judge it.
+        exhibits: the ids of figures, tables, drawings and sequence charts that show it; `*` stands for any letters.
+        left_out: what of it is left out, and why.
+    """
+
+    published: str
+    place: str = ""
+    statements: Sequence[str] = ()
+    exhibits: Sequence[str] = ()
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Something of the publication that is not reproduced yet, and why."""
 
@@ -196,6 +219,7 @@ class Study:
     title: str
     published_as: str
     question: str
+    answer: str
     seed: int
     folder: Path
     experiments: Sequence[Experiment]
@@ -206,6 +230,7 @@ class Study:
     drawings: Sequence[Drawing]
     parameters: Sequence[Parameter]
     waiting: Sequence[Waiting]
+    coverage: Sequence[Covered]
     parts: Mapping[str, str]
     checks: str
     describe_packet: str
@@ -228,6 +253,22 @@ class Study:
     def exhibit(self, name: str) -> Callable[..., Any]:
         """A function of exhibits.py (an `AttributeError` when there is none)."""
         return getattr(self.exhibits, name)  # type: ignore[no-any-return]
+
+    @property
+    def exhibit_ids(self) -> list[str]:
+        """Of figures, tables, drawings and sequence charts."""
+        ids = [figure.id for figure in self.figures] + [table.id for table in self.tables]
+        return ids + [drawing.id for drawing in self.drawings] + [chart.id for chart in self.sequences]
+
+    def covered_exhibits(self, entry: Covered) -> list[str]:
+        """The ids of the exhibits that an entry of the coverage names."""
+        ids = self.exhibit_ids
+        return list(dict.fromkeys(name for pattern in entry.exhibits for name in fnmatch.filter(ids, pattern)))
+
+    def not_covered(self) -> list[str]:
+        """The ids of statements and exhibits that no entry of the coverage names."""
+        named = {name for entry in self.coverage for name in (*entry.statements, *self.covered_exhibits(entry))}
+        return [name for name in (*(s.id for s in self.statements), *self.exhibit_ids) if name not in named]
 
     def scenario_path(self, of: Experiment | Sequencechart | Drawing) -> Path:
         """The scenario file of an experiment, a sequence chart or a drawing."""
@@ -319,7 +360,9 @@ def load(name: str | Path) -> Study:
             raise UsageError(f"there is no study {str(name)!r}; {there}")
         folder = known[str(name)]
     tree: dict[str, Any] = {}
-    for file in (folder / name for name in FILES):
+    for file in (folder / name for name in (*FILES, *OPTIONAL_FILES)):
+        if file.name in OPTIONAL_FILES and not file.is_file():
+            continue
         try:
             tree |= tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -336,6 +379,7 @@ def load(name: str | Path) -> Study:
         title=reader.text(head, "title"),
         published_as=reader.text(head, "published_as"),
         question=reader.text(head, "question"),
+        answer=reader.text(head, "answer"),
         seed=int(head.get("seed", 1)),
         checks=str(head.get("checks", "")),
         describe_packet=str(head.get("describe_packet", "")),
@@ -357,6 +401,7 @@ def load(name: str | Path) -> Study:
         ],
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
+        coverage=[reader.entry(Covered, "covered", entry) for entry in tree.pop("covered", [])],
         code=code["study"],
         measurements=code["statements"],
         exhibits=code.get("exhibits"),
@@ -487,6 +532,15 @@ def _check(study: Study, folder: Path) -> None:
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
             if not d.choice and bool(d.values) == bool(d.quick and d.full):
                 refuse(f"experiment {experiment.id}, dimension {d.name}: give the values, or those of quick and full")
+    for entry in study.coverage:
+        for name in entry.statements:
+            if name not in kinds[2]:
+                refuse(f"coverage of {entry.published!r}: there is no statement {name!r}")
+        for pattern in entry.exhibits:
+            if not fnmatch.filter(study.exhibit_ids, pattern):
+                refuse(f"coverage of {entry.published!r}: there is no figure, table, drawing or sequence {pattern!r}")
+        if not (entry.statements or entry.exhibits or entry.left_out):
+            refuse(f"coverage of {entry.published!r}: give statements, exhibits, or what is left out and why")
     elements: list[Sequencechart | Tabulation | Drawing] = [*study.sequences, *study.tables, *study.drawings]
     for element in elements:
         if element.part not in study.parts:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roamsim import statistics
-from roamsim.study.data import Data, Row, value_of
+from roamsim.study.data import Data, Row, estimate_of
 from roamsim.study.definition import Curve, Figure, Study
 
 if TYPE_CHECKING:
@@ -43,20 +42,19 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
 
     `curve` tells metrics apart where a figure has several, and is empty otherwise. Missing values are None.
     """
-    groups: dict[tuple[str, str, float], tuple[Row, Curve, list[float]]] = {}
+    groups: dict[tuple[str, str, float], tuple[Curve, list[Row]]] = {}
     row: Row
     for experiment in figure.experiments:
         for row in data.rows(experiment, **figure.where):
             series = ", ".join(str(row[name]) for name in figure.series)
             for curve in figure.y:
                 at = (series, curve.label, float(row[figure.x]))
-                value = value_of(row, curve.column) * curve.scale
-                groups.setdefault(at, (row, curve, []))[2].append(value)
+                groups.setdefault(at, (curve, []))[1].append(row)
     formula = study.function(figure.closed_form) if figure.closed_form else None
     rows = []
-    for (series, label, x), (row, curve, samples) in groups.items():
-        estimate = statistics.mean(samples)
-        exact = formula(row, curve.column, data) if formula else None
+    for (series, label, x), (curve, found) in groups.items():
+        estimate = estimate_of(found, curve.column).scaled(curve.scale)
+        exact = formula(found[0], curve.column, data) if formula else None
         rows.append(
             {
                 "x": x * figure.x_scale,

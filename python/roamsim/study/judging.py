@@ -1,11 +1,12 @@
 """How a measured value is held against a published one. The rules stand here before any run; a study picks one.
 
-- A value *agrees* with a published range when its estimate lies inside; it *differs* when its whole 95 % interval
-  lies outside; else the runs are too few, and it is *not decidable*.
-- A curve *follows* a formula when at every point the formula lies within an interval widened by a tolerance; it is
-  not decidable when some 95 % interval is more than ten times as wide as the tolerance. Curves have many points, and
-  one in twenty of their 95 % intervals misses by chance; so the intervals that decide hold for all points of a curve
-  together with 95 % (Bonferroni).
+- A value *agrees* with a published range when its whole 95 % interval lies inside; it *differs* when all of it lies
+  outside; else the runs are too few, and it is *not decidable*.
+- A curve *follows* a formula when at every point the 95 % interval lies within a tolerance of the formula. Curves
+  have many points, and one in twenty of their 95 % intervals misses by chance; so it differs only when somewhere an
+  interval lies outside that holds for all points together with 95 % (Bonferroni). (Agreement needs no such care: it
+  takes every point, and any one of them that is not inside prevents it.)
+- A share of counted trials has Wilson's interval, so that no failure in few trials is no certainty.
 - A statement of several parts agrees when every part does, differs when one part does, and is else not decidable.
 """
 
@@ -20,6 +21,10 @@ from roamsim.statistics import Estimate, student_t_quantile
 
 Verdict = Literal["agrees", "differs", "not decidable"]
 
+#: How far from the middle of its interval, in half-widths, a mean stands before its ends are written out (chosen: it
+#: does not show in two digits).
+ASYMMETRY = 0.05
+
 
 @dataclass(frozen=True)
 class Value:
@@ -29,6 +34,9 @@ class Value:
     mean: float
     low: float = math.nan
     high: float = math.nan
+
+    def __str__(self) -> str:
+        return _with_ends(self.mean, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,24 @@ class Finding:
         measured: the measured values in words.
         values: the numbers of these words.
         decided_by: the one of them that decided, where it was one with an interval.
+        rests_on: readings without which the verdict would be another.
+        brief: the measured value for the verdict's line; that which decided, unless given.
     """
 
     verdict: Verdict
     measured: str
     values: tuple[Value, ...] = ()
     decided_by: Value | None = None
+    rests_on: tuple[str, ...] = ()
+    brief: str = ""
+
+    @property
+    def ours(self) -> str:
+        """The measured value with its interval, as it stands beside the published one."""
+        if self.brief:
+            return self.brief
+        shown = [self.decided_by] if self.decided_by else self.values[:2]
+        return "; ".join(f"{value.what}: {value}" for value in shown) or self.measured
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -66,13 +86,15 @@ def within(estimate: Estimate, low: float, high: float, what: str) -> Finding:
     """Holds one estimate against a published range."""
     if estimate.samples == 0 or math.isnan(estimate.mean):
         return Finding("not decidable", f"{what}: no value")
-    if low <= estimate.mean <= high:
-        verdict: Verdict = "agrees"
-    elif estimate.samples > 1 and (estimate.high < low or estimate.low > high):
-        verdict = "differs"
-    else:
-        verdict = "not decidable"
+    verdict = _beside(estimate.low, estimate.high, low, high)
     return _finding(verdict, f"{what}: {with_interval(estimate)}", value_of(what, estimate))
+
+
+def _beside(low: float, high: float, least: float, most: float) -> Verdict:
+    """What an interval says of a range; an open one (NaN) says nothing."""
+    if least <= low and high <= most:
+        return "agrees"
+    return "differs" if high < least or low > most else "not decidable"
 
 
 def follows(
@@ -83,19 +105,23 @@ def follows(
         return Finding("not decidable", f"{what}: values are missing")
 
     def excess(at: float) -> float:
-        low, high = _simultaneous(curve[at], len(curve))
-        return max(low - formula(at), formula(at) - high, 0.0)
+        return max(formula(at) - curve[at].low, curve[at].high - formula(at))
 
+    def outside(at: float) -> float:
+        low, high = _simultaneous(curve[at], len(curve))
+        return max(low - formula(at), formula(at) - high) - tolerance
+
+    verdict: Verdict = "agrees" if all(excess(at) <= tolerance for at in curve) else "not decidable"
     at = max(curve, key=lambda x: (excess(x), abs(curve[x].mean - formula(x))))
+    furthest = max(curve, key=outside)
+    if outside(furthest) > 0:
+        verdict, at = "differs", furthest
     worst = curve[at]
     text = (
         f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
-    value = value_of(f"{what}, at {at:g}", worst)
-    if max(e.high - e.low for e in curve.values()) > 10 * tolerance:
-        return _finding("not decidable", f"{text}; the intervals are too wide", value)
-    return _finding("agrees" if excess(at) <= tolerance else "differs", text, value)
+    return _finding(verdict, text, value_of(f"{what}, at {at:g}", worst))
 
 
 def positive(estimate: Estimate, what: str) -> Finding:
@@ -131,7 +157,8 @@ def _simultaneous(estimate: Estimate, points: int) -> tuple[float, float]:
     """Ends of an interval that holds together with those of the other points of a curve, with 95 % for all."""
     n = estimate.samples
     wider = student_t_quantile(1 - 0.025 / points, n - 1) / student_t_quantile(0.975, n - 1)
-    return estimate.mean - wider * estimate.half_width, estimate.mean + wider * estimate.half_width
+    middle = estimate.mean
+    return middle - wider * (middle - estimate.low), middle + wider * (estimate.high - middle)
 
 
 def every(findings: Sequence[Finding]) -> Finding:
@@ -144,18 +171,30 @@ def every(findings: Sequence[Finding]) -> Finding:
         verdict = "not decidable"
     deciding = [f.decided_by for f in findings if f.verdict == verdict and f.decided_by]
     values = tuple(value for f in findings for value in f.values)
-    return Finding(verdict, "; ".join(f.measured for f in findings), values, deciding[0] if deciding else None)
+    rests = tuple(dict.fromkeys(text for f in findings for text in f.rests_on))
+    return Finding(verdict, "; ".join(f.measured for f in findings), values, deciding[0] if deciding else None, rests)
 
 
-def either(findings: Mapping[str, Finding]) -> Finding:
-    """Readings of a statement that leaves a choice open: agrees when one of them does, and names it."""
+def either(findings: Mapping[str, Finding], of: str = "reading") -> Finding:
+    """Readings of a statement that leaves a choice open: agrees when one of them does.
+
+    Where their verdicts are not the same, the finding rests on those that gave its own, and names them.
+
+    Args:
+        findings: one for each reading.
+        of: what tells the readings apart, such as "policy".
+    """
     measured = "; ".join(f"{name}: {f.verdict} ({f.measured})" for name, f in findings.items())
-    findings = {name: _named(name, f) for name, f in findings.items()}
-    values = tuple(value for f in findings.values() for value in f.values)
+    named = {name: _named(name, f) for name, f in findings.items()}
+    values = tuple(value for f in named.values() for value in f.values)
+    verdicts = {f.verdict for f in findings.values()}
     for verdict in ("agrees", "not decidable", "differs"):
-        for finding in findings.values():
-            if finding.verdict == verdict:
-                return Finding(finding.verdict, measured, values, finding.decided_by)
+        holding = [name for name, f in findings.items() if f.verdict == verdict]
+        if not holding:
+            continue
+        rests = (f"{of} {' or '.join(holding)} alone",) if len(verdicts) > 1 else ()
+        first = named[holding[0]]
+        return Finding(first.verdict, measured, values, first.decided_by, (*rests, *first.rests_on))
     return Finding("not decidable", measured)
 
 
@@ -173,14 +212,25 @@ def yes(condition: bool, measured: str, *values: Value) -> Finding:
 
 
 def with_interval(estimate: Estimate) -> str:
-    """A mean with the half-width of its 95 % interval, that with two digits and the mean with as many decimals."""
-    half = estimate.half_width
-    if estimate.samples < 2 or not math.isfinite(half):
+    """A mean with the half-width of its 95 % interval, that with two digits and the mean with as many decimals.
+
+    Where the mean does not lie in the middle, as that of a share near its ends, the ends stand in brackets.
+    """
+    if estimate.samples < 2:
         return number(estimate.mean)
-    if half <= 1e-9 * abs(estimate.mean) or half == 0:  # no more than the rounding of the mean
-        return f"{number(estimate.mean)} ± 0"
+    return _with_ends(estimate.mean, estimate.low, estimate.high)
+
+
+def _with_ends(mean: float, low: float, high: float) -> str:
+    half = (high - low) / 2
+    if not math.isfinite(half):
+        return number(mean)
+    if half <= 1e-9 * abs(mean) or half == 0:  # no more than the rounding of the mean
+        return f"{number(mean)} ± 0"
     decimals = 1 - math.floor(math.log10(half))
-    return f"{_fixed(estimate.mean, decimals)} ± {_fixed(half, decimals)}"
+    if abs((low + high) / 2 - mean) > ASYMMETRY * half:
+        return f"{_fixed(mean, decimals)} ({_fixed(low, decimals)} … {_fixed(high, decimals)})"
+    return f"{_fixed(mean, decimals)} ± {_fixed(half, decimals)}"
 
 
 def number(value: float) -> str:

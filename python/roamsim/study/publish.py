@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,16 @@ from typing import Any
 from roamsim.errors import CheckFailed
 from roamsim.report import Report
 from roamsim.study.checks import Check, failed, limit
-from roamsim.study.definition import FILES, Figure, Level, Parameter, Study
+from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study
 from roamsim.study.figures import chart
 from roamsim.study.judging import number
 from roamsim.study.runs import Effort, Planned
+
+#: What stands beside a difference whose study gives no reason for it.
+NO_REASON = "no reason is known yet"
+
+#: How many clauses have a verdict is said with these words.
+VERDICT_WORDS = {"agrees": "agree", "differs": "differ", "not decidable": "are not decidable"}
 
 
 @dataclass(frozen=True)
@@ -26,25 +33,30 @@ class Outcome:
         study: its definition.
         level: how much of it was run.
         seed: of every run.
+        answer: to the study's question, with numbers of the runs.
         figures: rows of each figure by its id.
-        statements: one mapping a statement: id, published, source, measured, interval, verdict, rule, and
-            why it differs; `values` are the measured numbers, and `interval` is that of `interval_of`.
+        statements: one mapping a statement: id, published, source, ours, measured, interval, verdict, rule, what
+            the verdict rests on, and why it differs; `ours` is the value that decided with its interval, `values` are
+            all measured numbers, and `interval` is that of `interval_of`.
         checks: comparisons with closed forms.
         pictures: sequence charts and drawings as SVG by their id.
         tables: rows of each table by its id.
         effort: runs and seconds that it took.
+        made_with: commit, build and machine, where they are known, and the time that the runs took.
         report: the written HTML file.
     """
 
     study: Study
     level: Level
     seed: int
+    answer: str
     figures: Mapping[str, Sequence[Mapping[str, Any]]]
     statements: Sequence[Mapping[str, Any]]
     checks: Sequence[Check]
     pictures: Mapping[str, str]
     tables: Mapping[str, Sequence[Mapping[str, Any]]]
     effort: Effort
+    made_with: Mapping[str, Any]
     report: Path
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,10 +68,12 @@ class Outcome:
             "level": self.level,
             "version": __version__,
             "seed": self.seed,
+            "answer": self.answer,
             "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
             "tables": {name: [dict(row) for row in rows] for name, rows in self.tables.items()},
             "axes": {figure.id: _axes(figure) for figure in self.study.figures},
             "statements": [dict(statement) for statement in self.statements],
+            "coverage": self.coverage(),
             "checks": [
                 {
                     "what": check.what,
@@ -71,8 +85,23 @@ class Outcome:
                 for check in self.checks
             ],
             "failed_checks": [check.what for check in failed(self.checks)],
+            "made_with": dict(self.made_with),
             "report": str(self.report),
         }
+
+    def coverage(self) -> list[dict[str, Any]]:
+        """Where each sentence and figure of the publication is shown, with the verdicts of its statements."""
+        verdicts = {statement["id"]: statement["verdict"] for statement in self.statements}
+        return [
+            {
+                "published": entry.published,
+                "place": entry.place,
+                "statements": {name: verdicts[name] for name in entry.statements},
+                "exhibits": self.study.covered_exhibits(entry),
+                "left_out": entry.left_out or None,
+            }
+            for entry in self.study.coverage
+        ]
 
     def to_json(self) -> str:
         """`to_dict` as JSON; what is not a finite number becomes null."""
@@ -97,7 +126,7 @@ class Outcome:
             for verdict in ("agrees", "differs", "not decidable")
         }
         bad = failed(self.checks)
-        lines = [f"{self.study.title} ({self.level})", ""]
+        lines = [f"{self.study.title} ({self.level})", "", *textwrap.wrap(self.answer, 100), ""]
         lines += [f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements]
         lines += [
             "",
@@ -122,23 +151,23 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         f"{'Quick look' if outcome.level == 'quick' else 'Full run'} · roamsim {__version__} · seed {outcome.seed}",
     )
     bad = failed(outcome.checks)
-    report.text(f"{study.question}\n\nPublished as: {study.published_as}")
     if bad:
         report.text(
             f"**{len(bad)} of {len(outcome.checks)} checks against closed forms failed. Do not trust these results.**"
         )
+    report.answer(study.question, outcome.answer)
     if outcome.level == "quick":
         report.text(
             "This is the quick look: short traffic, coarse steps and few replications, so the intervals are wide. "
             f"`roamsim study run {study.name}` runs the whole publication."
         )
-    report.heading("What the publication states, and what was measured")
-    report.text(
-        "Each statement was split into clauses that can be checked, and the rule of each verdict was written down "
-        "before the runs. A clause that differs is a result, not a failure."
-    )
-    report.table(_counts(outcome.statements), "Verdicts")
     report.statements([_statement(statement, outcome.level) for statement in outcome.statements])
+    report.text(
+        f"{_counts(outcome.statements)}. Each statement was split into clauses that can be checked; a line "
+        "unfolds to the rule of its verdict, all measured values and, where it differs, the reason. Values stand "
+        "with 95 % intervals. A clause that differs is a result, not a failure.\n\n"
+        f"Published as: {study.published_as}"
+    )
     for part, title in study.parts.items():
         figures = [figure for figure in study.figures if figure.part == part]
         sequences = [sequence for sequence in study.sequences if sequence.part == part]
@@ -177,11 +206,15 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         report.table(rows, f"All {len(rows)} checks: measured beside exact", max_rows=len(rows), folded=True)
     report.heading("Parameters")
     report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
+    if study.coverage:
+        report.heading("What of the publication is shown where")
+        report.table([_covered(entry) for entry in outcome.coverage()], max_rows=len(study.coverage))
     if study.waiting:
         report.heading("Not reproduced yet")
         report.table([{"what": w.what, "waits for": w.waits_for} for w in study.waiting])
     report.heading("Where the numbers come from")
     report.text(f"`{command}`")
+    report.parameters(outcome.made_with, "Made with")
     report.table(_provenance(study, planned, outcome.level), "Experiments", max_rows=1000)
     report.table(
         [
@@ -194,21 +227,33 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     scenarios = {e.scenario for e in study.experiments} | {d.scenario for d in study.drawings if d.scenario}
     for name in sorted(scenarios):
         report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
-    for name in FILES:
-        report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
+    for name in (*FILES, *OPTIONAL_FILES):
+        if (study.folder / name).is_file():
+            report.preformatted((study.folder / name).read_text(encoding="utf-8"), name)
     report.write(outcome.report)
 
 
 def _statement(statement: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """A statement as the report shows it: its numbers stand in `measured` already."""
     shown = {key: value for key, value in statement.items() if value is not None and key != "values"}
-    if "why" in shown and level == "quick":
-        # Reasons are written of the full run, and their numbers are its numbers.
-        shown["why (numbers of the full run)"] = shown.pop("why")
+    if level == "quick" and shown.pop("why", None) not in (None, NO_REASON):
+        # Reasons are written of the full run. Beside other numbers they would claim what these may not show.
+        shown["why"] = "the reason stands in the report of the full run, whose numbers it names"
     if statement.get("interval"):
         low, high = statement["interval"]
         shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"
     return shown
+
+
+def _covered(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the table of coverage."""
+    return {
+        "published": entry["published"],
+        "where": entry["place"],
+        "statements": [f"{name} {verdict}" for name, verdict in entry["statements"].items()],
+        "shown in": entry["exhibits"],
+        "left out, and why": entry["left_out"] or "",
+    }
 
 
 def _axes(figure: Figure) -> dict[str, Any]:
@@ -251,9 +296,10 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _counts(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _counts(statements: Sequence[Mapping[str, Any]]) -> str:
     words = [statement["verdict"] for statement in statements]
-    return [{"verdict": word, "clauses": words.count(word)} for word in ("agrees", "differs", "not decidable")]
+    parts = [f"{words.count(word)} {said}" for word, said in VERDICT_WORDS.items() if word in words]
+    return f"Of {len(words)} clauses {', '.join(parts)}"
 
 
 def _check_row(check: Check) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def ack_request_success_first(data: Data) -> Finding:
                 ]
             )
             for policy in ("acked", "strict", "open")
-        }
+        },
+        "policy",
     )
 
 
@@ -120,7 +121,7 @@ def _regime_success(data: Data, low_s: float, high_s: float, formula: Callable[[
             expected = formula(percent / 100)
             parts.append(follows(inside, partial(_constant, expected), 0.01, f"p = {percent} %"))
         readings[policy] = every(parts)
-    return either(readings)
+    return either(readings, "policy")
 
 
 def ack_request_success_second(data: Data) -> Finding:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from roamsim import statistics
 from roamsim.statistics import Estimate, student_t_quantile
 from roamsim.study import Check, Data
 from roamsim.study.data import Row
@@ -167,7 +168,7 @@ def closed_forms(data: Data) -> list[Check]:
         exact = dect_mac.mean_bearers(10, int(threshold))
         checks.append(_check(f"mean bearers, restored below {threshold}", estimate, exact))
     for erlang in map(float, data.labels("telephones", "erlang")):
-        estimate = data.estimate("telephones", "blocked_share", type="P32", erlang=erlang)
+        estimate = statistics.mean(data.samples("telephones", "blocked_share", type="P32", erlang=erlang))
         checks.append(_check(f"calls lost at {erlang:g} E", estimate, dect_mac.erlang_b(11, erlang)))
     return checks
 

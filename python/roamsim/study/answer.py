@@ -1,0 +1,51 @@
+"""The answer to a study's question: a template of study.toml, filled with numbers of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from roamsim.errors import UsageError
+from roamsim.study.data import Data, Metric
+from roamsim.study.definition import Study
+from roamsim.study.judging import Finding, number, with_interval
+
+
+def answer(study: Study, data: Data, findings: Mapping[str, Finding]) -> str:
+    """The answer in words.
+
+    The template is Jinja's. It may ask for `mean(experiment, metric, scale=1, **labels)`, a mean with its interval;
+    `ours(id)` and `verdict(id)` of a statement, and `decided(id)`, its number that decided; `count(verdict)` and
+    `statements`, how many there are; and for each function of study.py by its name, with `data` for its argument.
+
+    Raises:
+        UsageError: the template is malformed, or asks for what is not there.
+    """
+
+    def mean(experiment: str, metric: Metric, scale: float = 1.0, **where: Any) -> str:
+        estimate = data.estimate(experiment, metric, **where)
+        if not estimate.samples:
+            raise UsageError(f"no run of experiment {experiment!r} has {metric!r} where {where}")
+        return with_interval(estimate.scaled(scale))
+
+    def count(verdict: str) -> int:
+        return sum(finding.verdict == verdict for finding in findings.values())
+
+    names = {name: value for name, value in vars(study.code).items() if callable(value)} if study.code else {}
+    names |= {
+        "mean": mean,
+        "ours": lambda name: findings[name].ours,
+        "verdict": lambda name: findings[name].verdict,
+        "decided": lambda name: str(findings[name].decided_by or ""),
+        "count": count,
+        "statements": len(findings),
+        "data": data,
+        "number": number,
+    }
+    try:
+        template = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(study.answer)
+        return " ".join(template.render(names).split())
+    except (jinja2.TemplateError, UsageError, KeyError, TypeError) as error:
+        raise UsageError(f"{study.folder}: [study] answer: {error or type(error).__name__}") from None

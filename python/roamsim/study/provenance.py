@@ -1,0 +1,62 @@
+"""Where a run of a study was made: commit, build, machine. It stands in the report, and decides no result."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from roamsim import _roamsim
+
+#: Digits of a commit and of the build's digest that are shown (chosen: what git takes for unique in a large project).
+DIGITS = 12
+
+
+def provenance() -> dict[str, str]:
+    """What made the runs, each in a few words; what is not known is left out."""
+    found = {
+        "commit": _commit(Path(__file__).parent),
+        "build": f"roamsim {_roamsim.version()}, extension module sha256 {_digest(Path(_roamsim.__file__))}",
+        "machine": _machine(),
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def _commit(folder: Path) -> str:
+    """The commit of the source tree that the package lies in, where it is one that git keeps."""
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    # An installed package may lie inside of somebody else's tree, in a folder that git does not keep.
+    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return ""
+    changed = ", with changes that were not committed" if git("status", "--porcelain", "-uno") else ""
+    commit = git("rev-parse", "HEAD")
+    return f"{commit[:DIGITS]}{changed}" if commit else ""
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:DIGITS]
+
+
+def _machine() -> str:
+    cores = os.cpu_count() or 1
+    words = [_processor(), f"{cores} processor{'s' if cores > 1 else ''}", platform.system(), platform.machine()]
+    return ", ".join(word for word in words if word)
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
