@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import small_study
 
 ROOT = Path(__file__).parent.parent
 
@@ -63,6 +64,16 @@ def environment() -> dict[str, str]:
     """The environment of a command: this Python's programs first, no colours, a fixed width."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A folder with a study of a few short runs."""
+    folder = tmp_path / "studies" / "small"
+    folder.mkdir(parents=True)
+    for name, text in small_study.FILES.items():
+        (folder / name).write_text(text)
+    return folder
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The command `roamsim`. What is asked for goes to stdout, everything said about it to stderr.
 
 Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one of the project's own checks against a
-closed form failed, 130 interrupted (a sweep goes on where it was).
+closed form failed, 5 a study's results are not as in its reference, 130 interrupted (a sweep goes on where it was).
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ StudyName = Annotated[
     str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
 ]
 
+#: Exit code where results are not as in the reference.
+MOVED = 5
+
 app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
 
 
@@ -32,6 +35,36 @@ def study_show(name: StudyName) -> None:
     from roamsim import study
 
     typer.echo(study.show(study.load(name)))
+
+
+@app.command("compare")
+def study_compare(
+    name: StudyName,
+    quick: Annotated[bool, typer.Option("--quick", help="The short look, beside its own reference.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
+    update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
+    jobs: Jobs = None,
+) -> None:
+    """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
+
+    Ends with exit code 5 when a verdict, a value, a check or a run is not as in the reference.
+    """
+    from roamsim import study
+    from roamsim.summary import progress
+
+    with progress(name, shown=True) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, progress=heard)
+    outcome.require_checks()
+    if update:
+        typer.echo(f"reference: {study.update(outcome)}")
+        return
+    comparison = study.compare(outcome)
+    typer.echo(comparison.to_json() if json else comparison.summary())
+    if comparison.moved:
+        raise typer.Exit(MOVED)
 
 
 @app.command("run")

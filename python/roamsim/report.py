@@ -52,6 +52,7 @@ class Report:
     def __init__(self, title: str, subtitle: str = "") -> None:
         self.title = title
         self.subtitle = subtitle
+        self._lead: list[str] = []
         self._body: list[str] = []
         self._contents: list[tuple[str, str]] = []
         self._charts: dict[str, dict[str, Any]] = {}
@@ -126,8 +127,8 @@ class Report:
         self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
 
     def answer(self, question: str, text: str) -> None:
-        """Adds a question and the answer to it, set apart from the rest."""
-        self._body.append(_part("answer", question, text))
+        """Adds a question and the answer to it, above the table of contents."""
+        self._lead.append(_part("answer", question, text))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
         """Adds published statements, a line each: published, ours, verdict, rests on; the rest folds out of it.
@@ -178,6 +179,7 @@ class Report:
             .render(
                 title=self.title,
                 subtitle=self.subtitle,
+                lead=Markup("\n".join(self._lead)),
                 contents=Markup(_part("contents", self._contents)),
                 body=Markup("\n".join(self._body)),
                 hint=Markup(_ZOOM_HINT if self._charts else ""),
@@ -300,7 +302,8 @@ def _part(name: str, *contents: Any) -> str:
 
 def _inline(text: str) -> Markup:
     """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    # A value and its interval stay on one line.
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace(" ± ", "\u00a0±\u00a0"))
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
 
 

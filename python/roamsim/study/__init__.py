@@ -28,20 +28,25 @@ from roamsim.study.definition import LEVELS, Level, Study, available, load
 from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
+from roamsim.study.reference import Comparison, Moved, compare, update
 from roamsim.study.runs import Effort, Runs, distinct, execute, plan
 from roamsim.sweeps import Progress, check_number, check_seed
 
 __all__ = [
     "Check",
+    "Comparison",
     "Data",
     "Finding",
     "Level",
+    "Moved",
     "Outcome",
     "Study",
     "available",
+    "compare",
     "load",
     "run",
     "show",
+    "update",
 ]
 
 
@@ -167,6 +172,7 @@ def _conclude(
             **{drawing.id: drawn(study, drawing, data, seed) for drawing in study.drawings},
         },
         tables={table.id: study.exhibit(table.function)(data) for table in study.tables},
+        data=data,
         effort=effort,
         made_with=made_with,
         report=folder / "report.html",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +17,9 @@ from roamsim.metrics import metrics as all_metrics
 from roamsim.statistics import Estimate
 from roamsim.study.definition import Label
 from roamsim.study.runs import Planned, Runs
+
+#: Digits of a digest that are kept (chosen: sixteen make two of a kind as good as impossible).
+DIGEST_DIGITS = 16
 
 Row = Mapping[str, Any]
 """One row of a result table together with the labels of its point."""
@@ -78,6 +82,17 @@ class Data:
             for row in self._rows.get((experiment, table), [])
             if all(row.get(name) in wanted for name, wanted in chosen.items())
         ]
+
+    def digest(self, experiment: str) -> str:
+        """The SHA-256 of an experiment's rows, of all tables that it keeps: the same when they are, to the bit."""
+        digest = hashlib.sha256()
+        for (owner, table), rows in sorted(self._rows.items()):
+            if owner == experiment:
+                for row in rows:
+                    # `repr` of a float tells it from every other one; the key names the build, not what came out.
+                    kept = sorted((name, repr(value)) for name, value in row.items() if name != "key")
+                    digest.update(repr((table, kept)).encode())
+        return digest.hexdigest()[:DIGEST_DIGITS]
 
     def labels(self, experiment: str, dimension: str) -> list[Label]:
         """The values that a dimension takes, in the order of the definition."""

@@ -13,6 +13,7 @@ from typing import Any
 from roamsim.errors import CheckFailed
 from roamsim.report import Report
 from roamsim.study.checks import Check, failed, limit
+from roamsim.study.data import Data
 from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study
 from roamsim.study.figures import chart
 from roamsim.study.judging import number
@@ -41,6 +42,7 @@ class Outcome:
         checks: comparisons with closed forms.
         pictures: sequence charts and drawings as SVG by their id.
         tables: rows of each table by its id.
+        data: the rows of the runs.
         effort: runs and seconds that it took.
         made_with: commit, build and machine, where they are known, and the time that the runs took.
         report: the written HTML file.
@@ -55,18 +57,24 @@ class Outcome:
     checks: Sequence[Check]
     pictures: Mapping[str, str]
     tables: Mapping[str, Sequence[Mapping[str, Any]]]
+    data: Data
     effort: Effort
     made_with: Mapping[str, Any]
     report: Path
 
-    def to_dict(self) -> dict[str, Any]:
-        """The object that `roamsim study run NAME --json` prints."""
+    @property
+    def version(self) -> str:
+        """Of the simulator that judged the runs."""
         from roamsim import __version__
 
+        return __version__
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `roamsim study run NAME --json` prints."""
         return {
             "study": self.study.name,
             "level": self.level,
-            "version": __version__,
+            "version": self.version,
             "seed": self.seed,
             "answer": self.answer,
             "figures": {name: [dict(row) for row in rows] for name, rows in self.figures.items()},
@@ -105,7 +113,7 @@ class Outcome:
 
     def to_json(self) -> str:
         """`to_dict` as JSON; what is not a finite number becomes null."""
-        return json.dumps(_finite(self.to_dict()), ensure_ascii=False, allow_nan=False)
+        return json.dumps(plain(self.to_dict()), ensure_ascii=False, allow_nan=False)
 
     def require_checks(self) -> None:
         """Raises `CheckFailed` when a closed form was missed."""
@@ -143,13 +151,9 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     """Writes the report of an outcome to its path."""
     from altair.utils.schemapi import debug_mode
 
-    from roamsim import __version__
-
     study = outcome.study
-    report = Report(
-        study.title,
-        f"{'Quick look' if outcome.level == 'quick' else 'Full run'} · roamsim {__version__} · seed {outcome.seed}",
-    )
+    extent = "Quick look" if outcome.level == "quick" else "Full run"
+    report = Report(study.title, f"{extent} · roamsim {outcome.version} · seed {outcome.seed}")
     bad = failed(outcome.checks)
     if bad:
         report.text(
@@ -333,11 +337,12 @@ def _provenance(study: Study, planned: Sequence[Planned], level: Level) -> list[
     return rows
 
 
-def _finite(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A tree as JSON takes it: what is not a finite number becomes `None`."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, Mapping):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value
