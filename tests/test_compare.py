@@ -30,8 +30,14 @@ def compared(
             PointEntry({OVER: name}, {OVER: name}, name, len(found)),
             len(found),
             polars.DataFrame(
-                {"name": ["f"] * len(found), "replication": range(len(found)), target.column: found},
-                schema={"name": polars.String, "replication": polars.Int64, target.column: polars.Float64},
+                {
+                    "name": ["f"] * len(found),
+                    "direction": ["forward"] * len(found),
+                    "replication": range(len(found)),
+                    target.column: found,
+                },
+                schema=dict.fromkeys(("name", "direction"), polars.String)
+                | {"replication": polars.Int64, target.column: polars.Float64},
             ),
         )
         for name, found in values.items()
@@ -226,9 +232,9 @@ def test_a_place_without_drops_has_none_of_them(scenario: Path) -> None:
     settings = {"link.path.loss.probability": 0, "flow.download.application.stop": "3s"}
     values = {"link.path.queue.packets": [5, 1000]}
     answer = package.compare(scenario, values, set=settings, metric="drops.packets", replications=2)
-    (row,) = answer.differences.filter(reason="queue full", place="path from server").to_dicts()
+    (row,) = answer.differences.filter(reason="queue full", name="path", node="server").to_dicts()
     assert (row["value"], row["against"]) == ("packets=1000", "packets=5")
-    means = answer.means.filter(reason="queue full", place="path from server")
+    means = answer.means.filter(reason="queue full", name="path", node="server")
     assert means["mean"].to_list()[1] == 0
     assert row["difference"] == -means["mean"].to_list()[0]
 

@@ -14,18 +14,24 @@ from roamsim.store import Manifest, PointEntry, Results
 from roamsim.timeseries import Part, segments, time_series
 
 
-def recorded(samples: list[tuple[float, str, float, str]]) -> Results:
-    """Results that hold nothing but samples."""
-    frame = polars.DataFrame(samples, schema=["time_s", "series", "value", "unit"], orient="row").with_columns(
-        polars.lit(0).alias("point"), polars.lit(0).alias("replication")
+def recorded(samples: list[tuple[float, str, float, str]], sender: str = "a") -> Results:
+    """Results that hold nothing but samples, of a flow f from a to b or of what b answers."""
+    frame = polars.DataFrame(samples, schema=["time_s", "quantity", "value", "unit"], orient="row").with_columns(
+        **about("f", sender), point=0, replication=0
     )
     manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
     return Results(Path(), manifest, {"samples": frame})
 
 
+def about(name: str, sender: str = "a") -> dict[str, polars.Expr]:
+    """The columns that say what a row is about."""
+    values = {"kind": "flow", "name": name, "from": sender, "to": "b" if sender == "a" else "a"}
+    return {column: polars.lit(value) for column, value in values.items()}
+
+
 def test_throughput_is_the_slope_of_what_was_delivered() -> None:
     # 1000 B each second for 100 s, then nothing: 8000 bit/s, then 0; a hundredth of 200 s is 2 s.
-    samples = [(float(t), "flow f/delivered", 1000.0 * min(t, 100), "B") for t in range(201)]
+    samples = [(float(t), "delivered", 1000.0 * min(t, 100), "B") for t in range(201)]
     rates = time_series(recorded(samples), "throughput")[0].frame
     assert rates["time_s"].to_list() == pytest.approx([2.0 * n for n in range(100)])
     assert rates["value"].to_list() == pytest.approx([8000.0] * 50 + [0.0] * 50)
@@ -33,16 +39,37 @@ def test_throughput_is_the_slope_of_what_was_delivered() -> None:
 
 
 def test_a_window_that_never_moves_and_a_threshold_that_was_never_set_are_not_drawn() -> None:
-    moving = [(float(t), "flow f/cwnd", 1000.0 * t, "B") for t in range(5)]
-    still = [(0.0, "flow f (sink)/cwnd", 1.0, "B"), (1.0, "flow f (sink)/cwnd", 10.0, "B")]
-    unset = [(0.0, "flow f/ssthresh", 2.0**64, "B")]
-    drawn = time_series(recorded(moving + still + unset), "cwnd")[0].frame
-    assert set(drawn["series"]) == {"flow f/cwnd"}
+    moving = [(float(t), "cwnd", 1000.0 * t, "B") for t in range(5)]
+    still = [(0.0, "cwnd", 1.0, "B"), (1.0, "cwnd", 10.0, "B")]
+    unset = [(0.0, "ssthresh", 2.0**64, "B")]
+    results = recorded(moving + unset)
+    results.tables["samples"] = polars.concat([results.samples, recorded(still, "b").samples])
+    drawn = time_series(results, "cwnd")[0].frame
+    assert drawn.select("series", "quantity").unique().rows() == [("f", "cwnd")]
+    assert drawn.height == len(moving)
+
+
+def test_lines_are_told_apart_by_as_few_words_as_it_takes() -> None:
+    moving = recorded([(float(t), "cwnd", 1000.0 * t, "B") for t in range(5)]).samples
+    threshold = recorded([(float(t), "ssthresh", 500.0 * t, "B") for t in range(5)]).samples
+    answers = recorded([(float(t), "cwnd", 1000.0 * t, "B") for t in range(5)], "b").samples
+
+    def series(*frames: polars.DataFrame) -> list[str]:
+        results = recorded([])
+        results.tables["samples"] = polars.concat(frames)
+        return time_series(results, "cwnd")[0].frame["series"].unique(maintain_order=True).to_list()
+
+    assert series(moving) == ["f"]
+    assert series(moving, threshold) == ["f cwnd", "f ssthresh"]
+    assert series(moving, answers) == ["f from a", "f from b"]
+    assert series(moving, moving.with_columns(name=polars.lit("g"))) == ["f", "g"]
+    # A signalling entry may be called like a flow.
+    assert series(moving, moving.with_columns(kind=polars.lit("signalling"))) == ["f flow", "f signalling"]
 
 
 def test_what_was_not_recorded_is_said() -> None:
     with pytest.raises(roamsim.UsageError, match="the samples are of cwnd"):
-        time_series(recorded([(0.0, "flow f/cwnd", 1.0, "B")]), "queue")
+        time_series(recorded([(0.0, "cwnd", 1.0, "B")]), "queue")
 
 
 def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
@@ -55,31 +82,29 @@ def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
 
 
 def test_delays_are_shares_of_all_transactions() -> None:
-    rows = {"signalling": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2], "point": [0] * 5}
+    rows = {"name": ["a", "a", "b", "a", "a"], "delay_s": [0.3, None, 0.5, 0.1, 0.2], "point": [0] * 5}
     frame = polars.DataFrame(rows)
     manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
     drawn = delays(Results(Path(), manifest, {"transactions": frame}))
     # Three of the four of a succeeded: the curve ends at 3/4.
-    assert drawn.filter(signalling="a").rows() == [("a", 0.1, 0.25), ("a", 0.2, 0.5), ("a", 0.3, 0.75)]
-    assert drawn.filter(signalling="b").rows() == [("b", 0.5, 1.0)]
+    assert drawn.filter(name="a").rows() == [("a", 0.1, 0.25), ("a", 0.2, 0.5), ("a", 0.3, 0.75)]
+    assert drawn.filter(name="b").rows() == [("b", 0.5, 1.0)]
     # The points of a sweep are apart.
     drawn = delays(
         swept({"transactions": frame.with_columns(point=polars.Series([0, 0, 0, 1, 1]))}, ["reno", "sack"])
     )
-    assert drawn.filter(signalling="a, reno").rows() == [("a, reno", 0.3, 0.5)]
-    assert drawn.filter(signalling="a, sack").rows() == [("a, sack", 0.1, 0.5), ("a, sack", 0.2, 1.0)]
+    assert drawn.filter(name="a, reno").rows() == [("a, reno", 0.3, 0.5)]
+    assert drawn.filter(name="a, sack").rows() == [("a, sack", 0.1, 0.5), ("a, sack", 0.2, 1.0)]
 
 
 def test_a_unit_is_not_said_twice(scenario: Path) -> None:
     assert curves(roamsim.sweep(scenario, {}), "drops", "packets").y_title == "packets"
 
 
-def events(rows: list[tuple[float, str, int, int]], *, sender: str = "flow f", point: int = 0) -> polars.DataFrame:
+def events(rows: list[tuple[float, str, int, int]], *, name: str = "f", point: int = 0) -> polars.DataFrame:
     """Rows of the table `segments`."""
     frame = polars.DataFrame(rows, schema=["time_s", "event", "start_bytes", "end_bytes"], orient="row")
-    return frame.with_columns(
-        polars.lit(sender).alias("sender"), polars.lit(point).alias("point"), polars.lit(0).alias("replication")
-    )
+    return frame.with_columns(**about(name), point=polars.lit(point), replication=0)
 
 
 # Segments of 1000 B: the second is lost and sent again; a duplicate ACK names the third in a SACK block.
@@ -145,22 +170,22 @@ def test_points_and_senders_make_panels() -> None:
     frames = [events(LOST_AND_REPAIRED, point=0), events(LOST_AND_REPAIRED, point=1)]
     results = swept({"segments": polars.concat(frames)}, ["reno", "sack"])
     assert [panel.title for panel in segments(results)] == ["reno", "sack"]
-    frames.append(events(LOST_AND_REPAIRED, sender="flow g", point=1))
+    frames.append(events(LOST_AND_REPAIRED, name="g", point=1))
     results = swept({"segments": polars.concat(frames)}, ["reno", "sack"])
-    assert [panel.title for panel in segments(results)] == ["reno, flow f", "sack, flow f", "sack, flow g"]
-    assert [panel.frame["sender"][0] for panel in segments(results, Part(flow="g"))] == ["flow g"]
-    many = [events(LOST_AND_REPAIRED, sender=f"flow {n}") for n in range(13)]
+    assert [panel.title for panel in segments(results)] == ["reno, f", "sack, f", "sack, g"]
+    assert [panel.frame["name"][0] for panel in segments(results, Part(flow="g"))] == ["g"]
+    many = [events(LOST_AND_REPAIRED, name=f"{n}") for n in range(13)]
     with pytest.raises(roamsim.UsageError, match="13 panels"):
         segments(swept({"segments": polars.concat(many)}, ["reno"]))
 
 
 def test_a_part_of_the_time_carries_the_values_that_hold() -> None:
-    samples = [(0.0, "flow f/cwnd", 1.0, "B"), (1.0, "flow f/cwnd", 2.0, "B"), (4.0, "flow f/cwnd", 3.0, "B")]
+    samples = [(0.0, "cwnd", 1.0, "B"), (1.0, "cwnd", 2.0, "B"), (4.0, "cwnd", 3.0, "B")]
     (panel,) = time_series(recorded(samples), "cwnd", Part(start_s=2.0, end_s=3.0))
     assert panel.frame.select("time_s", "value").rows() == [(2.0, 2.0), (3.0, 2.0)]
     (panel,) = time_series(recorded(samples), "cwnd")
     assert panel.frame["time_s"].to_list()[-1] == 4.0
-    measured = [(0.5, "flow f/rtt", 0.1, "s"), (2.5, "flow f/rtt", 0.2, "s")]
+    measured = [(0.5, "rtt", 0.1, "s"), (2.5, "rtt", 0.2, "s")]
     (panel,) = time_series(recorded(measured), "rtt", Part(start_s=2.0))
     assert panel.frame.select("time_s", "value").rows() == [(2.5, 0.2)]  # a measurement holds no longer than itself
     with pytest.raises(roamsim.UsageError, match="has no width"):
@@ -173,7 +198,7 @@ def test_a_part_of_the_time_carries_the_values_that_hold() -> None:
 
 def test_throughput_counts_from_the_start_of_the_part() -> None:
     # 1000 B each second: 8000 bit/s from 50 s to 100 s too, and nothing of what came before in the first slot.
-    samples = [(float(t), "flow f/delivered", 1000.0 * t, "B") for t in range(201)]
+    samples = [(float(t), "delivered", 1000.0 * t, "B") for t in range(201)]
     (panel,) = time_series(recorded(samples), "throughput", Part(start_s=50.0, end_s=150.0))
     assert panel.frame["time_s"].to_list() == pytest.approx([50.0 + n for n in range(100)])
     assert panel.frame["value"].to_list() == pytest.approx([8000.0] * 100)

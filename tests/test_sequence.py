@@ -23,7 +23,7 @@ ROWS = [
 
 
 def table() -> dict[str, list[object]]:
-    names = ("packet_id", "time_s", "event", "node", "place", "description")
+    names = ("packet_id", "time_s", "event", "node", "reason", "description")
     return {name: [row[i] for row in ROWS] for i, name in enumerate(names)}
 
 

@@ -68,8 +68,10 @@ def windows(variant: str, pattern: str) -> list[float]:
     begin_s = result.segments["time_s"][0]
     samples = [
         (time_s, cwnd_bytes / SEGMENT_BYTES)
-        for time_s, series, cwnd_bytes in result.samples.select("time_s", "series", "value").iter_rows()
-        if series == "flow bulk/cwnd"
+        for time_s, sender, quantity, cwnd_bytes in result.samples.select(
+            "time_s", "from", "quantity", "value"
+        ).iter_rows()
+        if (sender, quantity) == ("a", "cwnd")
     ]
     times = [time_s for time_s, _ in samples]
     found = []

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.labels import in_words
 from roamsim.metrics import Metric, numeric
+from roamsim.result import keys_within
 from roamsim.store import Results, point_label, short
 
 
@@ -49,8 +51,8 @@ def curves(results: Results, table: str, column: str) -> Curves:
     if not estimates.height:
         raise UsageError(f"the results have no value of {metric.name}")
     varied = [path for path in results.varied if estimates[path].n_unique() > 1]
-    own = [c for c in results.keys_of(table) if c in ("name", "from", "to", "place", "reason")]
-    identity = polars.concat_str(own, separator=" ") if own else polars.lit(table)
+    estimates = estimates.with_columns(in_words(estimates, keys_within(table)).alias("row"))
+    identity = polars.col("row")
     chosen = _axis(estimates, varied)
     if chosen is None:
         frame = estimates.with_columns(x=identity, series=polars.lit(metric.column))
@@ -71,10 +73,10 @@ def curves(results: Results, table: str, column: str) -> Curves:
 
 
 def delays(results: Results) -> polars.DataFrame:
-    """How transaction delays are distributed: `signalling`, `delay_s` in ascending order, and `share`.
+    """How transaction delays are distributed: `name`, `delay_s` in ascending order, and `share`.
 
     The share is of all transactions, in all replications: it ends at the share that succeeded. Of a sweep,
-    `signalling` also names the point.
+    `name` also names the point.
 
     Raises:
         UsageError: no transactions were recorded, or none succeeded.
@@ -85,16 +87,16 @@ def delays(results: Results) -> polars.DataFrame:
     if recorded["point"].n_unique() > 1:
         labels = {point: point_label(results.manifest, point) for point in recorded["point"].unique()}
         named = polars.col("point").replace_strict(labels, return_dtype=polars.String)
-        recorded = recorded.with_columns(signalling=polars.concat_str("signalling", named, separator=", "))
+        recorded = recorded.with_columns(name=polars.concat_str("name", named, separator=", "))
     found = (
-        recorded.with_columns(polars.len().over("signalling").alias("all"))
+        recorded.with_columns(polars.len().over("name").alias("all"))
         .filter(polars.col("delay_s").is_not_null())
         .sort("delay_s", maintain_order=True)
-        .with_columns((polars.int_range(1, polars.len() + 1).over("signalling") / polars.col("all")).alias("share"))
+        .with_columns((polars.int_range(1, polars.len() + 1).over("name") / polars.col("all")).alias("share"))
     )
     if not found.height:
         raise UsageError("no transaction succeeded; there is no delay to draw")
-    return found.select("signalling", "delay_s", "share")
+    return found.select("name", "delay_s", "share")
 
 
 def titled(name: str, unit: str) -> str:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.timeseries import ALL, Part, cut
+from roamsim.labels import in_words
+from roamsim.timeseries import ALL, SUBJECT, Part, cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,12 @@ SHOWN_S = 600.0
 TRACES = "occupancy,bearers,dlc_queue,backlog"
 
 #: Columns of `samples` where no time series were recorded.
-NO_SAMPLES = {"time_s": polars.Float64, "series": polars.String, "value": polars.Float64, "unit": polars.String}
+NO_SAMPLES = {
+    "time_s": polars.Float64,
+    **dict.fromkeys((*SUBJECT, "quantity"), polars.String),
+    "value": polars.Float64,
+    "unit": polars.String,
+}
 
 #: Kinds of events of the terminal's bearers with their marks.
 MARKS = {"bearer handover": "|", "connection handover": "^", "bearer set up": "+", "bearer released": "x"}
@@ -54,6 +60,7 @@ class Recording:
 
     Attributes:
         name: of the access.
+        terminal: its terminal's node; empty where that is not known.
         occupancy: rows of `dect_occupancy`.
         samples: rows of `samples`, none where no time series were recorded.
         start_s: where the time axis begins.
@@ -61,6 +68,7 @@ class Recording:
     """
 
     name: str
+    terminal: str
     occupancy: polars.DataFrame
     samples: polars.DataFrame
     start_s: float
@@ -92,20 +100,22 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
         last_s = float(mine["until_s"].max() or 0.0)  # type: ignore[arg-type]
-        start_s = part.start_s if part.start_s is not None else _warm_up_s(tables, str(name), last_s)
+        terminal, warm_up_s = _access(tables, str(name), last_s)
+        start_s = part.start_s if part.start_s is not None else warm_up_s
         end_s = min(part.end_s, last_s) if part.end_s is not None else min(last_s, start_s + SHOWN_S)
         if start_s >= end_s:
             raise UsageError(f"no channel was in use after {start_s:g} s; the run ended at {last_s:g} s")
-        found.append(Recording(str(name), mine, samples, start_s, end_s))
+        found.append(Recording(str(name), terminal, mine, samples, start_s, end_s))
     return found
 
 
-def _warm_up_s(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> float:
-    """How long before the end an access began to count; 0 where that is not known."""
+def _access(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> tuple[str, float]:
+    """The node of an access' terminal, and when it began to count; empty and 0 where that is not known."""
     if "dect" not in tables:
-        return 0.0
-    measured = tables["dect"].filter(polars.col("name") == name)["measured_s"]
-    return max(0.0, end_s - measured[0]) if len(measured) else 0.0
+        return "", 0.0
+    for row in tables["dect"].filter(polars.col("name") == name).iter_rows(named=True):
+        return row["terminal"], max(0.0, end_s - row["measured_s"])
+    return "", 0.0
 
 
 def only(found: list[Recording]) -> Recording:
@@ -163,14 +173,15 @@ def draw(recording: Recording) -> Figure:
         _map(axes, recording, number)
     _bearers(places[len(parts)], recording)
     for (title, drawn), axes in zip(lines, places[len(parts) + 1 :], strict=True):
+        colours = dict(DIRECTIONS)
         others = iter(FLOWS)
-        for label, rows in drawn.items():
-            # Of a flow that is called up or down, as in the panel of the DLC.
-            colour = DIRECTIONS.get(label.split()[-1]) or next(others, None)
+        for label, way, rows in drawn:
+            # The first from the terminal and the first to it, as in the panel of the DLC.
+            colour = colours.pop(way, None) or next(others, None)
             axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colour, label=label)
         axes.set_ylabel(title)
         # Room for the legend above what was recorded.
-        axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for rows in drawn.values()))  # type: ignore[arg-type]
+        axes.set_ylim(0, 1.35 * max(float(rows["value"].max() or 1) for *_, rows in drawn))  # type: ignore[arg-type]
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, loc="upper left", ncols=2)
     places[-1].set_xlim(recording.start_s, recording.end_s)
@@ -250,17 +261,24 @@ def _count(occupancy: polars.DataFrame) -> tuple[list[float], list[int]]:
     return times, counts
 
 
-def _lines(recording: Recording) -> Iterator[tuple[str, dict[str, polars.DataFrame]]]:
-    """The time series below the map: title, and the samples of each line. A value holds until the next."""
-    for kind, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
-        drawn = {}
-        mine = polars.col("series").str.ends_with(f"/{kind}") & (polars.col("time_s") <= recording.end_s)
-        named = recording.samples.filter(mine)
-        for (series,), rows in named.group_by("series", maintain_order=True):
-            label = str(series).removesuffix(f"/{kind}")
-            if kind == "dlc_queue" and not label.startswith(f"dect {recording.name} "):
-                continue
-            drawn[label] = cut(rows, Part(start_s=recording.start_s, end_s=recording.end_s))
+def _lines(recording: Recording) -> Iterator[tuple[str, list[tuple[str, str, polars.DataFrame]]]]:
+    """The time series below the map: title, and of each line its label, its direction and its samples.
+
+    A value holds until the next.
+    """
+    terminal = polars.lit(recording.terminal)
+    upward = polars.when(polars.col("from") == terminal).then(polars.lit("up"))
+    way = upward.when(polars.col("to") == terminal).then(polars.lit("down")).otherwise(polars.lit(""))
+    samples = recording.samples.filter(polars.col("time_s") <= recording.end_s).with_columns(way.alias("way"))
+    mine = (polars.col("kind") != "dect") | (polars.col("name") == recording.name)
+    for quantity, title in (("dlc_queue", "DLC queue\n[fragments]"), ("backlog", "TCP queue\n[B]")):
+        found = samples.filter(mine, quantity=quantity)
+        columns = ["way"] if quantity == "dlc_queue" and recording.terminal else ["name", "kind", "from", "to"]
+        found = found.with_columns(in_words(found, columns).alias("label"))
+        drawn = [
+            (str(label), str(of), cut(rows, Part(start_s=recording.start_s, end_s=recording.end_s)))
+            for (label, of), rows in found.group_by("label", "way", maintain_order=True)
+        ]
         if drawn:
             yield title, drawn
 

@@ -94,7 +94,7 @@ def table_meanings() -> dict[str, str]:
 
 
 def explain(name: str) -> list[Metric]:
-    """What a name stands for: `TABLE.COLUMN`, a table, a column of any table, a trace or a series of one.
+    """What a name stands for: `TABLE.COLUMN`, a table, a column of any table, a trace or a quantity of one.
 
     Raises:
         UsageError: there is none; the nearest names are in the text.
@@ -102,7 +102,9 @@ def explain(name: str) -> list[Metric]:
     wanted = name.strip()
     found = [m for m in metrics() if wanted in (m.name, m.table, m.column)]
     found += [
-        t for t in traces() if wanted in (t.name, t.table, t.column, *_file()["traces"][t.column].get("series", ()))
+        t
+        for t in traces()
+        if wanted in (t.name, t.table, t.column, *_file()["traces"][t.column].get("quantities", ()))
     ]
     if not found:
         table, _, column = wanted.partition(".")
@@ -181,9 +183,6 @@ class Target:
             for entry in scenario.get(kind, [])
             if isinstance(entry, dict)
         ]
-        if self.table == "flows":
-            flows = (entry for entry in scenario.get("flow", []) if isinstance(entry, dict))
-            names += [f"{entry.get('name')} (reverse)" for entry in flows if entry.get("bidirectional")]
         if self.row is not None and self.table in kinds and self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 

@@ -179,7 +179,7 @@ def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
     """Draws the share of transactions that were done after each delay."""
     from matplotlib.ticker import EngFormatter
 
-    for (name,), mine in distribution.group_by("signalling", maintain_order=True):
+    for (name,), mine in distribution.group_by("name", maintain_order=True):
         longest = mine["delay_s"].to_list()[-1]
         done = mine["share"].to_list()[-1]
         axes.step(
@@ -204,11 +204,12 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title:
     together = polars.concat(samples)
     names = together["series"].unique(maintain_order=True).to_list()
     colors = {name: f"C{number % 10}" for number, name in enumerate(names)}
+    points = set(together.filter(polars.col("quantity").is_in(POINTS))["series"])
     for axes, mine in zip(panels, samples, strict=True):
         # Points below, so that lines stay to be seen.
-        for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: not _is_points(name)):
+        for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: name not in points):
             rows = mine.filter(polars.col("series") == series)
-            if _is_points(series):
+            if series in points:
                 axes.plot(rows["time_s"], rows["value"], ".", markersize=2, color=colors[series], label=series)
             else:
                 axes.step(
@@ -231,7 +232,3 @@ def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title:
             axes.set_ylabel(f"{title} [{', '.join(units)}]")
     if len(panels) == 1:
         panels[0].legend(frameon=False)
-
-
-def _is_points(series: str) -> bool:
-    return series.rsplit("/", 1)[-1] in POINTS

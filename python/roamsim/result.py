@@ -20,10 +20,10 @@ RUN_COLUMNS = ("scenario", "point", "replication", "seed")
 
 #: The columns that tell rows of a table apart within a replication. Of `handovers` they tell kinds of rows apart.
 KEYS = {
-    "flows": ("name",),
+    "flows": ("name", "direction"),
     "signalling": ("name",),
     "links": ("name", "from", "to"),
-    "drops": ("place", "reason"),
+    "drops": ("name", "node", "reason"),
     "dect": ("name",),
     "dect_states": ("name", "type", "state"),
     "dect_transitions": ("name", "type", "from", "to"),
@@ -31,6 +31,11 @@ KEYS = {
     "handovers": ("node", "scheme", "from_cell", "to_cell"),
     "mobile_ip": ("node", "role", "cell"),
 }
+
+
+def keys_within(table: str) -> tuple[str, ...]:
+    """The columns that tell rows of a table apart within a replication."""
+    return KEYS.get(table, ("name",))
 
 
 class Tables(Mapping[str, polars.DataFrame]):
@@ -113,7 +118,7 @@ class Tables(Mapping[str, polars.DataFrame]):
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""
-        return ["point", *KEYS.get(table, ("name",))]
+        return ["point", *keys_within(table)]
 
     def _shown(self) -> list[tuple[str, polars.DataFrame]]:
         order = ("flows", "signalling", "handovers", "mobile_ip", "links", "drops")

@@ -22,7 +22,7 @@ from roamsim.plot import save, write_figure
 from roamsim.report import Report
 from roamsim.result import RUN_COLUMNS
 from roamsim.store import Results, open_results, study_manifest
-from roamsim.timeseries import NOTES, POINTS, SERIES, segments, time_series
+from roamsim.timeseries import NOTES, POINTS, QUANTITIES, segments, time_series
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
@@ -63,7 +63,7 @@ MOBILE_IP = (
 )
 
 #: Vega's expression for samples that are points.
-_POINTS = " || ".join(f"slice(datum.series, -{len(kind) + 1}) == '/{kind}'" for kind in POINTS)
+_POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
 
 #: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
 SAMPLES = 3000
@@ -207,7 +207,7 @@ def _time_series(page: Report, results: Results) -> None:
     """What was recorded over time; of several points, which stand side by side, as a picture."""
     import altair
 
-    for kind in (*SERIES, "segments"):
+    for kind in (*QUANTITIES, "segments"):
         try:
             panels = segments(results) if kind == "segments" else time_series(results, kind)
         except UsageError:
@@ -333,8 +333,8 @@ def _which_runs(results: Results) -> str:
 def _means(results: Results, table: str) -> polars.DataFrame:
     """The means of a table's numbers over replications."""
     keys = [key for key in results.keys_of(table) if key != "point" or len(results.manifest.points) > 1]
-    numbers = [name for name in results[table].columns if name not in (*RUN_COLUMNS, *keys)]
-    return results[table].group_by(keys, maintain_order=True).agg(polars.col(numbers).mean())
+    numbers = polars.selectors.numeric().exclude(*RUN_COLUMNS, *keys)
+    return results[table].group_by(keys, maintain_order=True).agg(numbers.mean())
 
 
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def packets_of(
     """The packets of a run's `packets` table that were sent in a span of time, in the order of sending.
 
     Args:
-        table: the columns `packet_id`, `time_s`, `event`, `node`, `place`, `description` of a run.
+        table: the columns `packet_id`, `time_s`, `event`, `node`, `reason`, `description` of a run.
         since_s: start of the span, in seconds of simulated time.
         until_s: its end.
         describe: makes a label and a kind of the recorded description, or None to leave the packet out; without it
@@ -97,12 +97,12 @@ def packets_of(
     describe = describe or _guess
     sent: dict[Any, tuple[float, str, str]] = {}
     ended: dict[Any, tuple[float, str, str, str]] = {}
-    columns = (table[name] for name in ("packet_id", "time_s", "event", "node", "place", "description"))
-    for packet_id, time_s, event, node, place, description in zip(*columns, strict=True):
+    columns = (table[name] for name in ("packet_id", "time_s", "event", "node", "reason", "description"))
+    for packet_id, time_s, event, node, reason, description in zip(*columns, strict=True):
         if event == "sent":
             sent[packet_id] = (float(time_s), str(node), str(description))
         elif event in ("delivered", "dropped"):
-            ended[packet_id] = (float(time_s), str(event), str(node), str(place))
+            ended[packet_id] = (float(time_s), str(event), str(node), str(reason))
 
     chosen = {i: s for i, s in sent.items() if since_s <= s[0] < until_s and i in ended}
     nodes = sorted({node for _, node, _ in sent.values()} | {e[2] for e in ended.values() if e[1] == "delivered"})
@@ -117,7 +117,7 @@ def packets_of(
             seen[source, label] = seen.get((source, label), 0) + 1
             if seen[source, label] > 1:
                 label += f" (copy {seen[source, label]})"
-        time_s, event, node, place = ended[packet_id]
+        time_s, event, node, reason = ended[packet_id]
         lost = event == "dropped"
         # A lost packet has no destination in the table; between two nodes it is the other one.
         destination = node if not lost else next((n for n in nodes if n != source), source)
@@ -130,7 +130,7 @@ def packets_of(
                 sent_s=sent_s,
                 received_s=None if lost else time_s,
                 lost_s=time_s if lost else None,
-                reason=place if lost else "",
+                reason=reason if lost else "",
             )
         )
     return packets

@@ -217,7 +217,7 @@ _TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], 
             ("in tunnels", "lost_tunnel", _plain),
         ),
     ),
-    ("Drops", "drops", ("place", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
+    ("Drops", "drops", ("name", "node", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
 )
 
 

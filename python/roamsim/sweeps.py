@@ -19,7 +19,7 @@ from roamsim import _roamsim, statistics
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import Interrupted, UsageError
 from roamsim.metrics import Target
-from roamsim.result import frames
+from roamsim.result import frames, keys_within
 from roamsim.scenarios import Overrides, ScenarioLike, Source, parse_source, source
 from roamsim.store import (
     TRACED,
@@ -137,9 +137,7 @@ class Precision:
     def reached(self, frame: polars.DataFrame) -> bool:
         """Whether the replications in a table are enough; a table without rows never is."""
         frame, column = self.target.rows(frame), self.target.column
-        keys = [c for c in ("name", "from", "to", "place", "reason") if c in frame.columns]
-        groups = frame.group_by(keys, maintain_order=True).agg(column) if keys else None
-        samples = groups[column].to_list() if groups is not None else [frame[column].to_list()]
+        samples = frame.group_by(keys_within(self.target.table), maintain_order=True).agg(column)[column].to_list()
         return bool(samples) and all(
             (estimate := statistics.mean(values)).samples > 1 and estimate.relative_half_width <= self.relative
             for values in samples

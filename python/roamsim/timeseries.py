@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.labels import in_words
 from roamsim.store import Results, point_label
 
-#: The series that a kind of trace records in the table `samples`.
-SERIES = {
+#: The quantities that a kind of trace records in the table `samples`.
+QUANTITIES = {
     "cwnd": ("cwnd", "ssthresh"),
     "rtt": ("rtt", "srtt", "rto"),
     "queue": ("queue",),
@@ -23,7 +24,7 @@ SERIES = {
     "dlc_queue": ("dlc_queue",),
 }
 
-#: What the vertical axis of a kind shows; of single series their own name.
+#: What the vertical axis of a kind shows; of single quantities their own name.
 TITLES = {
     "cwnd": "congestion window, threshold",
     "rtt": "round-trip time, timeout",
@@ -31,13 +32,16 @@ TITLES = {
     "throughput": "goodput",
 }
 
-#: Series whose samples are points, with nothing in between that a line could mean.
+#: Quantities whose samples are points, with nothing in between that a line could mean.
 POINTS = ("rtt",)
 
 #: What a reader of a figure of a kind has to know.
 NOTES = {
     "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate."
 }
+
+#: The columns that say what a row is about.
+SUBJECT = ("kind", "name", "from", "to")
 
 #: Values from here on stand for "not set".
 UNSET = 2.0**63
@@ -66,20 +70,21 @@ class Part:
         if self.start_s is not None and self.end_s is not None and self.start_s >= self.end_s:
             raise UsageError(f"a figure from {self.start_s:g} s to {self.end_s:g} s has no width")
 
-    def of(self, recorded: polars.DataFrame, thing: str) -> polars.DataFrame:
-        """The rows of one replication that belong to the flow and do not lie behind the end.
+    def of(self, recorded: polars.DataFrame) -> polars.DataFrame:
+        """The rows of one replication that belong to the flow, at either end, and do not lie behind the end.
 
         Args:
-            recorded: a table with `time_s`, `point` and `replication`.
-            thing: the column that names what a row is about: `flow NAME`, or `flow NAME (sink)` for its other end;
-                with data both ways `flow NAME (reverse)`, a flow of its own.
+            recorded: a table with `time_s`, `kind`, `name`, `point` and `replication`.
         """
         found = recorded.filter(polars.col("replication") == 0)
         if self.flow is not None:
-            named = polars.col(thing).is_in([f"flow {self.flow}", f"flow {self.flow} (sink)"])
+            named = (polars.col("kind") == "flow") & (polars.col("name") == self.flow)
             if not found.select(named.any()).item():
-                there = found[thing].unique(maintain_order=True)
-                raise UsageError(f"nothing was recorded of a flow {self.flow!r}; there are {', '.join(there)}")
+                there = found.select(polars.concat_str("kind", "name", separator=" ")).to_series()
+                raise UsageError(
+                    f"nothing was recorded of a flow {self.flow!r}; there are "
+                    + ", ".join(there.unique(maintain_order=True))
+                )
             found = found.filter(named)
         return found if self.end_s is None else found.filter(polars.col("time_s") <= self.end_s)
 
@@ -104,7 +109,8 @@ class Panel:
 
     Attributes:
         title: what tells it from the others; empty where it is the only one.
-        frame: of samples `time_s`, `series`, `value`, `unit`; of segments the rows of the table.
+        frame: of samples `time_s`, `series` (what tells lines apart, in words), `quantity`, `value`, `unit`; of
+            segments the rows of the table.
     """
 
     title: str
@@ -116,7 +122,7 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
 
     Args:
         results: of a run or a sweep with `--trace`.
-        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`), or of series
+        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`), or a quantity
             (`srtt`, `rto`, ...).
         part: which part of them.
 
@@ -131,26 +137,24 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
     samples = results.tables.get("samples")
     if samples is None or not samples.height:
         raise UsageError(f"no time series were recorded; {_again(results, what)}")
-    name = polars.col("series").str.split("/")
-    recorded = samples.with_columns(
-        kind=name.list.last(), thing=name.list.slice(0, name.list.len() - 1).list.join("/")
-    )
-    found = recorded.filter(polars.col("kind").is_in(SERIES.get(what, (what,))))
+    found = samples.filter(polars.col("quantity").is_in(QUANTITIES.get(what, (what,))))
     if not found.height:
-        there = sorted(recorded["kind"].unique())
+        there = sorted(samples["quantity"].unique())
         raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(there)}")
     # A threshold that was never set is recorded as the largest number there is.
     found = found.filter(polars.col("value") < UNSET)
     # The end of a connection that sends no data has a window too; it never moves and would only add lines.
-    still = polars.col("value").n_unique().over("point", "replication", "series") <= 2
-    idle = still.all().over("thing")
+    still = polars.col("value").n_unique().over("point", "replication", *SUBJECT, "quantity") <= 2
+    idle = still.all().over(SUBJECT)
     if not found.select(idle.all()).item():
         found = found.filter(~idle)
     last_s = samples["time_s"].max() if part.end_s is None else part.end_s
     part = Part(part.flow, part.start_s, last_s)  # type: ignore[arg-type]
+    found = part.of(found)
+    found = found.with_columns(in_words(found, ["name", "quantity", "kind", "from", "to"]).alias("series"))
     panels = []
-    for title, mine in _by_point(results, part.of(found, "thing")):
-        drawn = mine.select("time_s", "series", "value", "unit")
+    for title, mine in _by_point(results, found):
+        drawn = mine.select("time_s", "series", "quantity", "value", "unit")
         panels.append(Panel(title, _rates(drawn, part) if what == "throughput" else cut(drawn, part)))
     return _few(panels, several=False)
 
@@ -164,7 +168,8 @@ def segments(results: Results, part: Part = ALL) -> list[Panel]:
     recorded = results.tables.get("segments")
     if recorded is None or not recorded.height:
         raise UsageError(f"no segments were recorded; {_again(results, 'segments')}")
-    found = part.within(part.of(recorded, "sender"))
+    found = part.within(part.of(recorded))
+    found = found.with_columns(in_words(found, ["name", "kind", "from", "to"]).alias("sender"))
     several = found["sender"].n_unique() > 1
     panels = []
     for title, mine in _by_point(results, found):
@@ -197,21 +202,30 @@ def _few(panels: list[Panel], *, several: bool) -> list[Panel]:
 def cut(found: polars.DataFrame, part: Part) -> polars.DataFrame:
     """The samples from the start to the end; a line also has the values that hold at these times.
 
+    Args:
+        found: columns `time_s`, `quantity`, `value`, `unit`; the others tell lines apart.
+        part: the start and the end.
+
     Raises:
         UsageError: there are none.
     """
     if part.end_s is not None:
         found = found.filter(polars.col("time_s") <= part.end_s)
     early = polars.col("time_s") < (part.start_s or 0.0)
-    lines = found.filter(~polars.col("series").str.split("/").list.last().is_in(POINTS))
+    lines = found.filter(~polars.col("quantity").is_in(POINTS))
 
     def last_at(rows: polars.DataFrame, time_s: float) -> polars.DataFrame:
-        last = rows.group_by("series", maintain_order=True).last()
+        last = rows.group_by(_line(found), maintain_order=True).last()
         return last.with_columns(polars.lit(time_s).alias("time_s")).select(found.columns)
 
     begin = [] if part.start_s is None else [last_at(lines.filter(early), part.start_s)]
     end = [] if part.end_s is None else [last_at(lines, part.end_s)]
     return part.within(polars.concat([*begin, found.filter(~early), *end]))
+
+
+def _line(found: polars.DataFrame) -> list[str]:
+    """The columns that tell lines apart."""
+    return [column for column in found.columns if column not in ("time_s", "value", "unit")]
 
 
 def _rates(delivered: polars.DataFrame, part: Part) -> polars.DataFrame:
@@ -223,15 +237,16 @@ def _rates(delivered: polars.DataFrame, part: Part) -> polars.DataFrame:
         width = 1.0
     # What was delivered before the start is not counted; what is delivered at time 0 is.
     slot = ((polars.col("time_s") - start) / width).ceil().clip(lower_bound=0 if start else 1)
-    ends = delivered.group_by("series", slot.alias("slot"), maintain_order=True).agg(polars.col("value").last())
+    line = _line(delivered)
+    ends = delivered.group_by(*line, slot.alias("slot"), maintain_order=True).agg(polars.col("value").last())
     slots = polars.DataFrame({"slot": [float(n) for n in range(101)]})
-    grid = ends.select(polars.col("series").unique(maintain_order=True)).join(slots, how="cross")
-    filled = grid.join(ends, on=["series", "slot"], how="left", maintain_order="left").with_columns(
-        polars.col("value").forward_fill().fill_null(0.0).over("series")
+    grid = ends.select(line).unique(maintain_order=True).join(slots, how="cross")
+    filled = grid.join(ends, on=[*line, "slot"], how="left", maintain_order="left").with_columns(
+        polars.col("value").forward_fill().fill_null(0.0).over(line)
     )
     return filled.select(
         (start + (polars.col("slot") - 1) * width).alias("time_s"),  # a value holds from here to the next
-        "series",
-        (8 * polars.col("value").diff().over("series") / width).alias("value"),
+        *line,
+        (8 * polars.col("value").diff().over(line) / width).alias("value"),
         polars.lit("bit/s").alias("unit"),
     ).filter(polars.col("value").is_not_null())

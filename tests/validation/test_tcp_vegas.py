@@ -45,8 +45,8 @@ def second_half(result: roamsim.Result) -> tuple[float, float]:
     """The least and the greatest number of packets that wait in the bottleneck's queue after 60 s."""
     queue = [
         (time_s, value)
-        for time_s, series, value in result.samples.select("time_s", "series", "value").iter_rows()
-        if series == "path (a to b)/queue"
+        for time_s, sender, value in result.samples.select("time_s", "from", "value").iter_rows()
+        if sender == "a"
     ]
     settled = [value for time_s, value in queue if time_s > 60]
     assert len(settled) > 10

@@ -13,18 +13,24 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// The recorder of one run's time series.
-#[derive(Clone, Debug, Default)]
-pub struct Probe {
-    names: Vec<(String, &'static str)>,
+/// The recorder of one run's time series, each described by a `D`.
+#[derive(Clone, Debug)]
+pub struct Probe<D> {
+    series: Vec<D>,
     samples: Vec<Sample>,
 }
 
-impl Probe {
-    /// Opens a series, `name` ("flow ftp/cwnd") in `unit` ("B"), and returns its number.
-    pub fn series(&mut self, name: impl Into<String>, unit: &'static str) -> u32 {
-        self.names.push((name.into(), unit));
-        (self.names.len() - 1) as u32
+impl<D> Default for Probe<D> {
+    fn default() -> Probe<D> {
+        Probe { series: Vec::new(), samples: Vec::new() }
+    }
+}
+
+impl<D> Probe<D> {
+    /// Opens a series and returns its number.
+    pub fn series(&mut self, description: D) -> u32 {
+        self.series.push(description);
+        (self.series.len() - 1) as u32
     }
 
     /// Records a value of a series.
@@ -32,10 +38,9 @@ impl Probe {
         self.samples.push(Sample { time, series, value });
     }
 
-    /// Name and unit of a series.
-    pub fn name(&self, series: u32) -> (&str, &'static str) {
-        let (name, unit) = &self.names[series as usize];
-        (name, unit)
+    /// What describes a series.
+    pub fn description(&self, series: u32) -> &D {
+        &self.series[series as usize]
     }
 
     /// All samples, in the order in which they were recorded.

@@ -68,12 +68,12 @@ impl Flow {
     }
 
     /// The other direction of a flow's association: from its sink to its source, with an application of its own.
-    pub fn reversed(&self, name: &str, source: (Source, Stream), server_random: Stream) -> Flow {
+    pub fn reversed(&self, source: (Source, Stream), server_random: Stream) -> Flow {
         let association = Association { source: self.association.sink, sink: self.association.source };
         let server = (None, server_random);
         Flow {
             reverse: true,
-            ..Flow::new(name, self.application, &self.variant, source, server, association)
+            ..Flow::new(&self.name, self.application, &self.variant, source, server, association)
         }
     }
 

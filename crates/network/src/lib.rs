@@ -15,6 +15,7 @@ pub mod recorder;
 pub mod segment_log;
 pub mod signalling;
 pub mod socket;
+pub mod subject;
 pub mod topology;
 pub mod tunnel;
 pub mod world;

@@ -4,6 +4,7 @@ use crate::capture::{Capture, Direction};
 use crate::link::{DropReason, Dropped};
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
+use crate::subject::Subject;
 use crate::topology::{NodeId, Topology};
 use roamsim_engine::probe::Probe;
 use roamsim_engine::{Fingerprint, Time};
@@ -75,8 +76,10 @@ pub struct PacketRow {
     pub event: PacketEvent,
     /// At which node.
     pub node: NodeId,
-    /// On which link, and for a drop, why.
-    pub place: String,
+    /// On which link, if it was on one.
+    pub way: Option<Subject>,
+    /// Of a drop, why.
+    pub reason: Option<DropReason>,
     /// "tcp", "udp", "sctp" or "icmp".
     pub protocol: &'static str,
     /// What it carries, in words.
@@ -118,13 +121,24 @@ struct Traced {
     parts: Vec<StreamPart>,
 }
 
+/// A time series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// What it is about.
+    pub subject: Subject,
+    /// Which of its quantities it holds, such as "cwnd".
+    pub quantity: &'static str,
+    /// The unit of its values.
+    pub unit: &'static str,
+}
+
 /// The recorder of one run.
 pub struct Recorder {
     /// What is recorded.
     pub wanted: Wanted,
     /// Time series.
-    pub probe: Probe,
-    series: BTreeMap<(u32, &'static str), u32>,
+    pub probe: Probe<Series>,
+    series: BTreeMap<(Subject, &'static str), u32>,
     last: BTreeMap<u32, f64>,
     /// The capture, if one is written.
     pub capture: Option<Capture>,
@@ -187,21 +201,20 @@ impl Recorder {
         self.wanted.packets || self.capture.is_some()
     }
 
-    /// Records a value of the series `what` of the thing numbered `thing`, named by `name` when it is new.
+    /// Records a value of a quantity of a subject.
     pub fn sample(
         &mut self,
         now: Time,
-        thing: u32,
-        what: &'static str,
+        subject: Subject,
+        quantity: &'static str,
         unit: &'static str,
         value: f64,
-        name: &str,
     ) {
-        let series = match self.series.get(&(thing, what)) {
+        let series = match self.series.get(&(subject, quantity)) {
             Some(&series) => series,
             None => {
-                let series = self.probe.series(format!("{name}/{what}"), unit);
-                self.series.insert((thing, what), series);
+                let series = self.probe.series(Series { subject, quantity, unit });
+                self.series.insert((subject, quantity), series);
                 series
             }
         };
@@ -212,19 +225,18 @@ impl Recorder {
     pub fn sample_change(
         &mut self,
         now: Time,
-        thing: u32,
-        what: &'static str,
+        subject: Subject,
+        quantity: &'static str,
         unit: &'static str,
         value: f64,
-        name: &str,
     ) {
-        if let Some(&series) = self.series.get(&(thing, what))
+        if let Some(&series) = self.series.get(&(subject, quantity))
             && self.last.get(&series) == Some(&value)
         {
             return;
         }
-        self.sample(now, thing, what, unit, value, name);
-        self.last.insert(self.series[&(thing, what)], value);
+        self.sample(now, subject, quantity, unit, value);
+        self.last.insert(self.series[&(subject, quantity)], value);
     }
 
     fn digest(&mut self, now: Time, place: u32, packet: &Packet) {
@@ -233,7 +245,15 @@ impl Recorder {
         }
     }
 
-    fn row(&mut self, time: Time, event: PacketEvent, node: NodeId, place: String, packet: &Packet) {
+    fn row(
+        &mut self,
+        time: Time,
+        event: PacketEvent,
+        node: NodeId,
+        way: Option<Subject>,
+        reason: Option<DropReason>,
+        packet: &Packet,
+    ) {
         if !self.wanted.packets {
             return;
         }
@@ -243,7 +263,8 @@ impl Recorder {
             time,
             event,
             node,
-            place,
+            way,
+            reason,
             protocol: match packet.pdu {
                 Pdu::Tcp(_) => "tcp",
                 Pdu::Udp(..) => "udp",
@@ -268,7 +289,7 @@ impl Recorder {
             let traced = Traced { description: detail.description, octets, parts: detail.parts };
             self.traced.insert(packet.id, traced);
         }
-        self.row(now, PacketEvent::Sent, node, String::new(), packet);
+        self.row(now, PacketEvent::Sent, node, None, None, packet);
     }
 
     /// A node has put a packet on a link, which may have dropped it.
@@ -282,29 +303,20 @@ impl Recorder {
         topology: &Topology,
     ) {
         let interface = topology.interface(at);
-        let (node, neighbour) =
-            (&topology.node(interface.node).name, &topology.node(interface.neighbour).name);
-        let place = || format!("{} ({node} to {neighbour})", interface.name);
         if self.wanted.fingerprints {
             self.digest(now, at.0, packet);
         }
         if self.wanted.queue {
-            self.sample(now, at.0, "queue", "packets", waiting as f64, &place());
+            self.sample(now, Subject::Interface(at), "queue", "packets", waiting as f64);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
-            let place = place();
+            let node = |id| &topology.node(id).name;
+            let place =
+                format!("{} ({} to {})", interface.name, node(interface.node), node(interface.neighbour));
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
             capture.packet(now, at, Direction::Outbound, &capture.tunnelled(packet, &traced.octets), dropped);
         }
-        if self.wanted.packets {
-            match dropped {
-                Some(dropped) => {
-                    let place = format!("{}: {}", place(), dropped.reason);
-                    self.row(dropped.at, PacketEvent::Dropped, interface.node, place, packet);
-                }
-                None => self.row(now, PacketEvent::Transmitted, interface.node, place(), packet),
-            }
-        }
+        self.passed(now, interface.node, Subject::Interface(at), dropped, packet);
         if let Some(dropped) = dropped {
             self.lost(dropped.at, packet);
         }
@@ -318,16 +330,7 @@ impl Recorder {
         dropped: Dropped,
         topology: &Topology,
     ) {
-        let interface = topology.interface(at);
-        let node = |id| &topology.node(id).name;
-        let place = format!(
-            "{} ({} to {}): {}",
-            interface.name,
-            node(interface.node),
-            node(interface.neighbour),
-            dropped.reason
-        );
-        self.row(dropped.at, PacketEvent::Dropped, interface.node, place, packet);
+        self.passed(dropped.at, topology.interface(at).node, Subject::Interface(at), Some(dropped), packet);
         self.lost(dropped.at, packet);
     }
 
@@ -347,7 +350,7 @@ impl Recorder {
             self.digest(now, at.0, packet);
         }
         if self.wanted.queue {
-            self.sample(now, at.0, "queue", "packets", waiting as f64, &place);
+            self.sample(now, Subject::Broadcast(at), "queue", "packets", waiting as f64);
         }
         let traced = self.traced.get(&packet.id).cloned();
         if let (Some(capture), Some(traced)) = (&mut self.capture, &traced) {
@@ -365,15 +368,20 @@ impl Recorder {
                 self.traced.insert(id, traced.clone());
             }
             let copy = Packet { id, ..packet.clone() };
-            match dropped {
-                Some(dropped) => {
-                    let place = format!("{place}: {}", dropped.reason);
-                    self.row(dropped.at, PacketEvent::Dropped, interface.node, place, &copy);
-                    self.lost(dropped.at, &copy);
-                }
-                None => self.row(now, PacketEvent::Transmitted, interface.node, place.clone(), &copy),
+            self.passed(now, interface.node, Subject::Broadcast(at), dropped, &copy);
+            if let Some(dropped) = dropped {
+                self.lost(dropped.at, &copy);
             }
         }
+    }
+
+    /// A packet has taken a link, or the link has dropped it.
+    fn passed(&mut self, now: Time, node: NodeId, way: Subject, dropped: Option<Dropped>, packet: &Packet) {
+        let (at, event) = match dropped {
+            Some(dropped) => (dropped.at, PacketEvent::Dropped),
+            None => (now, PacketEvent::Transmitted),
+        };
+        self.row(at, event, node, Some(way), dropped.map(|dropped| dropped.reason), packet);
     }
 
     /// A node has no route for a packet.
@@ -383,7 +391,7 @@ impl Recorder {
 
     /// A node has dropped a packet.
     pub(crate) fn dropped_at(&mut self, now: Time, node: NodeId, reason: DropReason, packet: &Packet) {
-        self.row(now, PacketEvent::Dropped, node, reason.to_string(), packet);
+        self.row(now, PacketEvent::Dropped, node, None, Some(reason), packet);
         self.lost(now, packet);
     }
 
@@ -407,7 +415,7 @@ impl Recorder {
 
     /// A packet has reached its socket.
     pub(crate) fn delivered(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.row(now, PacketEvent::Delivered, node, String::new(), packet);
+        self.row(now, PacketEvent::Delivered, node, None, None, packet);
         self.traced.remove(&packet.id);
     }
 }

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A socket: its protocol, and its number among the sockets of that protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SocketId {
     /// Of TCP.
     Tcp(u32),
@@ -33,15 +33,6 @@ impl SocketId {
             SocketId::Tcp(_) => "tcp",
             SocketId::Udp(_) => "udp",
             SocketId::Sctp(_) => "sctp",
-        }
-    }
-
-    /// A number that no other socket has.
-    pub(crate) fn unique(self) -> u32 {
-        match self {
-            SocketId::Tcp(number) => 3 * number,
-            SocketId::Udp(number) => 3 * number + 1,
-            SocketId::Sctp(number) => 3 * number + 2,
         }
     }
 }

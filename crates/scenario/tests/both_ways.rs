@@ -62,7 +62,10 @@ fn both(outcome: &Outcome, column: &str) -> [f64; 2] {
 fn each_direction_is_a_flow_with_a_source_of_its_own() {
     let text = flow("protocol = \"tcp\"", POISSON);
     let result = outcome(&text, Trace::default());
-    assert_eq!(texts(&result, "flows", "name"), ["f", "f (reverse)"]);
+    assert_eq!(texts(&result, "flows", "name"), ["f", "f"]);
+    assert_eq!(texts(&result, "flows", "direction"), ["forward", "reverse"]);
+    assert_eq!(texts(&result, "flows", "from"), ["a", "b"]);
+    assert_eq!(texts(&result, "flows", "to"), ["b", "a"]);
     assert_eq!(texts(&result, "flows", "from"), ["a", "b"]);
     assert_eq!(texts(&result, "flows", "to"), ["b", "a"]);
     // 59 s of 20 packets a second: 1180 in the mean, deviation 34.
@@ -166,27 +169,29 @@ fn traces_tell_the_directions_apart() {
     };
     for transport in ["protocol = \"tcp\"", "protocol = \"sctp\""] {
         let result = outcome(&flow(transport, POISSON), trace);
-        for (name, at) in [("f", 0), ("f (reverse)", 1)] {
-            let flows = texts(&result, "messages", "flow");
-            let sequences: Vec<f64> = flows
+        for (from, at) in [("a", 0), ("b", 1)] {
+            let sources = texts(&result, "messages", "from");
+            let sequences: Vec<f64> = sources
                 .iter()
                 .zip(numbers(&result, "messages", "sequence"))
-                .filter_map(|(flow, sequence)| (flow == name).then_some(sequence))
+                .filter_map(|(source, sequence)| (source == from).then_some(sequence))
                 .collect();
             assert_eq!(sequences.len() as f64, both(&result, "delivered_packets")[at]);
             assert!(sequences.iter().enumerate().all(|(number, &sequence)| sequence == number as f64));
-            let senders = texts(&result, "segments", "sender");
+            let senders = texts(&result, "segments", "from");
             let sent = senders.iter().zip(texts(&result, "segments", "event"));
-            let sent = sent.filter(|(sender, event)| **sender == format!("flow {name}") && event == "sent");
+            let sent = sent.filter(|(sender, event)| *sender == from && event == "sent");
             assert_eq!(sent.count() as f64, both(&result, "segments_sent")[at], "{transport}");
-            let series = texts(&result, "samples", "series");
+            let quantities = texts(&result, "samples", "quantity");
+            let series: Vec<_> = texts(&result, "samples", "from").into_iter().zip(quantities).collect();
             let kinds: &[&str] = if transport.contains("tcp") {
                 &["delivered", "cwnd", "backlog"]
             } else {
                 &["delivered", "cwnd"]
             };
             for what in kinds {
-                assert!(series.contains(&format!("flow {name}/{what}")), "{transport} {name} {what}");
+                let wanted = (from.to_owned(), (*what).to_owned());
+                assert!(series.contains(&wanted), "{transport} {from} {what}");
             }
         }
     }

@@ -140,7 +140,8 @@ fn cells_that_do_not_overlap_lose_what_is_sent_in_the_gap() {
     assert_eq!(integers(handovers, "lost_downlink"), [205]);
     assert_eq!(integers(handovers, "lost_uplink"), [0]);
     let drops = table(&outcome, "drops");
-    assert_eq!(texts(drops, "place"), ["west cell from west"]);
+    assert_eq!(texts(drops, "name"), ["west cell"]);
+    assert_eq!(texts(drops, "node"), ["west"]);
     assert_eq!(texts(drops, "reason"), ["out of reach"]);
     assert_eq!(integers(drops, "packets"), [205]);
 }
@@ -247,7 +248,8 @@ fn a_base_station_has_one_row_of_drops_a_reason_however_many_its_stations() {
     // Of 100 packets to each of two stations beyond the reach of 100 m, none comes. A packet is 100 + 28 octets.
     let outcome = outcome(TWO_STATIONS);
     let drops = table(&outcome, "drops");
-    assert_eq!(texts(drops, "place"), ["cell from base"]);
+    assert_eq!(texts(drops, "name"), ["cell"]);
+    assert_eq!(texts(drops, "node"), ["base"]);
     assert_eq!(texts(drops, "reason"), ["out of reach"]);
     assert_eq!(integers(drops, "packets"), [200]);
     assert_eq!(integers(drops, "bytes"), [200 * 128]);

@@ -183,11 +183,18 @@ fn messages_and_time_series_are_recorded() {
     let delivered = column(&outcome, "messages", "delivered_s");
     assert!(generated.len() > 1100, "{}", generated.len());
     assert!(generated.iter().zip(&delivered).all(|(from, to)| to - from > 0.0099));
-    let table = outcome.tables.iter().find(|table| table.name == "samples").expect("samples");
-    let Values::Text(series) = &table.columns[1].values else { panic!("names") };
-    for name in ["dect air/bearers", "dect air up/dlc_queue"] {
-        assert!(series.iter().any(|series| series == name), "{name}");
-    }
+    let columns = &outcome.tables.iter().find(|table| table.name == "samples").expect("samples").columns;
+    let text = |number: usize| match &columns[number].values {
+        Values::Text(values) => values,
+        _ => panic!("column {number} is text"),
+    };
+    let recorded = |quantity: &str, from: &str, to: &str| {
+        let wanted = [(1, "dect"), (2, "air"), (3, from), (4, to), (5, quantity)];
+        (0..text(1).len()).any(|row| wanted.iter().all(|&(number, word)| text(number)[row] == word))
+    };
+    assert!(recorded("bearers", "mobile", "gateway"));
+    assert!(recorded("dlc_queue", "mobile", "gateway") && recorded("dlc_queue", "gateway", "mobile"));
+    assert!(!recorded("bearers", "gateway", "mobile"));
     assert!(column(&outcome, "samples", "time_s").is_sorted());
     // The terminal's bearers and the telephones' are in the log, none longer than the run.
     let until = column(&outcome, "dect_occupancy", "until_s");

@@ -171,13 +171,13 @@ fn two_transports_meet_the_same_losses() {
         let column = |name: &str| {
             packets.columns.iter().find(|column| column.name == name).expect("the column").values.clone()
         };
-        let (Values::Text(events), Values::Text(descriptions), Values::Text(places)) =
-            (column("event"), column("description"), column("place"))
+        let (Values::Text(events), Values::Text(descriptions), Values::Text(links)) =
+            (column("event"), column("description"), column("name"))
         else {
             panic!("text columns");
         };
         (0..events.len())
-            .filter(|&row| events[row] == "dropped" && places[row].starts_with("lossy"))
+            .filter(|&row| events[row] == "dropped" && links[row] == "lossy")
             .map(|row| descriptions[row].split(" (").next().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };

@@ -163,7 +163,6 @@ reports! {
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
     both_ways_of_request_and_response: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"request_response\", request_size = \"100B\", response_size = \"100B\" }\nbidirectional = true";
-    name_of_the_other_direction: "application = { kind = \"bulk\", start = \"0s\" }" => "application = { kind = \"bulk\" }\nbidirectional = true\n\n[[flow]]\nname = \"ftp (reverse)\"\nfrom = \"phone\"\nto = \"server\"\ntransport = { protocol = \"tcp\" }\napplication = { kind = \"bulk\" }";
     message_above_mtu: "message_size = \"200B\"" => "message_size = \"1500B\"";
     message_too_small: "message_size = \"200B\"" => "message_size = { distribution = \"uniform\", min = \"10B\", max = \"200B\" }";
     start_after_the_end: "start = \"0s\"" => "start = \"60s\"";

@@ -297,9 +297,10 @@ fn a_foreign_agent_that_missed_the_reply_drops_what_comes_out_of_the_tunnel() {
     // The home agent has tunnelled since the first request: 1 s of packets, one every 10 ms.
     let agent = integers(&outcome, "handovers", "lost_agent")[0];
     assert!((98..=102).contains(&agent), "{agent}");
-    let (places, packets) = (texts(&outcome, "drops", "place"), integers(&outcome, "drops", "packets"));
-    let row =
-        places.iter().position(|place| place == "agent abroad").expect("the foreign agent dropped some");
+    let (nodes, reasons) = (texts(&outcome, "drops", "node"), texts(&outcome, "drops", "reason"));
+    let packets = integers(&outcome, "drops", "packets");
+    let row = (0..packets.len()).find(|&row| (&*nodes[row], &*reasons[row]) == ("abroad", "not registered"));
+    let row = row.expect("the foreign agent dropped some");
     assert_eq!(packets[row], agent);
 }
 

@@ -284,19 +284,22 @@ fn tracing_changes_no_result_and_records_window_and_round_trip() {
     let traced = outcome(&text, &[LOSSY], all);
     let (before, after) = (plain.fingerprints.expect("asked"), traced.fingerprints.expect("asked"));
     assert_eq!((before.events, before.packets), (after.events, after.packets));
-    let (Values::Text(series), Values::Float(value)) =
-        (column(&traced, "samples", "series"), column(&traced, "samples", "value"))
+    let [Values::Text(from), Values::Text(quantity), Values::Float(value)] =
+        ["from", "quantity", "value"].map(|name| column(&traced, "samples", name))
     else {
         panic!("text and numbers")
     };
-    let of = |name: &str| -> Vec<f64> {
-        series.iter().zip(&value).filter(|(series, _)| *series == name).map(|(_, value)| *value).collect()
+    let of = |wanted: &str| -> Vec<f64> {
+        (0..value.len())
+            .filter(|&row| from[row] == "a" && quantity[row] == wanted)
+            .map(|row| value[row])
+            .collect()
     };
     // PMDCS: 1500 - 20 - 12 = 1468; min(4 x 1468, max(2 x 1468, 4404)) = 4404.
-    assert_eq!(of("flow f/cwnd")[0], 4404.0);
+    assert_eq!(of("cwnd")[0], 4404.0);
     // The first round trip: 8.384 + 50 + 0.384 + 50 ms and the wait behind one packet more, in ticks of 1 ms.
-    let (measured, smoothed) = (of("flow f/rtt"), of("flow f/srtt"));
+    let (measured, smoothed) = (of("rtt"), of("srtt"));
     assert!(measured[0] >= 0.108 && measured[0] <= 0.118, "{}", measured[0]);
     assert_eq!(measured[0], smoothed[0], "the first measurement is the first SRTT");
-    assert!(of("flow f/rto").iter().all(|&rto| rto >= 1.0));
+    assert!(of("rto").iter().all(|&rto| rto >= 1.0));
 }

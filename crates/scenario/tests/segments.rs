@@ -42,17 +42,18 @@ fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
 /// Event, start and end in segments of 1000 B, time in microseconds.
 fn events(outcome: &Outcome) -> Vec<(String, u64, u64, u64)> {
     let columns = &table(outcome, "segments").columns;
-    let [
-        Values::Float(time),
-        Values::Text(sender),
-        Values::Text(event),
-        Values::Integer(start),
-        Values::Integer(end),
-    ] = [0, 1, 2, 3, 4].map(|number| columns[number].values.clone())
+    let names = ["time_s", "kind", "name", "from", "to", "event", "start_bytes", "end_bytes"];
+    assert_eq!(columns.iter().map(|column| column.name).collect::<Vec<_>>(), names);
+    let [Values::Float(time), Values::Text(event), Values::Integer(start), Values::Integer(end)] =
+        [0, 5, 6, 7].map(|number| columns[number].values.clone())
     else {
-        panic!("the columns are time, sender, event, start, end")
+        panic!("the columns are time, event, start, end")
     };
-    assert!(sender.iter().all(|sender| sender == "flow f"), "only the source sends data: {sender:?}");
+    // Only the source sends data.
+    for (number, only) in [(1, "flow"), (2, "f"), (3, "a"), (4, "b")] {
+        let Values::Text(values) = &columns[number].values else { panic!("text") };
+        assert!(values.iter().all(|value| value == only), "{values:?}");
+    }
     assert!(time.is_sorted());
     (0..time.len())
         .map(|row| (event[row].clone(), start[row] / 1000, end[row] / 1000, (time[row] * 1e6).round() as u64))
@@ -101,13 +102,21 @@ fn losses_acknowledgements_and_blocks_are_told_in_the_senders_stream() {
 fn a_round_trip_is_recorded_as_it_is_measured() {
     let outcome = outcome(Trace { rtt: true, ..Trace::default() });
     let columns = &table(&outcome, "samples").columns;
-    let (Values::Text(series), Values::Float(value)) = (&columns[1].values, &columns[2].values) else {
+    let names = ["time_s", "kind", "name", "from", "to", "quantity", "value", "unit"];
+    assert_eq!(columns.iter().map(|column| column.name).collect::<Vec<_>>(), names);
+    let (Values::Text(from), Values::Text(quantity), Values::Float(value)) =
+        (&columns[3].values, &columns[5].values, &columns[6].values)
+    else {
         panic!("text and numbers")
     };
-    let of = |name: &str| -> Vec<f64> {
-        series.iter().zip(value).filter(|(series, _)| *series == name).map(|(_, value)| *value).collect()
+    // Of the sender alone: the other end measures the handshake.
+    let of = |wanted: &str| -> Vec<f64> {
+        (0..value.len())
+            .filter(|&row| from[row] == "a" && quantity[row] == wanted)
+            .map(|row| value[row])
+            .collect()
     };
-    let (measured, smoothed) = (of("flow f/rtt"), of("flow f/srtt"));
+    let (measured, smoothed) = (of("rtt"), of("srtt"));
     assert_eq!(measured[0], smoothed[0], "the first measurement is the first SRTT");
     // RFC 6298 2.3: the second moves it by an eighth.
     let second = measured[0] + (measured[1] - measured[0]) / 8.0;

@@ -83,7 +83,7 @@ pub struct Network {
     created: u64,
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
-    no_route: DropCount,
+    no_route: BTreeMap<NodeId, DropCount>,
     /// Packets of flows that a node had no route for, by node, with data and without: how stations without a cell
     /// lose theirs.
     unroutable: BTreeMap<NodeId, [u64; 2]>,
@@ -107,7 +107,7 @@ impl Network {
             created: 0,
             delivered: 0,
             dropped: 0,
-            no_route: DropCount::default(),
+            no_route: BTreeMap::new(),
             unroutable: BTreeMap::new(),
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
@@ -294,7 +294,7 @@ impl Network {
 
     #[cold]
     pub(crate) fn drop_unroutable(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        self.no_route.add(packet.size_bytes);
+        self.no_route.entry(node).or_default().add(packet.size_bytes);
         self.end_in_a_drop(packet);
         if packet.is_of_a_flow() {
             self.unroutable.entry(node).or_default()[usize::from(!packet.carries_data())] += 1;
@@ -395,8 +395,8 @@ impl Network {
         self.unroutable.remove(&node).unwrap_or_default()
     }
 
-    /// Packets that no route led on.
-    pub fn no_route_drops(&self) -> DropCount {
-        self.no_route
+    /// Packets that no route led on, by node.
+    pub fn no_route_drops(&self) -> impl Iterator<Item = (NodeId, DropCount)> + '_ {
+        self.no_route.iter().map(|(&node, &count)| (node, count))
     }
 }

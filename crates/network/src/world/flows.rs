@@ -7,6 +7,7 @@ use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
 use crate::socket::{SocketId, User};
+use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
 
@@ -148,10 +149,8 @@ impl World {
         }
         let flow = &self.flows[number as usize];
         if let Some(recorder) = &mut self.network.recorder {
-            let name = format!("flow {}", flow.name);
             let delivered = flow.measurement.delivered_bytes as f64;
-            // Flows and sockets number their series apart.
-            recorder.sample(now, u32::MAX - number, "delivered", "B", delivered, &name);
+            recorder.sample(now, Subject::Flow(number), "delivered", "B", delivered);
         }
     }
 

@@ -137,8 +137,17 @@ impl World {
         }
     }
 
+    /// The socket at the other end.
+    pub(crate) fn peer(&self, socket: SocketId) -> SocketId {
+        match socket {
+            SocketId::Tcp(number) => SocketId::Tcp(self.tcp[number as usize].peer),
+            SocketId::Udp(number) => SocketId::Udp(self.udp[number as usize].peer),
+            SocketId::Sctp(number) => SocketId::Sctp(self.sctp[number as usize].peer),
+        }
+    }
+
     /// The user of a socket.
-    fn user(&self, socket: SocketId) -> User {
+    pub(crate) fn user(&self, socket: SocketId) -> User {
         match socket {
             SocketId::Tcp(number) => self.tcp[number as usize].user,
             SocketId::Udp(number) => self.udp[number as usize].user,
@@ -152,22 +161,6 @@ impl World {
             SocketId::Tcp(number) => self.tcp[number as usize].traffic,
             SocketId::Udp(number) => self.udp[number as usize].traffic,
             SocketId::Sctp(number) => self.sctp[number as usize].traffic,
-        }
-    }
-
-    /// The name of what uses a socket, for time series and segments.
-    pub fn socket_name(&self, socket: SocketId) -> String {
-        match self.user(socket) {
-            User::FlowSource(flow) | User::FlowBothWays { sends: flow, .. } => {
-                format!("flow {}", self.flows[flow as usize].name)
-            }
-            User::FlowSink(flow) => format!("flow {} (sink)", self.flows[flow as usize].name),
-            User::Mih { mihf, session } => {
-                let node = &self.mih_nodes[mihf as usize];
-                let signalling = node.sessions[session as usize].signalling;
-                let name = &self.signalling[signalling as usize].config.name;
-                format!("signalling {name} at {}", self.network.topology.node(node.node).name)
-            }
         }
     }
 

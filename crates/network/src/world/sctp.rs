@@ -9,6 +9,7 @@ use crate::packet::{Message, Packet};
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::socket::{ChunkLog, Follows, SctpSocket, SctpUse, SocketId, Traffic};
+use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::sctp::{self, Chunk, Config, Event, State};
 use roamsim_protocols::{Context, Machine};
@@ -278,8 +279,7 @@ impl World {
     }
 
     fn sample_sctp(&mut self, now: Time, number: u32) {
-        let thing = SocketId::Sctp(number).unique();
-        let name = self.socket_name(SocketId::Sctp(number));
+        let subject = Subject::Socket(SocketId::Sctp(number));
         let wanted = self.wanted;
         let association = &mut self.sctp[number as usize].association;
         let Some(recorder) = &mut self.network.recorder else { return };
@@ -287,20 +287,20 @@ impl World {
         let open = !matches!(association.state(), State::Closed | State::CookieWait | State::CookieEchoed);
         if wanted.cwnd && open {
             let cwnd_bytes = association.cwnd_bytes() as f64;
-            recorder.sample_change(now, thing, "cwnd", "B", cwnd_bytes, &name);
+            recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes);
             if association.ssthresh_bytes() < u64::MAX {
                 let ssthresh_bytes = association.ssthresh_bytes() as f64;
-                recorder.sample_change(now, thing, "ssthresh", "B", ssthresh_bytes, &name);
+                recorder.sample_change(now, subject, "ssthresh", "B", ssthresh_bytes);
             }
         }
         if wanted.rtt {
             if let Some(measured) = association.take_rtt_sample() {
-                recorder.sample(now, thing, "rtt", "s", measured.as_secs_f64(), &name);
+                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
             }
             if let Some(srtt) = association.srtt() {
-                recorder.sample_change(now, thing, "srtt", "s", srtt.as_secs_f64(), &name);
+                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
             }
-            recorder.sample_change(now, thing, "rto", "s", association.rto().as_secs_f64(), &name);
+            recorder.sample_change(now, subject, "rto", "s", association.rto().as_secs_f64());
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::socket::{Record, SocketId, TcpSocket, Traffic};
+use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
 use roamsim_protocols::{Context, Machine};
@@ -219,8 +220,7 @@ impl World {
     }
 
     fn sample_tcp(&mut self, now: Time, number: u32) {
-        let name = self.socket_name(SocketId::Tcp(number));
-        let thing = SocketId::Tcp(number).unique();
+        let subject = Subject::Socket(SocketId::Tcp(number));
         let wanted = self.wanted;
         let socket = &mut self.tcp[number as usize];
         let written_bytes = socket.written_bytes;
@@ -232,30 +232,23 @@ impl World {
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         );
         if wanted.cwnd && open {
-            recorder.sample_change(now, thing, "cwnd", "B", connection.cwnd_bytes() as f64, &name);
+            recorder.sample_change(now, subject, "cwnd", "B", connection.cwnd_bytes() as f64);
             if connection.ssthresh_bytes() < u64::MAX {
-                recorder.sample_change(
-                    now,
-                    thing,
-                    "ssthresh",
-                    "B",
-                    connection.ssthresh_bytes() as f64,
-                    &name,
-                );
+                recorder.sample_change(now, subject, "ssthresh", "B", connection.ssthresh_bytes() as f64);
             }
         }
         if wanted.backlog && written_bytes > 0 {
             let backlog_bytes = written_bytes - connection.snd_una_offset();
-            recorder.sample_change(now, number, "backlog", "B", backlog_bytes as f64, &name);
+            recorder.sample_change(now, subject, "backlog", "B", backlog_bytes as f64);
         }
         if wanted.rtt {
             if let Some(measured) = connection.take_rtt_sample() {
-                recorder.sample(now, thing, "rtt", "s", measured.as_secs_f64(), &name);
+                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
             }
             if let Some(srtt) = connection.srtt() {
-                recorder.sample_change(now, thing, "srtt", "s", srtt.as_secs_f64(), &name);
+                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
             }
-            recorder.sample_change(now, thing, "rto", "s", connection.rto().as_secs_f64(), &name);
+            recorder.sample_change(now, subject, "rto", "s", connection.rto().as_secs_f64());
         }
     }
 }

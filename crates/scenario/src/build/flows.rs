@@ -64,7 +64,7 @@ impl Builder<'_> {
         let reverse = model.bidirectional.then(|| {
             let (source, _) = application(&model.application, reliable, stop);
             let source = (source, stream("reverse/application"));
-            flow.reversed(&model.reverse_name(), source, stream("reverse/server"))
+            flow.reversed(source, stream("reverse/server"))
         });
         world.flows.push(flow);
         world.flows.extend(reverse);

@@ -22,15 +22,8 @@ pub struct Flow {
     /// What generates the data.
     pub application: Application,
     /// Whether the application generates data at both ends of the one connection, at each with random numbers of its own.
-    /// Acknowledgements then ride on the data of the other direction. In results, what goes from `to` to `from` is a flow
-    /// of its own, "NAME (reverse)". Default: no. `request_response` has two directions by itself.
+    /// Acknowledgements then ride on the data of the other direction. In results, what goes from `to` to `from` has a row
+    /// of its own, with the nodes in this order. Default: no. `request_response` has two directions by itself.
     #[serde(default)]
     pub bidirectional: bool,
-}
-
-impl Flow {
-    /// The name in results of the direction from `to` to `from`.
-    pub fn reverse_name(&self) -> String {
-        format!("{} (reverse)", self.name)
-    }
 }

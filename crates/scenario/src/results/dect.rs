@@ -3,6 +3,7 @@
 //!
 //! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the gateway.
 
+use super::samples::Sample;
 use crate::table::{Column, Table, float, integer, ratio, text};
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
@@ -10,21 +11,32 @@ use roamsim_network::link::dect::FRAME;
 use roamsim_network::link::dect::access::{Access, AccessStats};
 use roamsim_network::link::dect::direction::{DirectionStats, DlcStats};
 use roamsim_network::link::dect::mac::{MacState, MacStats, TerminalType};
+use roamsim_network::subject::{Named, Subject};
+use roamsim_protocols::Address;
 
 /// An access after the end of the run.
 struct Row<'a> {
     name: &'a str,
     access: &'a Access,
     stats: &'a AccessStats,
+    /// Where the terminal is attached.
+    terminal: Address,
 }
 
 fn rows(world: &World) -> Vec<Row<'_>> {
     let links = world.network.links();
     let accesses = links.filter_map(|link| match link.link {
-        AnyLink::Dect(access) => Some(Row { name: link.name, stats: access.access_stats()?, access }),
+        AnyLink::Dect(access) => {
+            Some(Row { name: link.name, stats: access.access_stats()?, access, terminal: link.addresses[0] })
+        }
         _ => None,
     });
     accesses.collect()
+}
+
+/// The direction from the terminal.
+fn up<'a>(world: &'a World, row: &Row<'_>) -> Named<'a> {
+    Named { kind: "dect", ..world.named(Subject::Interface(row.terminal)) }
 }
 
 fn seconds(frames: u64) -> f64 {
@@ -37,15 +49,17 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![accesses(&rows), states(&rows), transitions(&rows), terminals(&rows)]
+    vec![accesses(world, &rows), states(&rows), transitions(&rows), terminals(&rows)]
 }
 
 /// One row an access.
-fn accesses(rows: &[Row<'_>]) -> Table {
+fn accesses(world: &World, rows: &[Row<'_>]) -> Table {
     let mac = |value: fn(&MacStats) -> f64| rows.iter().map(move |row| value(&row.stats.mac));
     let bearer_frames = |row: &Row<'_>| row.stats.mac.mean_user_bearers() * row.stats.mac.frames() as f64;
     let mut columns = vec![
         text("name", rows.iter().map(|row| row.name.to_owned())),
+        text("terminal", rows.iter().map(|row| up(world, row).from.to_owned())),
+        text("gateway", rows.iter().map(|row| up(world, row).to.to_owned())),
         float("measured_s", "s", mac(|mac| seconds(mac.frames()))),
         float("mean_bearers", "bearers", mac(MacStats::mean_user_bearers)),
         float(
@@ -247,26 +261,28 @@ pub(super) fn occupancy(world: &World) -> Table {
     }
 }
 
-/// A value of a time series: when, which series, what, its unit.
-pub(super) type Sample = (f64, String, f64, &'static str);
-
-/// The series that accesses recorded, in order of time.
-pub(super) fn samples(world: &World) -> Vec<Sample> {
+/// The series that accesses recorded, in order of time. Bearers are the terminal's.
+pub(super) fn samples(world: &World) -> Vec<Sample<'_>> {
     let mut samples = Vec::new();
     for row in rows(world) {
         let log = row.access.log();
-        let mut add = |name: String, values: &[(u64, u64)], unit| {
+        let up = up(world, &row);
+        let down = Named { from: up.to, to: up.from, ..up };
+        let mut add = |of, quantity, values: &[(u64, u64)], unit| {
             let values = values.iter();
-            samples.extend(values.map(|&(frame, value)| (seconds(frame), name.clone(), value as f64, unit)));
+            samples.extend(values.map(|&(frame, value)| {
+                let (time_s, value) = (seconds(frame), value as f64);
+                Sample { time_s, of, quantity, value, unit }
+            }));
         };
         if let Some(bearers) = &log.bearers {
-            add(format!("dect {}/bearers", row.name), bearers, "bearers");
+            add(up, "bearers", bearers, "bearers");
         }
-        if let Some([up, down]) = &log.dlc_queue {
-            add(format!("dect {} up/dlc_queue", row.name), up, "fragments");
-            add(format!("dect {} down/dlc_queue", row.name), down, "fragments");
+        if let Some(queues) = &log.dlc_queue {
+            add(up, "dlc_queue", &queues[0], "fragments");
+            add(down, "dlc_queue", &queues[1], "fragments");
         }
     }
-    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    samples.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     samples
 }

@@ -1,36 +1,33 @@
-//! `drops`: one row a place and reason.
+//! `drops`: one row a place and reason. What a node drops has no link.
 
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
+use roamsim_network::link::DropReason;
 use roamsim_network::network::DropCount;
+use roamsim_network::topology::NodeId;
 use std::collections::BTreeMap;
 
 pub(super) fn table(world: &World) -> Table {
-    let mut rows: Vec<(String, String, DropCount)> = Vec::new();
+    let mut rows: Vec<(&str, NodeId, DropReason, DropCount)> = Vec::new();
     // A base station has an attachment a station, and one place in the eyes of a reader.
-    let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
     for (link, attachment, reason, count) in world.network.drops() {
-        let from = world.network.topology.interface(link.addresses[attachment as usize]).node;
-        let place = format!("{} from {}", link.name, world.network.topology.node(from).name);
-        let row = *known.entry((place.clone(), reason.to_string())).or_insert_with(|| {
-            rows.push((place, reason.to_string(), DropCount::default()));
+        let node = world.network.topology.interface(link.addresses[attachment as usize]).node;
+        let row = *known.entry((link.name, node, reason)).or_insert_with(|| {
+            rows.push((link.name, node, reason, DropCount::default()));
             rows.len() - 1
         });
-        rows[row].2 += count;
+        rows[row].3 += count;
     }
-    let no_route = world.network.no_route_drops();
-    if no_route.packets > 0 {
-        rows.push(("routing".to_owned(), "no route".to_owned(), no_route));
-    }
-    for (node, count) in world.network.tunnels.not_registered_drops() {
-        let place = format!("agent {}", world.network.topology.node(node).name);
-        rows.push((place, "not registered".to_owned(), count));
-    }
+    let of_nodes = |reason| move |(node, count)| ("", node, reason, count);
+    rows.extend(world.network.no_route_drops().map(of_nodes(DropReason::NoRoute)));
+    rows.extend(world.network.tunnels.not_registered_drops().map(of_nodes(DropReason::NotRegistered)));
     Table {
         name: "drops",
         columns: vec![
-            text("place", rows.iter().map(|(place, ..)| place.clone())),
-            text("reason", rows.iter().map(|(_, reason, _)| reason.clone())),
+            text("name", rows.iter().map(|&(link, ..)| link.to_owned())),
+            text("node", rows.iter().map(|&(_, node, ..)| world.network.topology.node(node).name.clone())),
+            text("reason", rows.iter().map(|(_, _, reason, _)| reason.to_string())),
             integer("packets", "packets", rows.iter().map(|(.., count)| count.packets)),
             integer("bytes", "B", rows.iter().map(|(.., count)| count.bytes)),
         ],

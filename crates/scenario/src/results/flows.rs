@@ -1,10 +1,11 @@
-//! `flows`: one row a flow.
+//! `flows`: one row a flow, and one for each direction of a flow with data both ways.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::flow::Flow;
 use roamsim_network::socket::SocketId;
+use roamsim_network::subject::Subject;
 
 /// A count that streams do not have.
 fn messages_only(flow: &Flow, count: u64) -> f64 {
@@ -53,7 +54,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
         let answers = flow.server.as_ref().map_or(0, |_| count(Sent::of(world, flow.association.sink)));
         count(Sent::of(world, flow.association.source)) + answers
     };
-    let node = |socket: SocketId| world.network.topology.node(world.node(socket)).name.clone();
+    let named: Vec<_> = (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32))).collect();
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
     let active_s = |flow: &Flow| stop(flow).since(flow.source.activity().start).as_secs_f64();
     let delays: Vec<_> = flows.iter().map(|flow| flow.measurement.delay_statistics()).collect();
@@ -61,9 +62,13 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     Table {
         name: "flows",
         columns: vec![
-            text("name", flows.iter().map(|flow| flow.name.clone())),
-            text("from", flows.iter().map(|flow| node(flow.association.source))),
-            text("to", flows.iter().map(|flow| node(flow.association.sink))),
+            text("name", named.iter().map(|flow| flow.name.to_owned())),
+            text(
+                "direction",
+                flows.iter().map(|flow| if flow.reverse { "reverse" } else { "forward" }.to_owned()),
+            ),
+            text("from", named.iter().map(|flow| flow.from.to_owned())),
+            text("to", named.iter().map(|flow| flow.to.to_owned())),
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),
             text("variant", flows.iter().map(|flow| flow.variant.clone())),
             text("application", flows.iter().map(|flow| flow.application.to_owned())),

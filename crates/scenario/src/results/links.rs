@@ -5,6 +5,7 @@ use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::{AnyLink, Attachment, Link, LinkStats};
 use roamsim_network::network::LinkView;
+use roamsim_network::subject::TO_ALL;
 
 struct Row {
     name: String,
@@ -41,7 +42,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             rows.push(Row {
                 name: link.name.to_owned(),
                 from: node(link.addresses[sender]),
-                to: to.map_or_else(|| "(all)".to_owned(), |to| node(link.addresses[to])),
+                to: to.map_or_else(|| TO_ALL.to_owned(), |to| node(link.addresses[to])),
                 stats: link.link.stats(Attachment(sender as u32), end),
             });
         }

@@ -4,13 +4,17 @@
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;
 use roamsim_network::recorder::Recorder;
+use roamsim_network::subject::Subject;
 
 pub(super) fn table(world: &World, recorder: &Recorder) -> Table {
     let rows = recorder.message_rows();
+    let named = || rows.iter().map(|row| world.named(Subject::Flow(row.flow)));
     Table {
         name: "messages",
         columns: vec![
-            text("flow", rows.iter().map(|row| world.flows[row.flow as usize].name.clone())),
+            text("name", named().map(|flow| flow.name.to_owned())),
+            text("from", named().map(|flow| flow.from.to_owned())),
+            text("to", named().map(|flow| flow.to.to_owned())),
             integer("sequence", "", rows.iter().map(|row| row.sequence)),
             float("generated_s", "s", rows.iter().map(|row| row.generated.as_secs_f64())),
             float("delivered_s", "s", rows.iter().map(|row| row.delivered.as_secs_f64())),

@@ -1,32 +1,47 @@
 //! `samples`: time series, in order of recording, and those of DECT accesses in their places among them.
 
-use super::dect::{self, Sample};
+use super::dect;
 use crate::table::{Table, float, text};
 use roamsim_network::World;
-use roamsim_network::recorder::Recorder;
+use roamsim_network::recorder::{Recorder, Series};
+use roamsim_network::subject::Named;
+
+/// A value of a time series.
+pub(super) struct Sample<'a> {
+    pub(super) time_s: f64,
+    pub(super) of: Named<'a>,
+    pub(super) quantity: &'static str,
+    pub(super) value: f64,
+    pub(super) unit: &'static str,
+}
 
 pub(super) fn table(world: &World, recorder: &Recorder) -> Table {
     let probe = &recorder.probe;
-    let mut samples: Vec<Sample> = probe
+    let mut samples: Vec<Sample<'_>> = probe
         .samples()
         .iter()
         .map(|sample| {
-            let (name, unit) = probe.name(sample.series);
-            (sample.time.as_secs_f64(), name.to_owned(), sample.value, unit)
+            let &Series { subject, quantity, unit } = probe.description(sample.series);
+            let time_s = sample.time.as_secs_f64();
+            Sample { time_s, of: world.named(subject), quantity, value: sample.value, unit }
         })
         .collect();
     let accesses = dect::samples(world);
     if !accesses.is_empty() {
         samples.extend(accesses);
-        samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        samples.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     }
     Table {
         name: "samples",
         columns: vec![
-            float("time_s", "s", samples.iter().map(|sample| sample.0)),
-            text("series", samples.iter().map(|sample| sample.1.clone())),
-            float("value", "", samples.iter().map(|sample| sample.2)),
-            text("unit", samples.iter().map(|sample| sample.3.to_owned())),
+            float("time_s", "s", samples.iter().map(|sample| sample.time_s)),
+            text("kind", samples.iter().map(|sample| sample.of.kind.to_owned())),
+            text("name", samples.iter().map(|sample| sample.of.name.to_owned())),
+            text("from", samples.iter().map(|sample| sample.of.from.to_owned())),
+            text("to", samples.iter().map(|sample| sample.of.to.to_owned())),
+            text("quantity", samples.iter().map(|sample| sample.quantity.to_owned())),
+            float("value", "", samples.iter().map(|sample| sample.value)),
+            text("unit", samples.iter().map(|sample| sample.unit.to_owned())),
         ],
     }
 }

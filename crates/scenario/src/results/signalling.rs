@@ -6,6 +6,7 @@ use roamsim_network::World;
 use roamsim_network::application::delay_statistics;
 use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
 use roamsim_network::socket::{SocketId, Traffic};
+use roamsim_network::subject::Subject;
 use roamsim_protocols::mih::{SessionId, Stats};
 
 /// What a row needs of an entry.
@@ -75,10 +76,13 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     let segments = |row: &Row<'_>| row.all[0].sent_packets + row.all[1].sent_packets;
     let tcp = |row: &Row<'_>| matches!(row.socket, SocketId::Tcp(_));
     let if_tcp = |row: &Row<'_>, value: f64| if tcp(row) { value } else { f64::NAN };
+    let named = |row: &Row<'_>| world.named(Subject::Socket(row.socket));
     Table {
         name: "signalling",
         columns: vec![
             text("name", rows.clone().map(|row| row.entry.config.name.clone())),
+            text("from", rows.clone().map(|row| named(row).from.to_owned())),
+            text("to", rows.clone().map(|row| named(row).to.to_owned())),
             text(
                 "kind",
                 rows.clone().map(|row| match row.entry.config.kind {

@@ -14,7 +14,7 @@ pub(super) fn table(world: &World) -> Table {
     Table {
         name: "transactions",
         columns: vec![
-            text("signalling", rows.clone().map(|(entry, _)| entry.config.name.clone())),
+            text("name", rows.clone().map(|(entry, _)| entry.config.name.clone())),
             integer("number", "", rows.clone().map(|(_, transaction)| transaction.number.0)),
             float(
                 "generated_s",

@@ -38,7 +38,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
     }
 }
 
-/// Checks a flow with data in both directions: its application, and the name of the other direction.
+/// Checks the application of a flow with data in both directions.
 fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
     let flow = &scenario.flows[i];
     if !flow.bidirectional {
@@ -51,13 +51,6 @@ fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
             "`request_response` has two directions by itself: requests and responses",
             "leave `bidirectional` out, or use an application that generates data, such as \"poisson\" or \"bulk\"",
         );
-    }
-    let reverse = flow.reverse_name();
-    if let Some(other) = scenario.flows.iter().position(|other| other.name == reverse) {
-        let message = format!("\"{reverse}\" is what results call the other direction of \"{}\"", flow.name);
-        let steps = [Key("flow"), At(other), Key("name")];
-        let both = join(&at, ["bidirectional"]);
-        report.add_related(&steps, message, "give this flow another name", (&both, "data both ways here"));
     }
 }
 

@@ -332,7 +332,8 @@ def drops(data: Data) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     protocols = [str(label) for label in data.labels("one-walk", "protocol")]
     for row in data.rows_of("one-walk", "drops"):
-        at = (row["variation"], row["place"], row["reason"])
+        place = f"{row['name']} from {row['node']}" if row["name"] else f"node {row['node']}"
+        at = (row["variation"], place, row["reason"])
         named = dict(zip(("walk", "place", "reason"), at, strict=True))
         # A cell has several directions from its agent: to all, and to each station.
         rows.setdefault(at, {**named, **dict.fromkeys(protocols, 0)})[row["protocol"]] += row["packets"]

@@ -15,8 +15,8 @@ CASES = (REFERENCE, ERRORS, HANDOVERS, LOAD, BATCHES)
 #: Situation of the sensitivity table below saturation.
 BELOW = "20 segments/s"
 
-#: The names in results of the two directions of the connection.
-FLOWS = {"up": "data", "down": "data (reverse)"}
+#: Where the two directions of the connection, and of the access, come from.
+SENDERS = {"up": "terminal", "down": "host"}
 #: Offered load at which the limit is taken, in segments/s.
 SATURATED = 50
 #: Segments/s that a bearer can carry: one of its 100 slots a second for each of 20 fragments.

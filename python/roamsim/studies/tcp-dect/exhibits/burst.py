@@ -12,7 +12,7 @@ from roamsim.result import Result
 from roamsim.study.data import Data
 from roamsim.timeseries import Part, cut
 
-from ..cases import BATCHES, BURST_S, FLOWS, POISSON, mean_between
+from ..cases import BATCHES, BURST_S, POISSON, SENDERS, mean_between
 
 #: Seconds over which delays are averaged: of batches, which are few, more of them.
 PARTS_S = {POISSON: 0.5, BATCHES: 2.5}
@@ -52,14 +52,11 @@ def burst_run(result: Result) -> Figure:
     figure = Figure(figsize=(9.0, 7.0), layout="constrained")
     places = figure.subplots(4, 1, sharex=True)
     for way, colour in dectmap.DIRECTIONS.items():
-        mine = result.messages.filter(polars.col("flow") == FLOWS[way])
+        mine = result.messages.filter(polars.col("from") == SENDERS[way])
         places[0].plot(mine["generated_s"], mine["delay_s"], ".", markersize=3, color=colour, label=way)
-        for axes, series in (
-            (places[1], f"dect air {way}/dlc_queue"),
-            (places[2], f"flow {FLOWS[way]}/backlog"),
-            (places[3], f"flow {FLOWS[way]}/cwnd"),
-        ):
-            rows = cut(result.samples.filter(polars.col("series") == series), Part(end_s=SHOWN_OF_ONE_S))
+        sampled = result.samples.filter(polars.col("from") == SENDERS[way])
+        for axes, quantity in zip(places[1:], ("dlc_queue", "backlog", "cwnd"), strict=True):
+            rows = cut(sampled.filter(polars.col("quantity") == quantity), Part(end_s=SHOWN_OF_ONE_S))
             axes.step(rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colour, label=way)
     titles = ("delay of a\nsegment [s]", "DLC queue\n[fragments]", "TCP queue\n[B]", "cwnd [B]")
     for axes, title in zip(places, titles, strict=True):
