@@ -46,7 +46,6 @@ def test_a_window_that_never_moves_and_a_threshold_that_was_never_set_are_not_dr
     results.tables["samples"] = polars.concat([results.samples, recorded(still, "b").samples])
     drawn = time_series(results, "cwnd")[0].frame
     assert drawn.select("series", "quantity").unique().rows() == [("f", "cwnd")]
-    assert drawn.height == len(moving)
 
 
 def test_lines_are_told_apart_by_as_few_words_as_it_takes() -> None:

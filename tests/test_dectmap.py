@@ -85,7 +85,7 @@ def test_a_picture_shows_ten_minutes_or_what_was_asked_for() -> None:
     assert (later.start_s, later.end_s) == (640.0, 900.0)
     assert later.shown["type"].to_list() == ["User", "P32"]
     # What is counted begins at 700 s: so does the picture, unless something else is asked for.
-    tables["dect"] = polars.DataFrame({"name": ["air"], "measured_s": [200.0]})
+    tables["dect"] = polars.DataFrame({"name": ["air"], "terminal": ["terminal"], "measured_s": [200.0]})
     (counted,) = dectmap.recordings(tables)
     assert (counted.start_s, counted.end_s) == (700.0, 900.0)
     assert dectmap.recordings(tables, Part(start_s=0.0))[0].start_s == 0.0

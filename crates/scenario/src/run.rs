@@ -233,14 +233,14 @@ impl Prepared {
             return String::new();
         }
         match &again.world.network.recorder {
-            Some(recorder) => unfinished(recorder.packet_rows()),
+            Some(recorder) => unfinished(&again.world, recorder.packet_rows()),
             None => String::new(),
         }
     }
 }
 
 /// The stories of the first packets that were sent and neither delivered nor dropped.
-fn unfinished(rows: &[PacketRow]) -> String {
+fn unfinished(world: &World, rows: &[PacketRow]) -> String {
     let mut stories: BTreeMap<u64, Vec<&PacketRow>> = BTreeMap::new();
     for row in rows {
         stories.entry(row.packet.0).or_default().push(row);
@@ -250,15 +250,10 @@ fn unfinished(rows: &[PacketRow]) -> String {
     });
     let mut text = String::from("packets without an end (those still in flight among them):\n");
     for row in open.take(5).flatten() {
-        text += &format!(
-            "  packet {} {} {} at node {} {} {}\n",
-            row.packet.0,
-            row.time,
-            row.event.name(),
-            row.node.0,
-            row.place,
-            row.description
-        );
+        let node = &world.network.topology.node(row.node).name;
+        let link = row.way.map_or_else(String::new, |way| format!(" on {}", world.named(way).name));
+        let (number, time, event) = (row.packet.0, row.time, row.event.name());
+        text += &format!("  packet {number} {time} {event} at {node}{link}: {}\n", row.description);
     }
     text
 }
