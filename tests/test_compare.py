@@ -209,7 +209,7 @@ def test_the_summary_says_who_is_faster(roamsim: Command, scenario: Path) -> Non
     assert "than tahoe" in done.stdout or "between sack and tahoe" in done.stdout
     assert "Only" not in done.stdout
     rows = roamsim("compare", scenario, "--vary", "flow.download.transport.variant=tahoe,sack", "--csv").stdout
-    assert rows.startswith("metric,name,value,against,pairs,difference,")
+    assert rows.startswith("metric,name,direction,value,against,pairs,difference,")
     assert len(rows.splitlines()) == 2
 
 
