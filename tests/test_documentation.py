@@ -3,8 +3,8 @@
 A page's examples run one after the other in a copy of the project:
 - ```console blocks: each line that starts with `$ ` is run by bash; what follows it is output and not compared;
 - ```python blocks: run, and share their variables within a page;
-- ```toml blocks that hold a [scenario]: must be valid; with a file name after the word toml they are also written
-  there, so that commands below can use them.
+- ```toml blocks that hold a [scenario]: must be valid. Those with a file name after the word toml are written there,
+  so that commands below can use them.
 
 An HTML comment in front of a block changes this: `<!-- not-run: reason -->` leaves it out, `<!-- exit-code: 3 -->` says
 that its commands end so.
@@ -52,7 +52,9 @@ def blocks(page: Path) -> Iterator[Block]:
             language = words[0] if words else ""
             left_out = re.fullmatch(r"<!--\s*not-run:\s*\S.*-->", remark, re.DOTALL)
             code = re.fullmatch(r"<!--\s*exit-code:\s*(\d+)\s*-->", remark)
-            runnable = language in ("console", "python") or (language == "toml" and "[scenario]" in token.content)
+            runnable = language in ("console", "python") or (
+                language == "toml" and ("[scenario]" in token.content or len(words) > 1)
+            )
             if runnable and not left_out:
                 line = token.map[0] + 1 if token.map else 0
                 file = words[1] if len(words) > 1 else ""
@@ -81,7 +83,8 @@ def execute(block: Block, folder: Path, variables: dict[str, object]) -> None:
     if block.language == "toml":
         if block.file:
             (folder / block.file).write_text(block.text, encoding="utf-8")
-        roamsim.load(block.text)
+        if "[scenario]" in block.text:
+            roamsim.load(block.text)
         return
     found = commands(block.text)
     assert found, f"{block.place}: a console block without a line that starts with '$ '"

@@ -70,7 +70,7 @@ def test_the_files_of_a_study_import_each_other_and_exhibits_may_be_a_package(sm
     assert second.exhibits is not None
     assert (first.exhibits.WORD, second.exhibits.WORD) == ("first", "another one")
     (small / "statements.py").unlink()
-    with pytest.raises(UsageError, match=r"statements.py: there is no such file"):
+    with pytest.raises(UsageError, match=r"statements.py has no function 'all_arrive'"):
         study.load(small)
 
 

@@ -135,6 +135,7 @@ def _time(folder: Path, level: Level, seed: int, effort: Effort, wall_s: float) 
 def _conclude(
     study: Study, level: Level, seed: int, data: Data, effort: Effort, folder: Path, made_with: Mapping[str, Any]
 ) -> Outcome:
+    from roamsim.study.declared import filled, judged
     from roamsim.study.drawings import drawn
     from roamsim.study.figures import figure_rows
     from roamsim.study.sequences import picture
@@ -142,7 +143,9 @@ def _conclude(
     statements = []
     findings: dict[str, Finding] = {}
     for statement in study.statements:
-        finding: Finding = study.measurement(statement.function)(data)
+        finding: Finding = (
+            study.measurement(statement.function)(data) if statement.function else judged(statement, data)
+        )
         findings[statement.id] = finding
         entry: Mapping[str, Any] = {
             "id": statement.id,
@@ -171,7 +174,10 @@ def _conclude(
             **{sequence.id: picture(study, sequence, seed) for sequence in study.sequences},
             **{drawing.id: drawn(study, drawing, data, seed) for drawing in study.drawings},
         },
-        tables={table.id: study.exhibit(table.function)(data) for table in study.tables},
+        tables={
+            table.id: study.exhibit(table.function)(data) if table.function else filled(table, data)
+            for table in study.tables
+        },
         data=data,
         effort=effort,
         made_with=made_with,

@@ -7,15 +7,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from roamsim.errors import UsageError
-
 
 def read_code(folder: Path) -> dict[str, ModuleType]:
-    """The modules `study`, `statements` and, where there is one, `exhibits`: a file, or a package of several.
-
-    Raises:
-        UsageError: one of the first two is missing.
-    """
+    """Those of the modules `study`, `statements` and `exhibits` that there are: a file, or a package of several."""
     package = "roamsim_study_" + "".join(c if c.isalnum() else "_" for c in folder.name)
     # Another folder of that name, or the files as they were, may have been read before.
     for known in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
@@ -27,6 +21,4 @@ def read_code(folder: Path) -> dict[str, ModuleType]:
     for name in ("study", "statements", "exhibits"):
         if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
             modules[name] = importlib.import_module(f"{package}.{name}")
-        elif name != "exhibits":
-            raise UsageError(f"{folder / name}.py: there is no such file")
     return modules

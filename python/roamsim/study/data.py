@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import polars
 
 from roamsim import statistics
-from roamsim.metrics import metrics as all_metrics
 from roamsim.statistics import Estimate
 from roamsim.study.definition import Label
+from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned, Runs
+
+__all__ = ["Data", "Metric", "Row", "Selection", "Share", "paired", "value_of"]
 
 #: Digits of a digest that are kept (chosen: sixteen make two of a kind as good as impossible).
 DIGEST_DIGITS = 16
-
-Row = Mapping[str, Any]
-"""One row of a result table together with the labels of its point."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of counted trials, as a metric: two columns. Its intervals are Wilson's (`statistics.share`)."""
-
-    of: str
-    trials: str
-
-    def __call__(self, row: Row) -> float | None:
-        """Of one row; none where nothing was tried."""
-        return row[self.of] / row[self.trials] if row[self.trials] else None
-
-
-Metric = str | Share | Callable[[Row], float | None]
-"""A column of the result table, a share of counts, or a function of a row."""
 
 Selection = Label | Sequence[Label]
 """The label, or the labels, that a dimension must have."""
@@ -100,7 +79,7 @@ class Data:
 
     def samples(self, experiment: str, metric: Metric, **where: Selection) -> list[float]:
         """One number a replication (and point, where several are chosen); missing ones are NaN."""
-        return [value_of(row, metric) for row in self.rows(experiment, **where)]
+        return values_of(self.rows(experiment, **where), metric)
 
     def estimate(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
         """Mean over the replications of one point, or a share of all their trials, with its 95 % interval."""
@@ -115,7 +94,8 @@ class Data:
 
     def by_replication(self, experiment: str, metric: Metric, **where: Selection) -> dict[int, float]:
         """The value of one point in each replication."""
-        return {row["replication"]: value_of(row, metric) for row in self.rows(experiment, **where)}
+        rows = self.rows(experiment, **where)
+        return dict(zip((row["replication"] for row in rows), values_of(rows, metric), strict=True))
 
     def difference(
         self, experiment: str, metric: Metric, first: Mapping[str, Selection], second: Mapping[str, Selection]
@@ -130,30 +110,6 @@ def paired(function: Callable[..., float], *columns: Mapping[int, float]) -> Est
     """Mean over replications of a function of values that belong together, with its 95 % interval."""
     common = sorted(set.intersection(*(set(column) for column in columns)))
     return statistics.mean([function(*(column[replication] for column in columns)) for replication in common])
-
-
-def estimate_of(rows: Sequence[Row], metric: Metric) -> Estimate:
-    """What replications say of a metric: their mean; of a share of counted trials, the share of all of them."""
-    share = metric if isinstance(metric, Share) else share_of(metric) if isinstance(metric, str) else None
-    if share and all(row.get(share.of) is not None and row.get(share.trials) is not None for row in rows):
-        return statistics.share([int(row[share.of]) for row in rows], [int(row[share.trials]) for row in rows])
-    return statistics.mean([value_of(row, metric) for row in rows])
-
-
-@lru_cache
-def share_of(column: str) -> Share | None:
-    """The counts that a column of the result tables is the ratio of, where it is a share of such."""
-    for metric in all_metrics():
-        counts = re.fullmatch(r"(\w+) / (\w+)", metric.formula)
-        if metric.column == column and metric.share and counts:
-            return Share(counts[1], counts[2])
-    return None
-
-
-def value_of(row: Row, metric: Metric) -> float:
-    """A metric of a row; NaN where the run has no value."""
-    value = row.get(metric) if isinstance(metric, str) else metric(row)
-    return math.nan if value is None else float(value)
 
 
 def _by_replication(frame: polars.DataFrame) -> Iterable[dict[str, Any]]:

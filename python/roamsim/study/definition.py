@@ -10,16 +10,19 @@ drawings in `exhibits.py`, or in a package `exhibits` of several files. How to w
 from __future__ import annotations
 
 import fnmatch
+import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import product
 from pathlib import Path
+from string import Formatter
 from types import ModuleType
 from typing import Any, Literal
 
 from roamsim.errors import UsageError
 from roamsim.study.code import read_code
+from roamsim.study.metric import Metric, Share
 from roamsim.vary import variation
 
 Level = Literal["quick", "full"]
@@ -79,11 +82,40 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A metric of a figure: a column of the result table, scaled, and its name when there are several."""
+    """A metric: a column of the result table or an expression of columns in SQL, scaled, and its name.
+
+    Where it is a share of counted trials, `trials` is the column or expression that counts them, and `column` counts
+    those that are meant.
+    """
 
     column: str
     label: str = ""
     scale: float = 1.0
+    trials: str = ""
+
+    @property
+    def metric(self) -> Metric:
+        """As `Data` asks for it."""
+        return Share(self.column, self.trials) if self.trials else self.column
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Curve):
+    """What a statement measures without code: a metric of an experiment where labels are as in `where`.
+
+    Attributes:
+        experiment: whose runs.
+        where: the labels of the point.
+        less: labels that another point has instead: what is measured is the difference to it, in pairs.
+        over: the same for the ratio.
+        x: a dimension: what is measured is a curve over it.
+    """
+
+    experiment: str = ""
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    less: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    x: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +143,21 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One checkable clause of what the publication reports."""
+    """One checkable clause of what the publication reports.
+
+    What is measured, and by which rule it is judged, says a `function` of statements.py; or `measured` and one of
+    `within` (a range that the value lies in), `positive` (it is above zero) and `rises` (a curve does). Several parts
+    are judged each, and the statement agrees when every one does.
+    """
 
     id: str
     published: str
     rule: str
-    function: str
+    function: str = ""
+    measured: Sequence[Measured] = ()
+    within: Sequence[float] = ()
+    positive: bool = False
+    rises: bool = False
     source: str = ""
     if_differs: str = ""  # why the full run differs; its numbers are those of the full run
     rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
@@ -141,12 +182,21 @@ class Sequencechart:
 
 @dataclass(frozen=True, slots=True)
 class Tabulation:
-    """A table of the report: a function of exhibits.py makes its rows of the data of all experiments."""
+    """A table of the report: a function of exhibits.py makes its rows, or `cells` of an experiment fill them.
+
+    Without code it has a row for each combination of the labels of `rows`, and a column for each of the `cells` or,
+    where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval.
+    """
 
     id: str
     title: str
     part: str
-    function: str
+    function: str = ""
+    experiment: str = ""
+    rows: Sequence[str] = ()
+    columns: str = ""
+    cells: Sequence[Curve] = ()
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
     note: str = ""
     folded: bool = False
 
@@ -234,8 +284,8 @@ class Study:
     parts: Mapping[str, str]
     checks: str
     describe_packet: str
-    code: ModuleType
-    measurements: ModuleType
+    code: ModuleType | None
+    measurements: ModuleType | None
     exhibits: ModuleType | None
 
     def experiment(self, id: str) -> Experiment:
@@ -387,13 +437,13 @@ def load(name: str | Path) -> Study:
         folder=folder.resolve(),
         experiments=[_experiment(reader, entry, dimensions) for entry in tree.pop("experiment", [])],
         figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],
-        statements=[reader.entry(Statement, "statement", entry) for entry in tree.pop("statement", [])],
+        statements=[_statement(reader, entry) for entry in tree.pop("statement", [])],
         sequences=[
             reader.entry(Sequencechart, "sequence", {**entry, "values": values})
             for one in tree.pop("sequence", [])
             for entry, values in _each(one)
         ],
-        tables=[reader.entry(Tabulation, "table", entry) for entry in tree.pop("table", [])],
+        tables=[_table(reader, entry) for one in tree.pop("table", []) for entry, _ in _each(one)],
         drawings=[
             reader.entry(Drawing, "drawing", {**entry, "values": values})
             for one in tree.pop("drawing", [])
@@ -402,8 +452,8 @@ def load(name: str | Path) -> Study:
         parameters=[reader.entry(Parameter, "parameter", entry) for entry in tree.pop("parameter", [])],
         waiting=[reader.entry(Waiting, "waiting", entry) for entry in tree.pop("waiting", [])],
         coverage=[reader.entry(Covered, "covered", entry) for entry in tree.pop("covered", [])],
-        code=code["study"],
-        measurements=code["statements"],
+        code=code.get("study"),
+        measurements=code.get("statements"),
         exhibits=code.get("exhibits"),
     )
     if tree:
@@ -422,20 +472,16 @@ def _each(entry: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, 
 
 
 def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
-    """A tree whose texts have their braces filled; a text of one value and no more becomes a number if it can."""
+    """A tree whose texts have their braces filled; a text of one pair of braces alone becomes the value itself."""
     if isinstance(tree, Mapping):
         return {key: _filled(entry, values) for key, entry in tree.items()}
     if isinstance(tree, list):
         return [_filled(entry, values) for entry in tree]
     if not isinstance(tree, str) or "{" not in tree:
         return tree
-    filled = tree.format(**values)
-    if tree.startswith("{") and tree.endswith("}") and tree.count("{") == 1:
-        try:
-            return int(filled) if filled.lstrip("-").isdigit() else float(filled)
-        except ValueError:
-            return filled
-    return filled
+    if re.fullmatch(r"\{[^{}]*\}", tree):
+        return Formatter().get_field(tree[1:-1], (), values)[0]
+    return tree.format(**values)
 
 
 def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
@@ -455,10 +501,39 @@ def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str,
 def _figure(reader: _Reader, entry: dict[str, Any]) -> Figure:
     entry = dict(entry)
     where = f"figure {entry.get('id', '?')}"
-    curves = entry.get("y", [])
-    curves = curves if isinstance(curves, list) else [curves]
-    entry["y"] = [reader.entry(Curve, f"{where}, y", c if isinstance(c, dict) else {"column": c}) for c in curves]
+    entry["y"] = _curves(reader, f"{where}, y", entry.get("y", []))
     return reader.entry(Figure, where, entry)  # type: ignore[no-any-return]
+
+
+def _table(reader: _Reader, entry: dict[str, Any]) -> Tabulation:
+    where = f"table {entry.get('id', '?')}"
+    if bool(entry.get("function")) == bool(entry.get("cells")):
+        raise UsageError(f"{reader.folder}: {where}: give a function, or an experiment with rows and cells")
+    entry = {**entry, "cells": _curves(reader, f"{where}, cells", entry.get("cells", []))}
+    return reader.entry(Tabulation, where, entry)  # type: ignore[no-any-return]
+
+
+def _curves(reader: _Reader, where: str, curves: Any) -> list[Curve]:
+    curves = curves if isinstance(curves, list) else [curves]
+    return [reader.entry(Curve, where, c if isinstance(c, dict) else {"column": c}) for c in curves]
+
+
+def _statement(reader: _Reader, entry: dict[str, Any]) -> Statement:
+    entry = dict(entry)
+    where = f"statement {entry.get('id', '?')}"
+    parts = entry.get("measured", [])
+    parts = parts if isinstance(parts, list) else [parts]
+    entry["measured"] = [
+        reader.entry(Measured, f"{where}, measured", part) for one in parts for part, _ in _each(one)
+    ]
+    rules = sum(bool(entry.get(rule)) for rule in ("within", "positive", "rises"))
+    if bool(entry.get("function")) == bool(parts) or rules != bool(parts):
+        raise UsageError(
+            f"{reader.folder}: {where}: give a function, or what is measured and one of within, positive, rises"
+        )
+    if "within" in entry and len(entry["within"]) != 2:
+        raise UsageError(f"{reader.folder}: {where}: within is a range, [least, most]")
+    return reader.entry(Statement, where, entry)  # type: ignore[no-any-return]
 
 
 class _Reader:
@@ -520,6 +595,7 @@ def _check(study: Study, folder: Path) -> None:
         for name in filter(None, names):
             if not callable(getattr(module, name, None)):
                 refuse(f"{file} has no function {name!r}")
+    _check_declared(study, refuse)
     drawn = [d for d in study.drawings if d.scenario]
     runnable: list[Experiment | Sequencechart | Drawing] = [*study.experiments, *study.sequences, *drawn]
     for of in runnable:
@@ -560,3 +636,30 @@ def _check(study: Study, folder: Path) -> None:
                 refuse(f"figure {figure.id}: there is no statement {clause!r}")
         if figure.part not in study.parts:
             refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")
+
+
+def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
+    """Refuses statements and tables that ask for experiments and dimensions that are not there."""
+    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
+
+    def known(where: str, experiment: str, names: Iterable[str]) -> None:
+        if experiment not in dimensions:
+            refuse(f"{where}: there is no experiment {experiment!r}")
+        for name in names:
+            if name not in dimensions[experiment]:
+                refuse(f"{where}: experiment {experiment} has no dimension {name!r}")
+
+    for statement in study.statements:
+        for part in statement.measured:
+            where = f"statement {statement.id}"
+            known(where, part.experiment, [*part.where, *part.less, *part.over, *([part.x] if part.x else [])])
+            if bool(part.x) != statement.rises:
+                refuse(f"{where}: rises is about a curve over x, and the other rules are about a value")
+            if part.less and part.over:
+                refuse(f"{where}: give one of less and over")
+    for table in study.tables:
+        if table.cells:
+            names = [*table.rows, *table.where, *([table.columns] if table.columns else [])]
+            known(f"table {table.id}", table.experiment, names)
+            if not table.rows:
+                refuse(f"table {table.id}: the dimensions of its rows are missing")

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roamsim.study.data import Data, Row, estimate_of
+from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
+from roamsim.study.metric import estimate_of
 
 if TYPE_CHECKING:
     import altair
@@ -53,7 +54,7 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     formula = study.function(figure.closed_form) if figure.closed_form else None
     rows = []
     for (series, label, x), (curve, found) in groups.items():
-        estimate = estimate_of(found, curve.column).scaled(curve.scale)
+        estimate = estimate_of(found, curve.metric).scaled(curve.scale)
         exact = formula(found[0], curve.column, data) if formula else None
         rows.append(
             {

@@ -22,8 +22,12 @@ from roamsim.study.runs import Effort, Planned
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
 
-#: How many clauses have a verdict is said with these words.
-VERDICT_WORDS = {"agrees": "agree", "differs": "differ", "not decidable": "are not decidable"}
+#: How one clause with a verdict, and how several are spoken of.
+VERDICT_WORDS = {
+    "agrees": ("agrees", "agree"),
+    "differs": ("differs", "differ"),
+    "not decidable": ("is not decidable", "are not decidable"),
+}
 
 
 @dataclass(frozen=True)
@@ -302,7 +306,8 @@ def _sentence(text: str) -> str:
 
 def _counts(statements: Sequence[Mapping[str, Any]]) -> str:
     words = [statement["verdict"] for statement in statements]
-    parts = [f"{words.count(word)} {said}" for word, said in VERDICT_WORDS.items() if word in words]
+    counts = {word: words.count(word) for word in VERDICT_WORDS}
+    parts = [f"{n} {VERDICT_WORDS[word][n > 1]}" for word, n in counts.items() if n]
     return f"Of {len(words)} clauses {', '.join(parts)}"
 
 

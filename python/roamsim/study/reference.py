@@ -1,9 +1,9 @@
 """Reference results of a study: what its runs, statements and checks gave when they were last looked at.
 
 They lie in the study's folder, `reference-quick.json` and `reference-full.json`. Of the runs a digest of each
-experiment's rows is kept, which says whether they are the same to the bit; of the statements every measured value with
-its 95 % interval, and the verdict. Values follow from the runs by means and quantiles, whose last digits are the platform's;
-so they are the same when they agree to `SAME`.
+experiment's rows is kept, which says whether they are the same to the bit; of the statements every measured value
+with its 95 % interval, and the verdict. Values follow from the runs by means and quantiles, whose last digits are the
+platform's; so they are the same when they agree to `SAME`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,96 @@
+"""Statements and tables that need no code: their entries in statements.toml and study.toml say all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import polars
+
+from roamsim import statistics
+from roamsim.errors import UsageError
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data
+from roamsim.study.definition import Label, Measured, Statement, Tabulation
+from roamsim.study.judging import Finding, every, positive, rises, with_interval, within
+
+
+def judged(statement: Statement, data: Data) -> Finding:
+    """What a statement's rule says of what it measures.
+
+    Raises:
+        UsageError: there is no run with the labels that it asks for.
+    """
+    for part in statement.measured:
+        for where in (part.where, {**part.where, **part.less, **part.over}):
+            if not data.rows(part.experiment, **where):
+                asked = ", ".join(f"{name} = {label!r}" for name, label in where.items())
+                labels = "; ".join(f"{name}: {_words(data.labels(part.experiment, name))}" for name in where)
+                raise UsageError(
+                    f"statement {statement.id}: no run of experiment {part.experiment} has {asked}; "
+                    f"there are {labels}"
+                )
+    parts = [_part(statement, part, data) for part in statement.measured]
+    return parts[0] if len(parts) == 1 else every(parts)
+
+
+def _part(statement: Statement, part: Measured, data: Data) -> Finding:
+    what = part.label or part.column
+    if statement.rises:
+        curve = data.curve(part.experiment, part.metric, part.x, **part.where)
+        return rises({at: estimate.scaled(part.scale) for at, estimate in curve.items()}, what)
+    estimate = _estimate(part, data)
+    if statement.positive:
+        return positive(estimate, what)
+    least, most = statement.within
+    return within(estimate, least, most, what)
+
+
+def _estimate(part: Measured, data: Data) -> Estimate:
+    """A value, or its difference or ratio to that of another point, in pairs."""
+    if not (part.less or part.over):
+        return data.estimate(part.experiment, part.metric, **part.where).scaled(part.scale)
+    here, there = (
+        data.by_replication(part.experiment, part.metric, **where)
+        for where in (part.where, {**part.where, **part.less, **part.over})
+    )
+    order = sorted(here.keys() & there.keys())
+    ours, others = [here[r] for r in order], [there[r] for r in order]
+    if part.less:
+        return statistics.paired_difference(others, ours).scaled(part.scale)
+    change = statistics.paired_ratio(others, ours)
+    return Estimate(change.mean + 1, change.low + 1, change.high + 1, change.samples).scaled(part.scale)
+
+
+def filled(table: Tabulation, data: Data) -> list[dict[str, Any]]:
+    """The rows of a table: means with their 95 % intervals by the labels of the experiment."""
+    dimensions = [*table.rows, *([table.columns] if table.columns else [])]
+    labels = [data.labels(table.experiment, dimension) for dimension in dimensions]
+    cells = []
+    for combination in product(*labels):
+        where = dict(zip(dimensions, combination, strict=True))
+        if any(name in table.where and label not in _many(table.where[name]) for name, label in where.items()):
+            continue
+        for cell in table.cells:
+            heading = [cell.label or cell.column] if len(table.cells) > 1 or not table.columns else []
+            if table.columns:
+                heading = [f"{table.columns} {where[table.columns]}", *heading]
+            estimate = data.estimate(table.experiment, cell.metric, **{**table.where, **where}).scaled(cell.scale)
+            shown = "" if math.isnan(estimate.mean) else with_interval(estimate)
+            cells.append(
+                {**{name: str(where[name]) for name in table.rows}, "column": ", ".join(heading), "cell": shown}
+            )
+    if not cells:
+        return []
+    pivoted = polars.DataFrame(cells).pivot(on="column", index=list(table.rows), values="cell")
+    return pivoted.rename({name: name.replace("_", " ") for name in table.rows}).to_dicts()
+
+
+def _words(labels: Sequence[Label]) -> str:
+    return ", ".join(repr(label) for label in labels)
+
+
+def _many(wanted: Any) -> list[Any]:
+    return list(wanted) if isinstance(wanted, list | tuple) else [wanted]

@@ -1,0 +1,126 @@
+"""Statements and tables without code: the study that docs/how-to/a-study.md writes, and what is refused."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from roamsim import study
+from roamsim.errors import UsageError
+from small_study import change
+
+PAGE = ROOT / "docs/how-to/a-study.md"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the page writes."""
+    folder = tmp_path_factory.mktemp("page") / "fall-floyd"
+    folder.mkdir()
+    for name, text in re.findall(r"```toml (\S+)\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        (folder.parent / name).write_text(text)
+    shutil.copy(ROOT / "examples/fall-floyd.toml", folder / "scenario.toml")
+    return folder
+
+
+@pytest.fixture
+def page(written: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return Path(shutil.copytree(written, tmp_path / "fall-floyd"))
+
+
+def test_the_page_needs_no_code_and_agrees_with_the_publication(page: Path, tmp_path: Path) -> None:
+    assert not list(page.glob("**/*.py"))
+    outcome = study.run(page, out=tmp_path / "out")
+    assert {s["id"]: s["verdict"] for s in outcome.statements} == dict.fromkeys("1234", "agrees")
+    # docs/fall-floyd.md: Reno has one timeout after three and four losses, the others none.
+    waits = {"losses 1": "0 ± 0", "losses 2": "0 ± 0", "losses 3": "1 ± 0", "losses 4": "1 ± 0"}
+    none = dict.fromkeys(waits, "0 ± 0")
+    assert outcome.tables["timeouts"] == [
+        {"variant": "tahoe", **none},
+        {"variant": "reno", **waits},
+        {"variant": "newreno", **none},
+        {"variant": "sack", **none},
+    ]
+    assert [value["what"] for value in outcome.statements[1]["values"]] == [
+        "timeouts after 3 losses",
+        "timeouts after 4 losses",
+    ]
+    figure = {(row["series"], row["x"]): row["mean"] for row in outcome.figures["delivered"]}
+    # 8 s of a link of 0.8 Mb/s carry no more than 8 * 100 packets of 1000 B.
+    assert figure["reno", 4] < figure["reno", 1] < 800
+    # The difference of the statement is that of the points.
+    assert outcome.statements[3]["values"][0]["mean"] == figure["sack", 4] - figure["reno", 4]
+    assert study.load(page).not_covered() == []
+
+
+def test_ratios_and_curves_need_no_code_either(page: Path, tmp_path: Path) -> None:
+    change(page, "statements.toml", 'less = { variant = "reno" }', 'over = { variant = "reno" }')
+    with (page / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "5"
+published = "The more losses, the more is sent again."
+rule = "Retransmissions of SACK rise with the losses."
+rises = true
+measured = { experiment = "drops", column = "retransmissions", where = { variant = "sack" }, x = "losses" }
+"""
+        )
+    outcome = study.run(page, out=tmp_path / "out")
+    figure = {(row["series"], row["x"]): row["mean"] for row in outcome.figures["delivered"]}
+    ratio = outcome.statements[3]["values"][0]["mean"]
+    assert ratio == pytest.approx(figure["sack", 4] / figure["reno", 4])
+    assert outcome.statements[4]["verdict"] == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (
+            "statements.toml",
+            'experiment = "drops"',
+            'experiment = "drips"',
+            "statement 1: there is no experiment 'drips'",
+        ),
+        ("statements.toml", 'losses = "1"', 'loses = "1"', "statement 1: experiment drops has no dimension 'loses'"),
+        ("statements.toml", "within = [0, 0]\n", "", "statement 1: give a function, or what is measured and one of"),
+        ("statements.toml", "within = [0, 0]", "within = [0]", r"statement 1: within is a range, \[least, most\]"),
+        ("statements.toml", "positive = true", "rises = true", "statement 4: rises is about a curve over x"),
+        (
+            "study.toml",
+            'rows = ["variant"]',
+            'rows = ["varient"]',
+            "table timeouts: experiment drops has no dimension",
+        ),
+        ("study.toml", 'rows = ["variant"]', "", "table timeouts: the dimensions of its rows are missing"),
+        ("study.toml", 'cells = ["timeouts"]', "", "table timeouts: give a function, or an experiment with rows and"),
+    ],
+)
+def test_what_does_not_fit_is_refused(page: Path, file: str, old: str, new: str, message: str) -> None:
+    change(page, file, old, new)
+    with pytest.raises(UsageError, match=message):
+        study.load(page)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'losses = "1"',
+            'losses = "9"',
+            "statement 1: no run of experiment drops has .*losses = '9'; .* losses: '1', '2'",
+        ),
+        (
+            "delivered_bytes / 1000",
+            "delivered_octets / 1000",
+            "'delivered_octets / 1000' is no column, and no expression",
+        ),
+        ("delivered_bytes / 1000", "delivered_bytes /", "'delivered_bytes /' is no column, and no expression"),
+    ],
+)
+def test_what_no_run_has_is_refused(page: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+    change(page, "statements.toml", old, new)
+    with pytest.raises(UsageError, match=message):
+        study.run(page, out=tmp_path / "out")
