@@ -1,5 +1,6 @@
 # make demo    set up, then reproduce a published study in short form; ends with the path of its report
 # make test    set up, then all tests
+# make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
@@ -18,7 +19,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint figures bench validate lock clean
+.PHONY: help setup demo test fuzz lint figures bench validate lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -48,6 +49,14 @@ test: setup
 	cargo test --workspace --locked --quiet
 	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
 	$(BIN)/python -m pytest -q
+
+FUZZ_SECONDS ?= 600
+FUZZ_SEED ?= $(shell date +%s)
+
+fuzz: setup
+	$(SAY) 'Fuzzing: whole scenarios, mutated; $(FUZZ_SECONDS) s, seed $(FUZZ_SEED)'
+	ROAMSIM_FUZZ_SECONDS=$(FUZZ_SECONDS) ROAMSIM_FUZZ_SEED=$(FUZZ_SEED) \
+		cargo test -p roamsim-scenario --test fuzz --locked --quiet -- --nocapture
 
 lint: setup
 	$(SAY) 'Checking: formats and lints of Rust'

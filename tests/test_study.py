@@ -331,6 +331,9 @@ def test_runs_that_experiments_share_are_counted_once(small: Path, tmp_path: Pat
         def done(self, runs: int) -> None:
             pass
 
+        def under_way(self, runs: float) -> None:
+            pass
+
     heard = Heard()
     study.run(small, level="quick", out=tmp_path / "out", progress=heard)
     # Two kinds and two losses, three times.

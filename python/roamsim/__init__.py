@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from roamsim import study
     from roamsim.api import check, compare, run, schema, sweep
     from roamsim.comparisons import Comparison
+    from roamsim.memory import limit_memory
     from roamsim.metrics import explain
     from roamsim.queries import query
     from roamsim.result import Result
@@ -43,6 +44,7 @@ __all__ = [
     "check",
     "compare",
     "explain",
+    "limit_memory",
     "load",
     "open_results",
     "query",
@@ -57,6 +59,7 @@ _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
     "Comparison": "roamsim.comparisons",
+    "limit_memory": "roamsim.memory",
     "run": "roamsim.api",
     "schema": "roamsim.api",
     "sweep": "roamsim.api",

@@ -1,6 +1,6 @@
 """The compiled part: reads scenarios and runs them. Use it through the functions of `roamsim`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, final
 
 import numpy as np
@@ -12,6 +12,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "ScenarioError",
+    "limit_memory",
     "run",
     "schema",
     "template",
@@ -36,6 +37,9 @@ def schema() -> str:
 
 def template() -> str:
     """A commented scenario to start from."""
+
+def limit_memory(bytes: int) -> None:
+    """Octets of memory at which runs of this process are stopped; 0 for three quarters of the machine's."""
 
 def trace_kinds() -> list[str]:
     """What a run can record beside its tables."""
@@ -110,6 +114,7 @@ def run(
     trace: list[str] = ...,
     pcap: str | None = None,
     fingerprints: bool = False,
+    heard: Callable[[float], object] | None = None,
 ) -> Result:
     """Runs a scenario once.
 
@@ -120,9 +125,10 @@ def run(
         trace: what to record beside the tables that every run has; `trace_kinds` lists it.
         pcap: where to write a pcapng capture.
         fingerprints: whether to compute `Result.fingerprints`.
+        heard: is called now and then with the share of the simulated time that is over.
 
     Raises:
-        RunFailed: the run broke a rule of the simulator.
+        RunFailed: the run broke a rule of the simulator, or took too much memory.
         OSError: the capture cannot be written.
     """
 
@@ -130,8 +136,24 @@ def run(
 class Batch:
     """Many runs side by side; iterating yields (index, result or exception) in the order of completion."""
 
-    def __new__(cls, runs: list[tuple[Scenario, int, int]], *, jobs: int, trace: list[str] = ...) -> Batch: ...
+    def __new__(
+        cls,
+        runs: list[tuple[Scenario, int, int]],
+        *,
+        jobs: int,
+        trace: list[str] = ...,
+        heard: Callable[[float], object] | None = None,
+    ) -> Batch:
+        """Begins the runs.
+
+        Args:
+            runs: scenario, seed and replication of each.
+            jobs: how many threads work on them.
+            trace: what to record of each beside its tables.
+            heard: is called while one waits for the next, with the sum over the runs at work of the share of their
+                simulated time that is over.
+        """
     def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
     def __next__(self) -> tuple[int, Result | Exception]: ...
     def cancel(self) -> None:
-        """Begins no further run; those at work end by themselves."""
+        """Begins no further run, and stops those at work."""

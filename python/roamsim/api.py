@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from roamsim._roamsim import RunFailed, Scenario
 from roamsim.comparisons import Comparison
 from roamsim.comparisons import compare as run_compare
 from roamsim.errors import UsageError
+from roamsim.files import write_aside
 from roamsim.result import Result, concatenate, frames
 from roamsim.scenarios import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, check_number, check_seed
@@ -88,13 +89,14 @@ def run_loaded(
         raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
 
     runs: dict[int, _roamsim.Result] = {}
+    heard = progress.under_way if progress else None
+    if progress:
+        progress.plan(replications, 0)
     if pcap is not None:
-        runs[0] = _roamsim.run(scenario, seed=seed, replication=0, trace=kinds, pcap=os.fspath(pcap))
+        runs[0] = _captured(scenario, seed, kinds, Path(pcap), heard)
     else:
         tasks = [(scenario, seed, replication) for replication in range(replications)]
-        batch = _roamsim.Batch(tasks, jobs=jobs or os.cpu_count() or 1, trace=kinds)
-        if progress:
-            progress.plan(replications, 0)
+        batch = _roamsim.Batch(tasks, jobs=jobs or os.cpu_count() or 1, trace=kinds, heard=heard)
         try:
             for replication, result in batch:
                 if isinstance(result, Exception):
@@ -116,6 +118,24 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+def _captured(
+    scenario: Scenario, seed: int, kinds: list[str], pcap: Path, heard: Callable[[float], None] | None
+) -> _roamsim.Result:
+    """A run with its capture, which takes its place when the run is over: until then, what was there stays."""
+    made: list[_roamsim.Result] = []
+
+    def capture(aside: Path) -> None:
+        made.append(_roamsim.run(scenario, seed=seed, trace=kinds, pcap=os.fspath(aside), heard=heard))
+
+    try:
+        write_aside(pcap, capture)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"the capture cannot be written: {error.strerror or error}", os.fspath(pcap)
+        ) from None
+    return made[0]
 
 
 def traces(asked: str | Iterable[str]) -> list[str]:

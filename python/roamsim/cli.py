@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from roamsim import completion
 from roamsim._roamsim import RunFailed, ScenarioError, version
-from roamsim.cli_options import Jobs, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli_options import Jobs, MaxMemory, ResultFolder, ScenarioFile, Seed, Settings, Trace
 from roamsim.cli_study import app as study_app
 from roamsim.errors import CheckFailed, Interrupted, UsageError
 
@@ -95,6 +95,7 @@ def run(
     seed: Seed = 1,
     replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.", min=1)] = 1,
     jobs: Jobs = None,
+    _: MaxMemory = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     table: Annotated[
@@ -127,7 +128,7 @@ def run(
     scenario = parse(file, _overrides(settings), color=_color())
     if parquet is not None:
         outputs.prepare(parquet)
-    with progress("run", shown=replications > 1) as heard:
+    with progress("run") as heard:
         result = run_loaded(
             scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
         )
@@ -176,6 +177,7 @@ def sweep(
     ] = None,
     trace: Trace = None,
     jobs: Jobs = None,
+    _: MaxMemory = None,
     seed: Seed = 1,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
@@ -187,7 +189,7 @@ def sweep(
 
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
-    with progress("sweep", shown=True) as heard:
+    with progress("sweep") as heard:
         results = run_sweep(
             file,
             [parse_variation(text) for text in vary],
@@ -260,6 +262,7 @@ def compare(
     ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the differences as CSV.")] = False,
     jobs: Jobs = None,
+    _: MaxMemory = None,
     seed: Seed = 1,
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
@@ -277,7 +280,7 @@ def compare(
         raise UsageError("what --trace records is not part of the comparison; add --out DIR")
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
-    with progress("compare", shown=True) as heard:
+    with progress("compare") as heard:
         compared = run_compare(
             file,
             [parse_variation(text) for text in vary],

@@ -31,4 +31,24 @@ Trace = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+
+
+def _limit_memory(size: str | None) -> str | None:
+    if size is not None:
+        from roamsim.memory import limit_memory
+
+        limit_memory(size)
+    return size
+
+
+# Memory is the process's, so the limit is too: the callback sets it, and the commands have nothing to do.
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Memory at which runs are stopped, such as 8GB; three quarters of the machine's unless given.",
+        callback=_limit_memory,
+    ),
+]
 ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]

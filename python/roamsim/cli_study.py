@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from roamsim import completion
-from roamsim.cli_options import Jobs
+from roamsim.cli_options import Jobs, MaxMemory
 
 StudyName = Annotated[
     str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
@@ -76,13 +76,14 @@ def study_run(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
     jobs: Jobs = None,
+    _: MaxMemory = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
 ) -> None:
     """Run a study and write its report; killed or interrupted, the same command goes on."""
     from roamsim import study
     from roamsim.summary import progress
 
-    with progress(name, shown=True) as heard:
+    with progress(name) as heard:
         outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
     if json:
         typer.echo(outcome.to_json())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import polars
 from rich.console import Console
@@ -93,8 +95,8 @@ def print_frame(frame: polars.DataFrame) -> None:
 
 
 @contextmanager
-def progress(what: str, *, shown: bool) -> Iterator[Progress]:
-    """A bar on stderr with rate and time left; nothing where stderr is no terminal."""
+def progress(what: str) -> Iterator[Progress]:
+    """A bar on stderr with rate and time left, once it takes a while; nothing where stderr is no terminal."""
     console = Console(stderr=True)
     bar = RichProgress(
         TextColumn("{task.description}"),
@@ -105,11 +107,13 @@ def progress(what: str, *, shown: bool) -> Iterator[Progress]:
         TextColumn("left:"),
         TimeRemainingColumn(),
         console=console,
-        disable=not (shown and console.is_terminal),
         transient=True,
     )
-    with bar:
-        yield _Bar(bar, what)
+    shown = _Bar(bar if console.is_terminal else None, what)
+    try:
+        yield shown
+    finally:
+        shown.stop()
 
 
 class _Rate(ProgressColumn):
@@ -118,17 +122,40 @@ class _Rate(ProgressColumn):
 
 
 class _Bar:
-    def __init__(self, bar: RichProgress, what: str) -> None:
+    #: Before this time there is nothing to wait for (chosen).
+    DELAY_S = 0.5
+
+    def __init__(self, bar: RichProgress | None, what: str) -> None:
         self._bar = bar
         self._what = what
-        self._task = bar.add_task(what, total=None)
+        self._task = bar.add_task(what, total=None) if bar else None
+        self._done = 0
+        self._begun = time.monotonic()
+        self._started = False
 
     def plan(self, runs: int, kept: int) -> None:
         note = f" ({kept} kept)" if kept else ""
-        self._bar.update(self._task, total=runs, completed=kept, description=f"{self._what}{note}")
+        self._done = kept
+        self._show(0.0, total=runs, description=f"{self._what}{note}")
 
     def done(self, runs: int) -> None:
-        self._bar.advance(self._task, runs)
+        self._done += runs
+        self._show(0.0)
+
+    def under_way(self, runs: float) -> None:
+        self._show(runs)
+
+    def _show(self, under_way: float, **changes: Any) -> None:
+        if self._bar is None or self._task is None:
+            return
+        self._bar.update(self._task, completed=self._done + under_way, **changes)
+        if not self._started and time.monotonic() - self._begun > self.DELAY_S:
+            self._started = True
+            self._bar.start()
+
+    def stop(self) -> None:
+        if self._bar is not None and self._started:
+            self._bar.stop()
 
 
 Show = Callable[[float], str]

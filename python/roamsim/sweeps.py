@@ -60,11 +60,16 @@ class Progress(Protocol):
     def done(self, runs: int) -> None:
         """So many more runs are finished."""
 
+    def under_way(self, runs: float) -> None:
+        """Those at work make so many runs by now, each counted by the share of its simulated time that is over."""
+
 
 class _Silent:
     def plan(self, runs: int, kept: int) -> None: ...
 
     def done(self, runs: int) -> None: ...
+
+    def under_way(self, runs: float) -> None: ...
 
 
 class Goal(Protocol):
@@ -306,7 +311,12 @@ class _Sweep:
         if not runs:
             return
         seed = self.manifest.seed
-        batch = _roamsim.Batch([(chunk.scenario, seed, r) for chunk, r in runs], jobs=self.jobs, trace=list(traces))
+        batch = _roamsim.Batch(
+            [(chunk.scenario, seed, r) for chunk, r in runs],
+            jobs=self.jobs,
+            trace=list(traces),
+            heard=self.progress.under_way,
+        )
         try:
             for index, result in batch:
                 chunk, replication = runs[index]

@@ -2,6 +2,7 @@
 
 use crate::queue::EventQueue;
 use crate::time::Time;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How many events may happen at one instant before the run is stopped as a livelock.
 ///
@@ -24,25 +25,76 @@ pub struct Livelock {
     pub at: Time,
 }
 
+/// How many events may pass between two looks at the [`Watch`]. Chosen: far below a millisecond's work.
+const EVENTS_PER_LOOK: u64 = 256;
+
+/// What others see of a run at work, and how they end it. It changes nothing in the results.
+#[derive(Debug, Default)]
+pub struct Watch {
+    now_ns: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Watch {
+    /// The simulated time that the run has reached.
+    pub fn now(&self) -> Time {
+        Time::from_ns(self.now_ns.load(Ordering::Relaxed))
+    }
+
+    /// Ends the run at the next look.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a run did not reach its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It did not advance.
+    Livelock(Livelock),
+    /// It was stopped from outside, at this time, after so many events that did something.
+    Stopped {
+        /// The simulated time reached.
+        at: Time,
+        /// Events that did something.
+        events: u64,
+    },
+}
+
 /// Runs until no event is left at or before `until`. Returns the number of events that did something.
 pub fn run_until<S: Simulation>(
     simulation: &mut S,
     queue: &mut EventQueue<S::Event>,
     until: Time,
-) -> Result<u64, Livelock> {
+    watch: &Watch,
+) -> Result<u64, Unfinished> {
     let mut events = 0;
     let mut instant = Time::ZERO;
     let mut at_instant = 0;
+    let mut to_look: u64 = 0;
     while let Some((now, event)) = queue.pop_until(until) {
         if now == instant {
             at_instant += 1;
             if at_instant > EVENTS_PER_INSTANT_LIMIT {
-                return Err(Livelock { at: now });
+                return Err(Unfinished::Livelock(Livelock { at: now }));
             }
         } else {
             instant = now;
             at_instant = 0;
         }
+        if to_look == 0 {
+            watch.now_ns.store(now.as_ns(), Ordering::Relaxed);
+            if watch.stopped() {
+                return Err(Unfinished::Stopped { at: now, events });
+            }
+            to_look = EVENTS_PER_LOOK;
+        }
+        to_look -= 1;
         events += u64::from(simulation.handle(now, event, queue));
     }
     Ok(events)
@@ -76,7 +128,7 @@ mod tests {
             queue.push(Time::from_ns(time), event);
         }
         let mut echo = Echo { again_at_once: false, seen: Vec::new() };
-        assert_eq!(run_until(&mut echo, &mut queue, Time::from_ns(7)), Ok(2));
+        assert_eq!(run_until(&mut echo, &mut queue, Time::from_ns(7), &Watch::default()), Ok(2));
         assert_eq!(echo.seen, [(5, 1), (5, 0), (7, 2)]);
     }
 
@@ -85,6 +137,37 @@ mod tests {
         let mut queue = EventQueue::new();
         queue.push(Time::from_ns(5), 1);
         let mut echo = Echo { again_at_once: true, seen: Vec::new() };
-        assert_eq!(run_until(&mut echo, &mut queue, Time::MAX), Err(Livelock { at: Time::from_ns(5) }));
+        let livelock = Unfinished::Livelock(Livelock { at: Time::from_ns(5) });
+        assert_eq!(run_until(&mut echo, &mut queue, Time::MAX, &Watch::default()), Err(livelock));
+    }
+
+    /// Stops its run at the 1000th event.
+    struct Endless<'a> {
+        seen: u64,
+        watch: &'a Watch,
+    }
+
+    impl Simulation for Endless<'_> {
+        type Event = u8;
+        fn handle(&mut self, now: Time, event: u8, queue: &mut EventQueue<u8>) -> bool {
+            self.seen += 1;
+            if self.seen == 1000 {
+                self.watch.stop();
+            }
+            queue.push(Time::from_ns(now.as_ns() + 1), event);
+            true
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_says_how_far_it_came() {
+        let watch = Watch::default();
+        let mut queue = EventQueue::new();
+        queue.push(Time::from_ns(1), 0);
+        // Looks come before the events 1, 257, 513, 769 and 1025; event n is at n ns.
+        let stopped = Unfinished::Stopped { at: Time::from_ns(1025), events: 1024 };
+        let mut endless = Endless { seen: 0, watch: &watch };
+        assert_eq!(run_until(&mut endless, &mut queue, Time::MAX, &watch), Err(stopped));
+        assert_eq!(watch.now(), Time::from_ns(1025));
     }
 }

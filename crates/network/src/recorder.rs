@@ -191,6 +191,11 @@ impl Recorder {
         &self.rows
     }
 
+    /// The rows of all traces together.
+    pub fn rows(&self) -> u64 {
+        (self.rows.len() + self.segments.len() + self.messages.len() + self.probe.samples().len()) as u64
+    }
+
     /// The digest of packets between nodes: time, place, size of every transmission and delivery.
     pub fn packets_fingerprint(&self) -> u64 {
         self.packets_digest.value()

@@ -2,6 +2,8 @@
 //! GIL while a run works. It decides nothing.
 
 mod batch;
+mod crew;
+mod memory;
 mod result;
 mod scenario;
 
@@ -53,5 +55,6 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::limit_memory, module)?)?;
     Ok(())
 }

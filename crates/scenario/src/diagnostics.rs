@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::excerpt::{Excerpt, shortened};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
     SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
@@ -182,10 +183,10 @@ impl Diagnostics {
         .without_syntax_highlighting();
         let mut report = String::new();
         for problem in &self.problems {
-            let source = problem.place.and_then(|place| self.sources.get(place.source as usize));
+            let shown = Shown::new(problem, &self.sources);
             // Writing to a string fails only if a Display does, and none of ours does.
             let _ =
-                handler.render_report(&mut report, &Report { problem, source, scenario: &self.sources[0] });
+                handler.render_report(&mut report, &Report { problem, shown, scenario: &self.sources[0] });
             report.push('\n');
         }
         let count = self.problems.len() + self.left_out;
@@ -209,10 +210,39 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// The text that a problem stands in, its long lines cut, and where.
+struct Shown<'a> {
+    name: &'a str,
+    excerpt: Excerpt,
+    labels: Vec<LabeledSpan>,
+}
+
+impl<'a> Shown<'a> {
+    /// `None` for a problem without a place.
+    fn new(problem: &Problem, sources: &'a [Source]) -> Option<Shown<'a>> {
+        let place = problem.place?;
+        let source = sources.get(place.source as usize)?;
+        let related = problem.related.as_ref().filter(|(other, _)| other.source == place.source);
+        let mut places = vec![source.first_line(place)];
+        places.extend(related.map(|(other, _)| source.first_line(*other)));
+        let excerpt = Excerpt::new(&source.text, &places);
+        let span = |number: usize| {
+            let span = excerpt.spans.get(number)?.as_ref()?;
+            Some(SourceSpan::new(span.start.into(), span.len()))
+        };
+        let main = span(0).map(|span| LabeledSpan::new_primary_with_span(None, span));
+        let related = related
+            .zip(span(1))
+            .map(|((_, label), span)| LabeledSpan::new_with_span(Some(shortened(label)), span));
+        let labels = main.into_iter().chain(related).collect();
+        Some(Shown { name: &source.name, excerpt, labels })
+    }
+}
+
 /// One problem in miette's words.
 struct Report<'a> {
     problem: &'a Problem,
-    source: Option<&'a Source>,
+    shown: Option<Shown<'a>>,
     scenario: &'a Source,
 }
 
@@ -224,13 +254,13 @@ impl fmt::Debug for Report<'_> {
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.source.is_none() {
+        if self.shown.is_none() {
             write!(f, "{}: ", self.scenario.name)?;
         }
         if !self.problem.path.is_empty() {
-            write!(f, "{}: ", printable(&self.problem.path))?;
+            write!(f, "{}: ", printable(&shortened(&self.problem.path)))?;
         }
-        f.write_str(&printable(&self.problem.message))
+        f.write_str(&printable(&shortened(&self.problem.message)))
     }
 }
 
@@ -238,26 +268,21 @@ impl std::error::Error for Report<'_> {}
 
 impl miette::Diagnostic for Report<'_> {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.problem.help.as_ref().map(|help| Box::new(printable(help)) as Box<dyn fmt::Display>)
+        self.problem.help.as_ref().map(|help| Box::new(printable(&shortened(help))) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.map(|source| source as &dyn SourceCode)
+        self.shown.as_ref().map(|shown| shown as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let (source, place) = (self.source?, self.problem.place?);
-        let main = LabeledSpan::new_primary_with_span(None, source.first_line(place));
-        let related = self.problem.related.as_ref().filter(|(other, _)| other.source == place.source);
-        let related = related
-            .map(|(other, label)| LabeledSpan::new_with_span(Some(label.clone()), source.first_line(*other)));
-        Some(Box::new(std::iter::once(main).chain(related)))
+        Some(Box::new(self.shown.as_ref()?.labels.iter().cloned()))
     }
 }
 
 impl Source {
     /// The part of a place that is on its first line and inside the text.
-    fn first_line(&self, place: Place) -> SourceSpan {
+    fn first_line(&self, place: Place) -> Range<usize> {
         let floor = |at: u32| {
             let mut at = (at as usize).min(self.text.len());
             while !self.text.is_char_boundary(at) {
@@ -266,25 +291,24 @@ impl Source {
             at
         };
         let (start, end) = (floor(place.start), floor(place.end.max(place.start)));
-        let length = self.text[start..end].find('\n').unwrap_or(end - start);
-        SourceSpan::new(start.into(), length)
+        start..self.text[start..end].find('\n').map_or(end, |length| start + length)
     }
 }
 
-impl SourceCode for Source {
+impl SourceCode for Shown<'_> {
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let contents = self.text.read_span(span, before, after)?;
+        let contents = self.excerpt.text.read_span(span, before, after)?;
         Ok(Box::new(MietteSpanContents::new_named(
-            self.name.clone(),
+            self.name.to_owned(),
             contents.data(),
             *contents.span(),
             contents.line(),
-            contents.column(),
+            contents.column() + self.excerpt.moved(contents.span().offset()),
             // miette counts from the start of the text, and would then join snippets that are far apart.
             contents.data().iter().filter(|byte| **byte == b'\n').count(),
         )))

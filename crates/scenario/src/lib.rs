@@ -3,6 +3,7 @@
 mod build;
 mod decode;
 mod diagnostics;
+mod excerpt;
 mod files;
 pub mod model;
 mod overrides;

@@ -4,7 +4,8 @@ use crate::build;
 use crate::model::scenario::Scenario;
 use crate::results;
 use crate::table::{Table, Values};
-use roamsim_engine::run::Livelock;
+pub use roamsim_engine::run::Watch;
+use roamsim_engine::run::{Livelock, Unfinished};
 use roamsim_engine::{Fingerprint, Time};
 use roamsim_network::World;
 use roamsim_network::capture::Capture;
@@ -13,6 +14,7 @@ use roamsim_network::recorder::{PacketEvent, PacketRow, Recorder, Wanted};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// What to record beside the result tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +125,8 @@ pub struct Options {
     pub fingerprints: bool,
     /// Where to write a capture.
     pub capture: Option<Box<dyn Write + Send>>,
+    /// By which others see how far the run is, and stop it.
+    pub watch: Arc<Watch>,
 }
 
 /// Digests of a run, at three grains: every event, packets between nodes, results.
@@ -145,6 +149,35 @@ pub enum RunError {
     Conservation(ConservationViolation, String),
     /// The capture could not be written.
     Capture(io::Error),
+    /// It was stopped from outside.
+    Stopped(Reached),
+}
+
+/// How far a run came that was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The simulated time.
+    pub at: Time,
+    /// Events that did something.
+    pub events: u64,
+    /// Packets that were neither delivered nor dropped.
+    pub packets_under_way: u64,
+    /// Rows of traces.
+    pub rows: u64,
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "stopped at {} of simulated time, after {} events, with {} packets under way",
+            self.at, self.events, self.packets_under_way
+        )?;
+        if self.rows > 0 {
+            write!(f, " and {} rows of traces", self.rows)?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for RunError {
@@ -163,6 +196,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
+            RunError::Stopped(reached) => reached.fmt(f),
         }
     }
 }
@@ -173,6 +207,7 @@ pub struct Prepared {
     end: Time,
     trace: Trace,
     events: u64,
+    watch: Arc<Watch>,
 }
 
 /// Builds the world of a scenario.
@@ -188,13 +223,22 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared, RunErr
     };
     let world =
         build::world(scenario, options.seed, options.replication, recorder).map_err(RunError::Capture)?;
-    Ok(Prepared { world, end: Time::ZERO + scenario.general.duration, trace: options.trace, events: 0 })
+    let end = Time::ZERO + scenario.general.duration;
+    Ok(Prepared { world, end, trace: options.trace, events: 0, watch: options.watch })
 }
 
 impl Prepared {
     /// Runs to the end of the scenario. This is the part that is timed.
     pub fn run(&mut self) -> Result<(), RunError> {
-        self.events = self.world.run(self.end).map_err(RunError::Livelock)?;
+        self.events = self.world.run(self.end, &self.watch).map_err(|unfinished| match unfinished {
+            Unfinished::Livelock(livelock) => RunError::Livelock(livelock),
+            Unfinished::Stopped { at, events } => RunError::Stopped(Reached {
+                at,
+                events,
+                packets_under_way: self.world.network.under_way(),
+                rows: self.world.network.recorder.as_ref().map_or(0, |recorder| recorder.rows()),
+            }),
+        })?;
         self.world.network.finish(self.end);
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! No input makes the parser panic, and every refusal can be rendered.
 
+#![allow(clippy::disallowed_methods, reason = "what takes minutes is known by the clock")]
+
 use proptest::prelude::*;
 use roamsim_scenario::{Format, Scenario, template};
 
@@ -134,4 +136,54 @@ fn many_mistakes_are_cut_short() {
     let wrong: String = (0..5000).map(|i| format!("k{i} = 3\n")).collect();
     let error = Scenario::parse(&wrong, "wrong", Format::Toml, &[]).expect_err("nothing in it is right");
     assert!(error.problems().len() <= 51);
+}
+
+/// The longest line of a report in characters.
+fn widest(report: &str) -> usize {
+    report.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn long_lines_are_cut_wherever_the_mistake_is() {
+    let long = "x".repeat(70_000);
+    for (text, format, column) in [
+        // The text ends behind 6 + 70,000 characters, where the quotation mark is missing.
+        (format!("{{\"a\":\"{long}"), Format::Json, Some(70_006)),
+        (format!("a = \"{long}\" b"), Format::Toml, Some(70_007)),
+        (format!("{long} = 1\na ="), Format::Toml, None),
+        (format!("[scenario]\nname = \"{long}\"\nduration = 1"), Format::Toml, None),
+        (format!("[scenario]\nname = \"a\"\n{long} = \"µ{long}\""), Format::Toml, None),
+        (format!("a = [{}", "1,".repeat(40_000)), Format::Toml, Some(80_006)),
+    ] {
+        let error = Scenario::parse(&text, "input", format, &[]).expect_err("nothing in it is right");
+        for color in [false, true] {
+            let report = error.render(color);
+            assert!(report.len() < 20_000, "{} octets", report.len());
+        }
+        let report = error.render(false);
+        assert!(widest(&report) < 140, "{report}");
+        if let Some(column) = column {
+            assert!(report.contains(&format!("[input:1:{column}]")), "{report}");
+        }
+    }
+    let set = [("scenario.name".to_owned(), format!("[1, {long}"))];
+    let report = Scenario::parse(template(), "input", Format::Toml, &set);
+    assert!(report.is_ok() || widest(&report.expect_err("no name").render(false)) < 140);
+    let set = [(format!("link.\"{long}"), "1".to_owned())];
+    let report = Scenario::parse(template(), "input", Format::Toml, &set).expect_err("no path").render(false);
+    assert!(widest(&report) < 140, "{report}");
+}
+
+#[test]
+fn two_hundred_thousand_unknown_keys_cost_little_each() {
+    // 50 are told, each beside at most 70 synonyms of 9 keys. Looking the keys up in the table for each synonym took
+    // some 6 * 10^9 comparisons, and minutes in this profile; what is left takes a second or two.
+    let begun = std::time::Instant::now();
+    let keys: String = (0..200_000).map(|i| format!("k{i} = 1\n")).collect();
+    let text = format!("[scenario]\nname = \"a\"\nduration = \"1s\"\n{keys}");
+    let error = Scenario::parse(&text, "input", Format::Toml, &[]).expect_err("unknown keys");
+    assert_eq!(error.problems().len(), 50);
+    assert!(error.render(false).len() < 50_000);
+    let took = begun.elapsed();
+    assert!(took < std::time::Duration::from_secs(60), "{took:?}");
 }

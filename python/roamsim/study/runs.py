@@ -168,7 +168,9 @@ def execute(planned: Iterable[Planned], runs: Runs, *, seed: int, jobs: int, pro
         order = [(one, replication) for (_, replication), one in members.items()]
         if not order:
             continue
-        batch = _roamsim.Batch([(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace))
+        batch = _roamsim.Batch(
+            [(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace), heard=progress.under_way
+        )
         waiting: dict[str, list[Finished]] = {table: [] for table in tables}
         written = time.monotonic()
         try:

@@ -115,6 +115,11 @@ impl Network {
         }
     }
 
+    /// Packets that were sent, and neither delivered nor dropped by now. A loss that a link foresees counts at once.
+    pub fn under_way(&self) -> u64 {
+        self.created.saturating_sub(self.delivered + self.dropped)
+    }
+
     /// Adds a link whose attachments have the given addresses, in order.
     pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: &[Address], random: Stream) -> LinkId {
         let first_attachment = self.attachments.len() as u32;

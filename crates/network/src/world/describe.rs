@@ -7,6 +7,7 @@ use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::{Address, mih, mobile_ip};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 /// A message in words.
 pub(super) fn describe(message: &Message) -> String {
@@ -54,13 +55,20 @@ fn describe_mih(pdu: &mih::Message) -> String {
     text
 }
 
-/// A message's octets. An application's are a pattern.
-pub(super) fn octets(message: &Message) -> Vec<u8> {
-    match message {
-        Message::Application(message) => (0..message.bytes).map(|at| at as u8).collect(),
+/// A part of a message's octets. An application's are a pattern by offset, so that a part costs its own length only.
+pub(super) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
+    let whole = match message {
+        Message::Application(_) => return pattern(part),
         Message::Mih(pdu) => pdu.encode(),
         Message::MobileIp(message) => message.encode(),
-    }
+    };
+    let end = (part.end as usize).min(whole.len());
+    whole[(part.start as usize).min(end)..end].to_vec()
+}
+
+/// Octets of a stream or message without contents of its own.
+fn pattern(part: Range<u64>) -> Vec<u8> {
+    part.map(|at| at as u8).collect()
 }
 
 /// A segment in words, with the messages that it carries wholly or in part, and its payload's octets when they are
@@ -70,23 +78,23 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
     let end = start + u64::from(segment.payload_bytes);
     let mut carried = Vec::new();
     let mut payload: Vec<u8> = match capturing {
-        true => (start..end).map(|at| at as u8).collect(),
+        true => pattern(start..end),
         false => Vec::new(),
     };
     if end > start {
-        for record in &socket.unacknowledged {
+        // They are in the order of their ends.
+        let first = socket.unacknowledged.partition_point(|record| record.end <= start);
+        for record in socket.unacknowledged.range(first..) {
             let record_start = record.end - u64::from(record.message.bytes());
-            if record.end <= start || record_start >= end {
-                continue;
+            if record_start >= end {
+                break;
             }
             let part = if record_start < start || record.end > end { "part of " } else { "" };
             carried.push(format!("{part}{}", describe(&record.message)));
             if capturing {
-                let octets = octets(&record.message);
-                let from = start.max(record_start);
-                let to = end.min(record.end);
-                payload[(from - start) as usize..(to - start) as usize]
-                    .copy_from_slice(&octets[(from - record_start) as usize..(to - record_start) as usize]);
+                let (from, to) = (start.max(record_start), end.min(record.end));
+                let octets = octets(&record.message, from - record_start..to - record_start);
+                payload[(from - start) as usize..(to - start) as usize].copy_from_slice(&octets);
             }
         }
     }
@@ -107,11 +115,10 @@ pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool
         let Some(chunk) = log.get(data.tsn) else { continue };
         match &chunk.message {
             Some((message, from)) => {
-                let octets = octets(message);
-                let end = (*from as usize + usize::from(data.payload_bytes)).min(octets.len());
-                payload.extend(&octets[*from as usize..end]);
+                let from = u64::from(*from);
+                payload.extend(octets(message, from..from + u64::from(data.payload_bytes)));
             }
-            None => payload.extend(chunk.octets.clone().map(|at| at as u8)),
+            None => payload.extend(pattern(chunk.octets.clone())),
         }
     }
     Detail { description, payload, parts: Vec::new() }
@@ -175,4 +182,19 @@ fn describe_sack(sack: &Sack) -> String {
         text += &format!(" duplicate {duplicate}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::AppMessage;
+    use roamsim_engine::Time;
+
+    #[test]
+    fn a_part_of_a_message_costs_its_own_length() {
+        let message =
+            Message::Application(AppMessage { sequence: 0, bytes: u32::MAX, generated: Time::ZERO });
+        // 4,000,000,000 mod 256 is 0; the whole message would be 4 GiB.
+        assert_eq!(octets(&message, 4_000_000_000..4_000_000_003), [0, 1, 2]);
+    }
 }

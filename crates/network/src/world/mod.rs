@@ -22,7 +22,7 @@ use crate::recorder::{Detail, Wanted};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketId, TcpSocket, Traffic, UdpSocket, User};
 use crate::topology::NodeId;
-use roamsim_engine::run::{Livelock, Simulation, run_until};
+use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::SessionId;
 use roamsim_protocols::udp::Datagram;
@@ -165,7 +165,7 @@ impl World {
     }
 
     /// Runs to the end; returns the number of events that did something.
-    pub fn run(&mut self, until: Time) -> Result<u64, Livelock> {
+    pub fn run(&mut self, until: Time, watch: &Watch) -> Result<u64, Unfinished> {
         let mut queue = EventQueue::new();
         self.network.start(&mut queue);
         // Before all else, so that stations in reach are associated when flows start.
@@ -179,7 +179,7 @@ impl World {
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
             signalling.arm(number as u32, &mut queue);
         }
-        let events = run_until(self, &mut queue, until)?;
+        let events = run_until(self, &mut queue, until, watch)?;
         self.handovers.finish(&self.network);
         Ok(events)
     }
@@ -348,7 +348,10 @@ impl World {
         socket.traffic.sent(size_bytes);
         let detail = self.details.then(|| Detail {
             description: describe::describe(&message),
-            payload: if self.network.capturing() { describe::octets(&message) } else { Vec::new() },
+            payload: match self.network.capturing() {
+                true => describe::octets(&message, 0..u64::from(bytes)),
+                false => Vec::new(),
+            },
             parts: Vec::new(),
         });
         let packet = Packet {

@@ -171,15 +171,15 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         {
             return;
         }
+        // Rather a key that is still free than one that stands beside it. Looked up once: tables may be large.
+        let free: Vec<_> = keys.iter().copied().filter(|key| table.get(key).is_none()).collect();
         let mut meanings = Vec::new();
         for entry in table.entries.iter().filter(|e| !known(&e.key)) {
             if self.state.found.borrow().len() >= Problems::MAX {
                 break;
             }
-            // Rather a key that is still free than one that stands beside it.
-            let free = keys.iter().copied().filter(|key| table.get(key).is_none());
-            let meant =
-                nearest_key(&entry.key, free).or_else(|| nearest_key(&entry.key, keys.iter().copied()));
+            let meant = nearest_key(&entry.key, free.iter().copied())
+                .or_else(|| nearest_key(&entry.key, keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`? The keys here: {list}"),

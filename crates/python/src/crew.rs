@@ -1,0 +1,185 @@
+//! Threads that work off runs, and one that watches over them: their memory, and how far they are.
+
+use crate::memory;
+use crate::result::Cost;
+use cpu_time::ThreadTime;
+use roamsim_scenario::Scenario;
+use roamsim_scenario::run::{Options, Outcome, RunError, Trace, Watch, prepare};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often memory and signals are looked at: soon enough for a person at the keyboard, and for a run that takes
+/// some GB a second.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A finished run and what its loop took, or why it failed.
+pub(crate) type Finished = Result<(Outcome, Cost), String>;
+
+/// A run to be made.
+pub(crate) struct Job {
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) seed: u64,
+    pub(crate) replication: u64,
+    pub(crate) trace: Trace,
+    pub(crate) fingerprints: bool,
+    pub(crate) capture: Mutex<Option<Box<dyn Write + Send>>>,
+}
+
+/// What the threads share.
+struct Shared {
+    jobs: Vec<Job>,
+    next: AtomicUsize,
+    /// Of each job that is at work.
+    watches: Mutex<Vec<Option<Arc<Watch>>>>,
+    /// Runs that are over.
+    over: AtomicUsize,
+    cancelled: Watch,
+    /// The memory that was too much; zero if none was.
+    too_much: AtomicU64,
+}
+
+/// Runs at work.
+pub(crate) struct Crew {
+    shared: Arc<Shared>,
+    finished: Mutex<Receiver<(usize, Finished)>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Crew {
+    /// Begins the runs on so many threads.
+    pub(crate) fn begin(jobs: Vec<Job>, threads: usize) -> Crew {
+        let shared = Arc::new(Shared {
+            watches: Mutex::new(jobs.iter().map(|_| None).collect()),
+            jobs,
+            next: AtomicUsize::new(0),
+            over: AtomicUsize::new(0),
+            cancelled: Watch::default(),
+            too_much: AtomicU64::new(0),
+        });
+        let (sender, finished) = channel();
+        for _ in 0..threads.clamp(1, 256).min(shared.jobs.len()) {
+            let (shared, sender) = (Arc::clone(&shared), sender.clone());
+            thread::spawn(move || shared.work(&sender));
+        }
+        if let Some(limit_bytes) = memory::limit_bytes() {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.watch_memory(limit_bytes));
+        }
+        Crew { shared, finished: Mutex::new(finished) }
+    }
+
+    /// How many runs there are.
+    pub(crate) fn count(&self) -> usize {
+        self.shared.jobs.len()
+    }
+
+    /// The next run that is over, or why there is none yet.
+    pub(crate) fn receive(&self) -> Result<(usize, Finished), RecvTimeoutError> {
+        lock(&self.finished).recv_timeout(INTERVAL)
+    }
+
+    /// The runs at work, each counted by the share of its simulated time that is over.
+    pub(crate) fn under_way(&self) -> f64 {
+        let watches = lock(&self.shared.watches);
+        let share = |(watch, job): (&Option<Arc<Watch>>, &Job)| {
+            let end_s = job.scenario.general.duration.as_secs_f64();
+            Some((watch.as_ref()?.now().as_secs_f64() / end_s).min(1.0))
+        };
+        watches.iter().zip(&self.shared.jobs).filter_map(share).sum()
+    }
+
+    /// Begins no further run, and stops those at work.
+    pub(crate) fn cancel(&self) {
+        self.shared.stop();
+    }
+}
+
+impl Shared {
+    fn stop(&self) {
+        self.cancelled.stop();
+        lock(&self.watches).iter().flatten().for_each(|watch| watch.stop());
+    }
+
+    fn work(&self, sender: &Sender<(usize, Finished)>) {
+        while !self.cancelled.stopped() {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = self.jobs.get(number) else { break };
+            let watch = Arc::new(Watch::default());
+            lock(&self.watches)[number] = Some(Arc::clone(&watch));
+            // It may have been cancelled before the watch was there.
+            if self.cancelled.stopped() {
+                watch.stop();
+            }
+            let finished = self.run(job, watch);
+            lock(&self.watches)[number] = None;
+            self.over.fetch_add(1, Ordering::Relaxed);
+            if sender.send((number, finished)).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// One run, timed. A fault of the simulator is reported, not passed on as a panic.
+    fn run(&self, job: &Job, watch: Arc<Watch>) -> Finished {
+        let options = Options {
+            seed: job.seed,
+            replication: job.replication,
+            trace: job.trace,
+            fingerprints: job.fingerprints,
+            capture: lock(&job.capture).take(),
+            watch,
+        };
+        let work = || -> Result<(Outcome, Cost), RunError> {
+            let mut prepared = prepare(&job.scenario, options)?;
+            let (wall, cpu) = (Instant::now(), ThreadTime::now());
+            prepared.run()?;
+            let cost = Cost { wall_s: wall.elapsed().as_secs_f64(), cpu_s: cpu.elapsed().as_secs_f64() };
+            Ok((prepared.finish(&job.scenario, job.seed, job.replication)?, cost))
+        };
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(finished) => finished.map_err(|error| self.explain(&error)),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+                Err(format!("a fault of the simulator, please report it: {}", text.unwrap_or_default()))
+            }
+        }
+    }
+
+    fn explain(&self, error: &RunError) -> String {
+        match (error, self.too_much.load(Ordering::Relaxed)) {
+            (RunError::Stopped(reached), too_much @ 1..) => format!(
+                "it takes too much memory: {}, where --max-memory allows {}; {reached}. Shorten it, trace less, bound \
+                 queues, or raise the limit",
+                memory::in_words(too_much),
+                memory::in_words(memory::limit_bytes().unwrap_or(0)),
+            ),
+            _ => error.to_string(),
+        }
+    }
+
+    /// Stops all runs when the process has too much memory: which of them takes it is not known.
+    fn watch_memory(&self, limit_bytes: u64) {
+        while self.over.load(Ordering::Relaxed) < self.jobs.len() && !self.cancelled.stopped() {
+            if let Some(used) = memory::used_bytes().filter(|used| *used > limit_bytes) {
+                self.too_much.store(used, Ordering::Relaxed);
+                return self.stop();
+            }
+            thread::sleep(INTERVAL);
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}

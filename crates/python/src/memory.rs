@@ -1,0 +1,56 @@
+//! How much memory this process has, and how much it may have.
+//!
+//! Linux tells both. Elsewhere nothing is known, and there is no limit.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What was asked for; zero for the default.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+/// The share of the machine's memory that a process may have unless told otherwise. Chosen: the rest is for the tables
+/// that a run ends with, and for others.
+const SHARE: (u64, u64) = (3, 4);
+
+/// Sets the limit, in octets; zero for the default.
+pub(crate) fn limit(bytes: u64) {
+    ASKED.store(bytes, Ordering::Relaxed);
+}
+
+/// The limit in octets, if there is one.
+pub(crate) fn limit_bytes() -> Option<u64> {
+    match ASKED.load(Ordering::Relaxed) {
+        0 => machine_bytes().map(|bytes| bytes / SHARE.1 * SHARE.0),
+        bytes => Some(bytes),
+    }
+}
+
+/// Memory of the machine, or of the control group that this process is in, if that has less.
+fn machine_bytes() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+    });
+    let group = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .into_iter()
+        .filter_map(|file| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok())
+        .min();
+    machine.into_iter().chain(group).min()
+}
+
+/// The octets that this process has in memory.
+pub(crate) fn used_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// Octets in words: "12.3 GB".
+pub(crate) fn in_words(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        1_000_000_000.. => (1e9, "GB"),
+        1_000_000.. => (1e6, "MB"),
+        _ => (1e3, "kB"),
+    };
+    format!("{:.1} {name}", bytes as f64 / unit)
+}
