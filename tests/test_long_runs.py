@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import roamsim
 from roamsim import _roamsim
 

@@ -147,9 +147,9 @@ fn widest(report: &str) -> usize {
 fn long_lines_are_cut_wherever_the_mistake_is() {
     let long = "x".repeat(70_000);
     for (text, format, column) in [
-        // The text ends behind 6 + 70,000 characters, where the quotation mark is missing.
+        // The text ends behind 6 + 70,000 characters, where the quotation mark is missing; b stands behind 5 + 70,000 + 2.
         (format!("{{\"a\":\"{long}"), Format::Json, Some(70_006)),
-        (format!("a = \"{long}\" b"), Format::Toml, Some(70_007)),
+        (format!("a = \"{long}\" b"), Format::Toml, Some(70_008)),
         (format!("{long} = 1\na ="), Format::Toml, None),
         (format!("[scenario]\nname = \"{long}\"\nduration = 1"), Format::Toml, None),
         (format!("[scenario]\nname = \"a\"\n{long} = \"µ{long}\""), Format::Toml, None),

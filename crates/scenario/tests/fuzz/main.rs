@@ -76,8 +76,9 @@ fn begin(examples: &[Example], seed: u64, number: u64) -> (Case, String, Stream)
     let mut random = Stream::new(seed, number, "fuzz");
     let pick = |random: &mut Stream| &examples[random.below(examples.len() as u64) as usize];
     let (one, other) = (pick(&mut random), pick(&mut random));
-    let (text, format) = match random.below(3) {
-        0 => (mutate::text(&one.text, &other.text, &mut random), Format::Toml),
+    let (text, format) = match random.below(8) {
+        0 => (mutate::text(&one.tree.to_string(), &other.text, &mut random), Format::Json),
+        1 | 2 => (mutate::text(&one.text, &other.text, &mut random), Format::Toml),
         _ => (mutate::tree(&one.tree, &other.tree, &mut random).to_string(), Format::Json),
     };
     let watch = Arc::new(Watch::default());

@@ -87,7 +87,7 @@ fn boundary(text: &str, mut at: usize) -> usize {
 /// A text with some of its parts cut, doubled, exchanged, or taken from elsewhere.
 pub fn text(text: &str, other: &str, random: &mut Stream) -> String {
     let mut text = text.to_owned();
-    for _ in 0..=random.below(4) {
+    for _ in 0..=random.below(3) {
         let at = boundary(&text, pick(random, text.len() + 1));
         let end = boundary(&text, (at + pick(random, 30)).min(text.len())).max(at);
         match random.below(7) {
@@ -176,7 +176,7 @@ fn scaled(value: &Value, random: &mut Stream) -> Value {
 /// A tree with some of its values replaced, scaled, removed, doubled, or taken from elsewhere.
 pub fn tree(tree: &Value, other: &Value, random: &mut Stream) -> Value {
     let mut tree = tree.clone();
-    for _ in 0..=random.below(4) {
+    for _ in 0..=random.below(3) {
         let mut found = Vec::new();
         pointers(&tree, "", &mut found);
         let Some(path) = found.get(pick(random, found.len())).cloned() else { break };
