@@ -47,6 +47,7 @@ def study_compare(
     update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
     jobs: Jobs = None,
+    _: MaxMemory = None,
 ) -> None:
     """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
 
@@ -55,7 +56,7 @@ def study_compare(
     from roamsim import study
     from roamsim.summary import progress
 
-    with progress(name, shown=True) as heard:
+    with progress(name) as heard:
         outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, progress=heard)
     outcome.require_checks()
     if update:
