@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from roamsim.statistics import Estimate
-from roamsim.study.judging import Finding, value_of, with_interval, yes
+from roamsim.study.data import Data, Metric, Selection
+from roamsim.study.judging import Finding, either, value_of, with_interval, yes
 
 UDP = "without MIH ACK"
 FAST, SLOW = "MIH ACK, 0.1 s", "MIH ACK, 0.3 s"
@@ -28,3 +29,19 @@ def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) ->
         return yes(low <= at <= high, text, peak, end)
     # It does not fall by more than chance; where the peak is the last point, it does not fall at all.
     return Finding("differs" if at == max(present) else "not decidable", text, (peak, end), peak)
+
+
+#: The losses that the publication shows, and how far the study goes where a statement turns beyond them.
+PUBLISHED_LOSS, MOST_LOSS = 0.5, 0.7
+
+
+def tcp_curve(data: Data, metric: Metric, most: float, *, ack: bool, **where: Selection) -> dict[float, Estimate]:
+    """A curve over loss of the first round over TCP, up to a loss."""
+    name = "tcp-ack" if ack else "tcp"
+    curves = [data.curve(f"{part}-{name}", metric, "loss", **where) for part in ("first", "beyond")]
+    return {at: estimate for curve in curves for at, estimate in curve.items() if at <= most + 1e-9}
+
+
+def by_range(measure: Callable[[float], Finding]) -> Finding:
+    """A statement measured over the published losses, and beyond."""
+    return either({f"up to {100 * most:g} %": measure(most) for most in (PUBLISHED_LOSS, MOST_LOSS)}, "loss")
