@@ -30,7 +30,7 @@ def _experiment(transport: str, suffix: str) -> str:
 def _congested(
     data: Data, metric: Metric, kind: str, size: int, transport: str, suffix: str = ""
 ) -> dict[float, Estimate]:
-    where = {"kind": kind, "size_bytes": size, "transport": transport}
+    where: dict[str, Any] = {"kind": kind, "size_bytes": size, "transport": transport}
     return data.curve(_experiment(transport, suffix), metric, "offered_kbps", **where)
 
 

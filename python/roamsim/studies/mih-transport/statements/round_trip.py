@@ -77,7 +77,7 @@ def _inside(curve: Mapping[float, Estimate], regime: tuple[float, float]) -> dic
 
 def printed_overheads(data: Data) -> Finding:
     """3f."""
-    forms = {
+    forms: dict[str, tuple[tuple[float, float], Callable[[float], float]]] = {
         "first": (FIRST, lambda p: sum(p**n * (2 - p) ** (n + 1) for n in range(3))),
         "second": (SECOND, lambda p: 2 * (2 - p) + p * (2 - p) ** 2),
         "third": (THIRD, lambda p: 3 * (2 - p)),

@@ -17,7 +17,7 @@ def tends_to_four_and_a_half(data: Data) -> Finding:
     def measure(most: float) -> Finding:
         parts = []
         for max_rto in data.labels("first-tcp-ack", "max_rto"):
-            at = {"ack": True, "kind": "request", "max_rto": max_rto}
+            at: dict[str, Any] = {"ack": True, "kind": "request", "max_rto": max_rto}
             success = tcp_curve(data, "success_rate", most, **at)
             late = [loss for loss, estimate in success.items() if estimate.mean < 0.05]
             overhead = tcp_curve(data, "overhead", most, **at)
@@ -132,7 +132,7 @@ def segments_rise_and_fall(data: Data) -> Finding:
     def measure(most: float) -> Finding:
         parts = []
         for max_rto in data.labels("first-tcp", "max_rto"):
-            at = {"ack": False, "kind": "indication", "max_rto": max_rto}
+            at: dict[str, Any] = {"ack": False, "kind": "indication", "max_rto": max_rto}
             curve = tcp_curve(data, "tcp_segments_per_message", most, **at)
             parts.append(peak(curve, 0.01, most - 0.05, f"{max_rto}: segments"))
         return every(parts)
