@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, Command, environment
 
 GOOD = "scenario.toml"
 
@@ -158,3 +160,50 @@ def test_a_manifest_of_another_kind_is_said_without_words_of_python(roamsim: Com
         error = roamsim("query", "out", "select 1", code=2).stderr
         assert "is no manifest of this version" in error
         assert "__init__" not in error
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a scenario whose names have spaces, with windows and queues traced, and messages that it has none of."""
+    folder = tmp_path_factory.mktemp("traced")
+    text = SCENARIO.replace('name = "path"', 'name = "long path"').replace(
+        'name = "download"', 'name = "the download"'
+    )
+    (folder / "scenario.toml").write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "roamsim",
+        "run",
+        "scenario.toml",
+        "--trace",
+        "cwnd,queue,bearers",
+        "--parquet",
+        "out",
+    ]
+    subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True)
+    return folder / "out"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--what", "goodput"], "did you mean flows.goodput_bps?"),
+        (["--what", "messages"], "messages are a table, not a figure; ask it: run again with --trace messages"),
+        (["--what", "rto"], "run again with --trace rtt"),
+        (["--what", "bearers"], "--trace bearers was given, and nothing in this scenario has what it records"),
+        (["--what", "cwnd", "--flow", "path"], "there are the flow 'the download'"),
+        (["--what", "queue", "--flow", "path"], "there are the link 'long path'"),
+    ],
+)
+def test_plot_advises_what_there_is(roamsim: Command, traced: Path, arguments: list[str], expected: str) -> None:
+    done = roamsim("plot", traced, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(("what", "name"), [("cwnd", "the download"), ("queue", "long path")])
+def test_plot_takes_the_names_of_flows_and_links(
+    roamsim: Command, traced: Path, what: str, name: str, tmp_path: Path
+) -> None:
+    assert roamsim("plot", traced, "--what", what, "--flow", name, "--out", tmp_path / "x.svg").returncode == 0

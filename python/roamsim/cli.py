@@ -435,7 +435,10 @@ def plot(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
     ] = None,
-    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of what was traced, only this flow.")] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of what was traced, only this flow, link or signalling source."),
+    ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
     ] = None,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import polars
 
 from roamsim.errors import UsageError
 from roamsim.labels import in_words
+from roamsim.metrics import metrics
 from roamsim.store import Results, point_label
 
 #: The quantities that a kind of trace records in the table `samples`.
@@ -23,6 +26,9 @@ QUANTITIES = {
     "bearers": ("bearers",),
     "dlc_queue": ("dlc_queue",),
 }
+
+#: Traces that are read as tables.
+TABLES = ("packets", "messages")
 
 #: What the vertical axis of a kind shows; of single quantities their own name.
 TITLES = {
@@ -55,7 +61,7 @@ class Part:
     """Which part of what was recorded is drawn.
 
     Attributes:
-        flow: name of a flow; `None` for all flows, links and signalling sources.
+        flow: name of a flow, a link or a signalling source; `None` for all of them.
         start_s: where the time axis begins; `None` for the first thing recorded.
         end_s: where it ends; `None` for the last.
     """
@@ -78,12 +84,12 @@ class Part:
         """
         found = recorded.filter(polars.col("replication") == 0)
         if self.flow is not None:
-            named = (polars.col("kind") == "flow") & (polars.col("name") == self.flow)
+            named = polars.col("name") == self.flow
             if not found.select(named.any()).item():
-                there = found.select(polars.concat_str("kind", "name", separator=" ")).to_series()
+                there = found.select("kind", "name").unique(maintain_order=True).rows()
                 raise UsageError(
-                    f"nothing was recorded of a flow {self.flow!r}; there are "
-                    + ", ".join(there.unique(maintain_order=True))
+                    f"nothing was recorded of {self.flow!r}; there are "
+                    + ", ".join(f"the {kind} {name!r}" for kind, name in there)
                 )
             found = found.filter(named)
         return found if self.end_s is None else found.filter(polars.col("time_s") <= self.end_s)
@@ -129,18 +135,16 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
     Raises:
         UsageError: nothing of the kind was recorded.
     """
-    if what == "packets":
-        raise UsageError(
-            f"packets are a table, not a figure; ask it: roamsim query {shlex.quote(os.fspath(results.path))} "
-            "'select * from packets'"
-        )
+    trace = next((trace for trace, quantities in QUANTITIES.items() if what in (trace, *quantities)), None)
+    if trace is None:
+        _refuse(results, what)
     samples = results.tables.get("samples")
     if samples is None or not samples.height:
-        raise UsageError(f"no time series were recorded; {_again(results, what)}")
+        raise UsageError(f"no time series were recorded; {_again(results, trace)}")
     found = samples.filter(polars.col("quantity").is_in(QUANTITIES.get(what, (what,))))
     if not found.height:
-        there = sorted(samples["quantity"].unique())
-        raise UsageError(f"nothing called {what!r} was recorded; the samples are of {', '.join(there)}")
+        there = ", ".join(sorted(samples["quantity"].unique()))
+        raise UsageError(f"nothing of {what!r} was recorded, the samples are of {there}; {_again(results, trace)}")
     # A threshold that was never set is recorded as the largest number there is.
     found = found.filter(polars.col("value") < UNSET)
     # The end of a connection that sends no data has a window too; it never moves and would only add lines.
@@ -178,8 +182,28 @@ def segments(results: Results, part: Part = ALL) -> list[Panel]:
     return _few(panels, several=several)
 
 
+def _refuse(results: Results, what: str) -> NoReturn:
+    """Says what stands in the place of a time series that there is not."""
+    if what in TABLES:
+        folder = shlex.quote(os.fspath(results.path))
+        ask = f"roamsim query {folder} 'select * from {what}'"
+        there = results.tables.get(what)
+        how = ask if there is not None and there.height else f"{_again(results, what)}, then {ask}"
+        raise UsageError(f"{what} are a table, not a figure; ask it: {how}")
+    near = difflib.get_close_matches(what, [*QUANTITIES, *(m.column for m in metrics())], n=1, cutoff=0.6)
+    column = next((m.name for m in metrics() if near == [m.column]), None)
+    meant = f"did you mean {column or near[0]}? " if near else ""
+    raise UsageError(
+        f"nothing is recorded over time under the name {what!r}; {meant}There are {', '.join(QUANTITIES)}, segments, "
+        "transactions, occupancy, and metrics such as flows.goodput_bps (`roamsim explain` lists them)"
+    )
+
+
 def _again(results: Results, what: str) -> str:
-    """How to record what is missing, in the words of what wrote the folder."""
+    """How to record what is missing, in the words of what wrote the folder; or that it was asked for in vain."""
+    given = {name for word in results.manifest.command for name in word.removeprefix("--trace=").split(",")}
+    if what in given | set(results.manifest.traces):
+        return f"--trace {what} was given, and nothing in this scenario has what it records"
     return f"run again with --trace {what}" + (" --parquet DIR" if results.manifest.kind == "run" else "")
 
 
