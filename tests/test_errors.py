@@ -197,8 +197,8 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_plot_advises_what_there_is(roamsim: Command, traced: Path, arguments: list[str], expected: str) -> None:
-    done = roamsim("plot", traced, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = roamsim("plot", traced, *arguments, code=2)
+    assert done.stdout == ""
     assert expected in " ".join(done.stderr.split())
 
 
@@ -206,4 +206,5 @@ def test_plot_advises_what_there_is(roamsim: Command, traced: Path, arguments: l
 def test_plot_takes_the_names_of_flows_and_links(
     roamsim: Command, traced: Path, what: str, name: str, tmp_path: Path
 ) -> None:
-    assert roamsim("plot", traced, "--what", what, "--flow", name, "--out", tmp_path / "x.svg").returncode == 0
+    roamsim("plot", traced, "--what", what, "--flow", name, "--out", tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").stat().st_size > 0
