@@ -5,6 +5,7 @@
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
 # make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
+# make references  run every study in short and in full, and make the results their reference
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -19,7 +20,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint figures bench validate lock clean
+.PHONY: help setup demo test fuzz lint figures bench validate references lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -90,6 +91,12 @@ bench: setup
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
 	$(BIN)/python -m validation.compare --json results/validation.json --update docs/validation.md
+
+references: setup
+	$(SAY) 'Running: every study, in short and in full (half an hour); version control shows what moved'
+	for study in mih-transport sctp-mobile-ip tcp-dect; do for level in --quick ''; do \
+		$(BIN)/roamsim study compare $$study $$level --out results/reference-$$study$$level --update || exit 1; \
+	done; done
 
 lock:
 	$(PYTHON) -m venv .venv-lock

@@ -75,6 +75,41 @@ measured = { experiment = "drops", column = "retransmissions", where = { variant
     assert outcome.statements[4]["verdict"] == "agrees"
 
 
+def test_a_curve_follows_a_formula_and_readings_are_judged_apart(page: Path, tmp_path: Path) -> None:
+    with (page / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "5"
+published = "SACK sends again what was lost."
+rule = "Retransmissions equal losses, after two and three."
+follows = ["x", 0.001]
+measured = { experiment = "drops", column = "retransmissions", where = { variant = "sack" }, x = "losses", between = [1, 4] }
+
+[[statement]]
+id = "6"
+published = "After three losses a sender waits for a timeout."
+rule = "At least one timeout."
+readings = { variant = ["sack", "reno"] }
+within = [1, inf]
+measured = { experiment = "drops", column = "timeouts", where = { variant = "{variant}", losses = "3" } }
+
+[[statement]]
+id = "7"
+published = "SACK sends two segments again."
+rule = "Two, whatever the losses."
+follows = ["2", 0.5]
+measured = { experiment = "drops", column = "retransmissions", where = { variant = "sack" }, x = "losses" }
+"""
+        )
+    found = {s["id"]: s for s in study.run(page, out=tmp_path / "out").statements}
+    # docs/fall-floyd.md: 1, 2, 3 and 4 segments are sent again.
+    assert found["5"]["verdict"] == "agrees"
+    assert found["5"]["ours"] in ("retransmissions, at 2: 2 ± 0", "retransmissions, at 3: 3 ± 0")
+    assert (found["6"]["verdict"], found["6"]["rests_on"]) == ("agrees", "variant reno alone")
+    assert (found["7"]["verdict"], found["7"]["ours"]) == ("differs", "retransmissions, at 4: 4 ± 0")
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
@@ -85,9 +120,27 @@ measured = { experiment = "drops", column = "retransmissions", where = { variant
             "statement 1: there is no experiment 'drips'",
         ),
         ("statements.toml", 'losses = "1"', 'loses = "1"', "statement 1: experiment drops has no dimension 'loses'"),
-        ("statements.toml", "within = [0, 0]\n", "", "statement 1: give a function, or what is measured and one of"),
+        (
+            "statements.toml",
+            "within = [0, 0]\n",
+            "",
+            "statement 1: what is measured has one of within, positive, rises, follows",
+        ),
         ("statements.toml", "within = [0, 0]", "within = [0]", r"statement 1: within is a range, \[least, most\]"),
-        ("statements.toml", "positive = true", "rises = true", "statement 4: rises is about a curve over x"),
+        ("statements.toml", "positive = true", 'follows = ["1 - x"]', "statement 4: follows is a formula of x and a"),
+        (
+            "statements.toml",
+            "positive = true",
+            "positive = true\nreadings = { a = [1], b = [2] }",
+            "the values of one",
+        ),
+        (
+            "statements.toml",
+            "less = {",
+            'over = { variant = "tahoe" }, less = {',
+            "statement 4: give one of less and",
+        ),
+        ("statements.toml", "positive = true", "rises = true", "statement 4: rises and follows are about a curve"),
         (
             "study.toml",
             'rows = ["variant"]',

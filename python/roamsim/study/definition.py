@@ -2,9 +2,9 @@
 
 `study.toml` holds what is run (scenarios, dimensions, experiments, sequence charts), `figures.toml` the figures, and
 `statements.toml` what the publication states, with the rule of each verdict, `coverage.toml` where each sentence and
-figure of the publication is shown. What needs code stands beside them:
+figure of the publication is shown; their entries are described in `entries`. What needs code stands beside them:
 settings that are computed, closed forms and checks in `study.py`, measurements in `statements.py`, tables and
-drawings in `exhibits.py`, or in a package `exhibits` of several files. How to write one: studies/README.md.
+drawings in `exhibits.py`, or in packages of these names of several files. How to write one: studies/README.md.
 """
 
 from __future__ import annotations
@@ -12,253 +12,62 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
 from itertools import product
 from pathlib import Path
 from string import Formatter
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from roamsim.errors import UsageError
 from roamsim.study.code import read_code
-from roamsim.study.metric import Metric, Share
+from roamsim.study.entries import (
+    LEVELS,
+    RULES,
+    Covered,
+    Curve,
+    Dimension,
+    Drawing,
+    Experiment,
+    Extent,
+    Figure,
+    Label,
+    Level,
+    Measured,
+    Parameter,
+    Sequencechart,
+    Statement,
+    Tabulation,
+    Waiting,
+)
+from roamsim.study.fitting import check
 from roamsim.vary import variation
 
-Level = Literal["quick", "full"]
-"""How much of a study is run: a short look, or the whole publication."""
-
-LEVELS: tuple[Level, ...] = ("quick", "full")
+__all__ = [
+    "LEVELS",
+    "Covered",
+    "Curve",
+    "Drawing",
+    "Experiment",
+    "Figure",
+    "Label",
+    "Level",
+    "Measured",
+    "Parameter",
+    "Point",
+    "Sequencechart",
+    "Statement",
+    "Study",
+    "Tabulation",
+    "available",
+    "load",
+    "points",
+    "replications",
+]
 
 FILES = ("study.toml", "figures.toml", "statements.toml")
 OPTIONAL_FILES = ("coverage.toml",)
-
-Label = str | float | int
-"""A value of a dimension as tables and figures show it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """One thing that an experiment varies.
-
-    Exactly one of: `choice` (named settings), `path` (a scenario value takes the values of `quick` or `full`), or
-    `function` (a function of study.py makes settings of a value and of the dimensions before it). `values` stands for
-    `quick` and `full` where both take the same.
-    """
-
-    name: str
-    choice: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    path: str = ""
-    function: str = ""
-    quick: str | Sequence[Any] = ""
-    full: str | Sequence[Any] = ""
-    values: str | Sequence[Any] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much of an experiment one level runs."""
-
-    replications: int = 1
-    set: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """A scenario with settings, run at every combination of its dimensions."""
-
-    id: str
-    title: str
-    scenario: str
-    quick: Extent
-    full: Extent
-    dimensions: Sequence[Dimension]
-    set: Mapping[str, Any] = field(default_factory=dict)
-    trace: Sequence[str] = ()
-    table: str = "signalling"  # whose rows figures and statements are about
-    tables: Sequence[str] = ()  # others that are kept
-    measure: str = ""  # of study.py: makes the rows of `table` of a finished run's tables
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A metric: a column of the result table or an expression of columns in SQL, scaled, and its name.
-
-    Where it is a share of counted trials, `trials` is the column or expression that counts them, and `column` counts
-    those that are meant.
-    """
-
-    column: str
-    label: str = ""
-    scale: float = 1.0
-    trials: str = ""
-
-    @property
-    def metric(self) -> Metric:
-        """As `Data` asks for it."""
-        return Share(self.column, self.trials) if self.trials else self.column
-
-
-@dataclass(frozen=True, slots=True)
-class Measured(Curve):
-    """What a statement measures without code: a metric of an experiment where labels are as in `where`.
-
-    Attributes:
-        experiment: whose runs.
-        where: the labels of the point.
-        less: labels that another point has instead: what is measured is the difference to it, in pairs.
-        over: the same for the ratio.
-        x: a dimension: what is measured is a curve over it.
-    """
-
-    experiment: str = ""
-    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    less: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    x: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure: `y` over `x` from the runs of some experiments, one line for each value of `series`."""
-
-    id: str
-    title: str
-    part: str
-    experiments: Sequence[str]
-    x: str
-    x_title: str
-    y: Sequence[Curve]
-    y_title: str
-    series: Sequence[str] = ()
-    series_title: str = ""
-    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    closed_form: str = ""
-    closed_form_title: str = "closed form"
-    x_scale: float = 1.0
-    logarithmic: bool = False
-    note: str = ""
-    clauses: Sequence[str] = ()  # the statements that it bears on
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One checkable clause of what the publication reports.
-
-    What is measured, and by which rule it is judged, says a `function` of statements.py; or `measured` and one of
-    `within` (a range that the value lies in), `positive` (it is above zero) and `rises` (a curve does). Several parts
-    are judged each, and the statement agrees when every one does.
-    """
-
-    id: str
-    published: str
-    rule: str
-    function: str = ""
-    measured: Sequence[Measured] = ()
-    within: Sequence[float] = ()
-    positive: bool = False
-    rises: bool = False
-    source: str = ""
-    if_differs: str = ""  # why the full run differs; its numbers are those of the full run
-    rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
-
-
-@dataclass(frozen=True, slots=True)
-class Sequencechart:
-    """A message-sequence chart of one run: the packets sent from `since_s` until `until_s`."""
-
-    id: str
-    title: str
-    scenario: str
-    nodes: Mapping[str, str]
-    until_s: float
-    part: str
-    since_s: float = 0.0
-    remark: str = ""
-    set: Mapping[str, Any] = field(default_factory=dict)
-    function: str = ""  # of study.py: settings for the values of `each`
-    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
-
-
-@dataclass(frozen=True, slots=True)
-class Tabulation:
-    """A table of the report: a function of exhibits.py makes its rows, or `cells` of an experiment fill them.
-
-    Without code it has a row for each combination of the labels of `rows`, and a column for each of the `cells` or,
-    where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval.
-    """
-
-    id: str
-    title: str
-    part: str
-    function: str = ""
-    experiment: str = ""
-    rows: Sequence[str] = ()
-    columns: str = ""
-    cells: Sequence[Curve] = ()
-    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    note: str = ""
-    folded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A picture that a function of exhibits.py draws: of all data, or of one run where it has a `scenario`.
-
-    The function gets the `Data`, or the `Result` of the run, and the values of `each`; it returns a figure of
-    matplotlib. `settings` names a function of study.py that makes settings of these values.
-    """
-
-    id: str
-    title: str
-    part: str
-    function: str
-    scenario: str = ""
-    set: Mapping[str, Any] = field(default_factory=dict)
-    settings: str = ""
-    trace: Sequence[str] = ()
-    note: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this drawing stands for
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A value the study uses, with its source.
-
-    Braces in `value` hold paths of a scenario, and are filled from the `experiment` at the level that is run.
-    """
-
-    name: str
-    value: str
-    source: str
-    experiment: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A sentence, figure or table of the publication, and where the study shows it.
-
-    Attributes:
-        published: what it is, in a few words.
-        place: where it stands in the publication.
-        statements: the ids of the statements that judge it.
-        exhibits: the ids of figures, tables, drawings and sequence charts that show it; `*` stands for any letters.
-        left_out: what of it is left out, and why.
-    """
-
-    published: str
-    place: str = ""
-    statements: Sequence[str] = ()
-    exhibits: Sequence[str] = ()
-    left_out: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Something of the publication that is not reproduced yet, and why."""
-
-    what: str
-    waits_for: str
 
 
 @dataclass(frozen=True)
@@ -458,16 +267,18 @@ def load(name: str | Path) -> Study:
     )
     if tree:
         raise UsageError(f"{folder}: unknown part {next(iter(tree))!r}")
-    _check(study, folder)
+    check(study, folder)
     return study
 
 
-def _each(entry: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _each(
+    entry: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The entries that one with `each` stands for, and the values that made them."""
     entry = dict(entry)
     each = entry.pop("each", {})
     for combination in product(*each.values()):
-        values = dict(zip(each, combination, strict=True))
+        values = {**(more or {}), **dict(zip(each, combination, strict=True))}
         yield (_filled(entry, values) if values else entry), values
 
 
@@ -519,21 +330,48 @@ def _curves(reader: _Reader, where: str, curves: Any) -> list[Curve]:
 
 
 def _statement(reader: _Reader, entry: dict[str, Any]) -> Statement:
-    entry = dict(entry)
     where = f"statement {entry.get('id', '?')}"
-    parts = entry.get("measured", [])
-    parts = parts if isinstance(parts, list) else [parts]
-    entry["measured"] = [
-        reader.entry(Measured, f"{where}, measured", part) for one in parts for part, _ in _each(one)
-    ]
-    rules = sum(bool(entry.get(rule)) for rule in ("within", "positive", "rises"))
-    if bool(entry.get("function")) == bool(parts) or rules != bool(parts):
-        raise UsageError(
-            f"{reader.folder}: {where}: give a function, or what is measured and one of within, positive, rises"
+    of_all = {rule: entry[rule] for rule in RULES if rule in entry}
+    entry = {key: value for key, value in entry.items() if key not in RULES}
+    tables = entry.get("measured", [])
+    tables = [{**of_all, **part} for part in (tables if isinstance(tables, list) else [tables])]
+    readings = entry.get("readings", {})
+    if bool(entry.get("function")) == bool(tables) or len(readings) > 1 or (of_all and not tables):
+        text = (
+            "give a function, or what is measured with a rule and, where there are readings, the values of one name"
         )
-    if "within" in entry and len(entry["within"]) != 2:
-        raise UsageError(f"{reader.folder}: {where}: within is a range, [least, most]")
-    return reader.entry(Statement, where, entry)  # type: ignore[no-any-return]
+        raise UsageError(f"{reader.folder}: {where}: {text}")
+
+    def under(values: Mapping[str, Any]) -> list[Measured]:
+        parts = [part for one in tables for part, _ in _each(one, values)]
+        return [reader.entry(Measured, f"{where}, measured", part) for part in parts]
+
+    named = [(name, value) for name, values in readings.items() for value in values]
+    entry["by_reading"] = {str(value): under({name: value}) for name, value in named}
+    entry["measured"] = [] if named else under({})
+    statement: Statement = reader.entry(Statement, where, entry)
+    for part in (*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)):
+        _check_rule(part, lambda text: UsageError(f"{reader.folder}: {where}: {text}"))
+    return statement
+
+
+def _check_rule(part: Measured, error: Callable[[str], UsageError]) -> None:
+    """Refuses a part without one rule that fits what it measures."""
+    if sum(bool(getattr(part, rule)) for rule in RULES) != 1:
+        raise error(f"what is measured has one of {', '.join(RULES)}")
+    if part.within and len(part.within) != 2:
+        raise error("within is a range, [least, most]")
+    if part.between and len(part.between) != 2:
+        raise error("between is a part of a curve, [from, until]")
+    if (
+        part.follows
+        and [isinstance(one, kind) for one, kind in zip(part.follows, (str, float), strict=False)] != [True] * 2
+    ):
+        raise error('follows is a formula of x and a tolerance, ["1 - x", 0.01]')
+    if bool(part.x) != bool(part.rises or part.follows):
+        raise error("rises and follows are about a curve over x, and the other rules about a value")
+    if part.less and part.over:
+        raise error("give one of less and over")
 
 
 class _Reader:
@@ -560,106 +398,3 @@ class _Reader:
             if name not in table and one.default is MISSING and one.default_factory is MISSING:
                 raise UsageError(f"{self.folder}: {what}: the key {name!r} is missing")
         return kind(**table)
-
-
-def _check(study: Study, folder: Path) -> None:
-    """Refuses a definition whose parts do not fit together."""
-
-    def refuse(text: str) -> None:
-        raise UsageError(f"{folder}: {text}")
-
-    kinds = (
-        [e.id for e in study.experiments],
-        [f.id for f in study.figures],
-        [s.id for s in study.statements],
-        [s.id for s in study.sequences],
-        [t.id for t in study.tables],
-        [d.id for d in study.drawings],
-    )
-    for ids in kinds:
-        for name in ids:
-            if ids.count(name) > 1:
-                refuse(f"the id {name!r} is there twice")
-    called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
-    called += [s.function for s in study.sequences]
-    called += [d.settings for d in study.drawings]
-    called += [e.measure for e in study.experiments]
-    called += [d.function for e in study.experiments for d in e.dimensions]
-    measured = [s.function for s in study.statements]
-    shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
-    for module, file, names in (
-        (study.code, "study.py", called),
-        (study.measurements, "statements.py", measured),
-        (study.exhibits, "exhibits.py", shown),
-    ):
-        for name in filter(None, names):
-            if not callable(getattr(module, name, None)):
-                refuse(f"{file} has no function {name!r}")
-    _check_declared(study, refuse)
-    drawn = [d for d in study.drawings if d.scenario]
-    runnable: list[Experiment | Sequencechart | Drawing] = [*study.experiments, *study.sequences, *drawn]
-    for of in runnable:
-        if not study.scenario_path(of).is_file():
-            refuse(f"{of.id}: there is no file {of.scenario}")
-    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
-    for experiment in study.experiments:
-        for d in experiment.dimensions:
-            if sum(map(bool, (d.choice, d.path, d.function))) != 1:
-                refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
-            if not d.choice and bool(d.values) == bool(d.quick and d.full):
-                refuse(f"experiment {experiment.id}, dimension {d.name}: give the values, or those of quick and full")
-    for entry in study.coverage:
-        for name in entry.statements:
-            if name not in kinds[2]:
-                refuse(f"coverage of {entry.published!r}: there is no statement {name!r}")
-        for pattern in entry.exhibits:
-            if not fnmatch.filter(study.exhibit_ids, pattern):
-                refuse(f"coverage of {entry.published!r}: there is no figure, table, drawing or sequence {pattern!r}")
-        if not (entry.statements or entry.exhibits or entry.left_out):
-            refuse(f"coverage of {entry.published!r}: give statements, exhibits, or what is left out and why")
-    elements: list[Sequencechart | Tabulation | Drawing] = [*study.sequences, *study.tables, *study.drawings]
-    for element in elements:
-        if element.part not in study.parts:
-            refuse(f"{element.id}: there is no part {element.part!r} in [study.parts]")
-    for parameter in study.parameters:
-        if parameter.experiment and parameter.experiment not in dimensions:
-            refuse(f"parameter {parameter.name}: there is no experiment {parameter.experiment!r}")
-    for figure in study.figures:
-        for experiment_id in figure.experiments:
-            if experiment_id not in dimensions:
-                refuse(f"figure {figure.id}: there is no experiment {experiment_id!r}")
-            for name in (figure.x, *figure.series, *figure.where):
-                if name not in dimensions[experiment_id] and name != "experiment":
-                    refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
-        for clause in figure.clauses:
-            if clause not in kinds[2]:
-                refuse(f"figure {figure.id}: there is no statement {clause!r}")
-        if figure.part not in study.parts:
-            refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")
-
-
-def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
-    """Refuses statements and tables that ask for experiments and dimensions that are not there."""
-    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
-
-    def known(where: str, experiment: str, names: Iterable[str]) -> None:
-        if experiment not in dimensions:
-            refuse(f"{where}: there is no experiment {experiment!r}")
-        for name in names:
-            if name not in dimensions[experiment]:
-                refuse(f"{where}: experiment {experiment} has no dimension {name!r}")
-
-    for statement in study.statements:
-        for part in statement.measured:
-            where = f"statement {statement.id}"
-            known(where, part.experiment, [*part.where, *part.less, *part.over, *([part.x] if part.x else [])])
-            if bool(part.x) != statement.rises:
-                refuse(f"{where}: rises is about a curve over x, and the other rules are about a value")
-            if part.less and part.over:
-                refuse(f"{where}: give one of less and over")
-    for table in study.tables:
-        if table.cells:
-            names = [*table.rows, *table.where, *([table.columns] if table.columns else [])]
-            known(f"table {table.id}", table.experiment, names)
-            if not table.rows:
-                refuse(f"table {table.id}: the dimensions of its rows are missing")

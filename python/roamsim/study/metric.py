@@ -84,10 +84,11 @@ def values_of(rows: Sequence[Row], metric: Metric) -> list[float]:
 
 def _computed(rows: Sequence[Row], expression: str) -> list[Any]:
     """An expression of columns, for each row."""
-    used = [name for name in rows[0] if name in expression]
+    used = [name for name in rows[0] if name in expression] or list(rows[0])
     frame = polars.DataFrame([[row.get(name) for row in rows] for name in used], schema=used, strict=False)
     try:
-        return frame.select(polars.sql_expr(expression)).to_series().to_list()
+        # As a column more, so that an expression of no column has a value in each row, too.
+        return frame.with_columns(polars.sql_expr(expression).alias("the value")).get_column("the value").to_list()
     except polars.exceptions.PolarsError as error:
         why = str(error).partition(";")[0].partition("\n")[0]
         raise UsageError(

@@ -71,18 +71,6 @@ def onset_without_limiter(data: Data) -> Finding:
     return by_timeout(measure)
 
 
-def tcp_saturates(data: Data) -> Finding:
-    """8b."""
-    parts = []
-    for size in SIZES:
-        at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
-        most = data.estimate("congestion", lambda row: row["peer_throughput_bps"] / 1e3, **at)
-        parts.append(within(most, 900, 1000, f"indications of {size} B: throughput (kb/s)"))
-        parts.append(within(data.estimate("congestion", "success_rate", **at), 0.9995, 1.0, "success"))
-        parts.append(within(data.estimate("congestion", "mean_delay_s", **at), 1.0, math.inf, "delay (s)"))
-    return every(parts)
-
-
 def limiter_like_tcp(data: Data) -> Finding:
     """8c."""
 
@@ -223,21 +211,6 @@ def overhead_rises_beyond_600(data: Data) -> Finding:
         return every(parts)
 
     return by_timeout(measure)
-
-
-def segments_carry_several(data: Data) -> Finding:
-    """8l."""
-    parts = []
-    for size in SIZES:
-        at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": "TCP"}
-        few, many = (
-            data.by_replication("congestion", "tcp_segments_per_message", offered_kbps=load, **at)
-            for load in (50, 1500)
-        )
-        parts.append(
-            positive(paired(lambda a, b: a - b, few, many), f"{size} B: segments a message at 50 less at 1500 kb/s")
-        )
-    return every(parts)
 
 
 def _load_over_throughput(row: Row) -> float:

@@ -16,31 +16,6 @@ def _constant(value: float, _: float) -> float:
     return value
 
 
-def _regime_success(data: Data, low_s: float, high_s: float, formula: Callable[[float], float]) -> Finding:
-    readings = {}
-    for policy in ("acked", "strict", "open"):
-        parts = []
-        for percent in (10, 20):
-            curve = data.curve(
-                "rtt-ack", "success_rate", "rtt", kind="request", validity=policy, loss_percent=percent
-            )
-            inside = {rtt: estimate for rtt, estimate in curve.items() if low_s < rtt < high_s}
-            expected = formula(percent / 100)
-            parts.append(follows(inside, partial(_constant, expected), 0.01, f"p = {percent} %"))
-        readings[policy] = every(parts)
-    return either(readings, "policy")
-
-
-def ack_request_success_second(data: Data) -> Finding:
-    """2c."""
-    return _regime_success(data, 0.2, 0.395, lambda p: (1 - p**2) ** 2)
-
-
-def ack_request_success_third(data: Data) -> Finding:
-    """2d."""
-    return _regime_success(data, 0.4, 0.6, lambda p: (1 - p) ** 2)
-
-
 def delays_converge(data: Data) -> Finding:
     """2f."""
 
@@ -90,17 +65,6 @@ def printed_overheads(data: Data) -> Finding:
             )
             exact = partial(_constant, form(percent / 100))
             parts.append(follows(_inside(curve, regime), exact, 0.02, f"{name} regime, p = {percent} %"))
-    return every(parts)
-
-
-def success_over_round_trip(data: Data) -> Finding:
-    """2h."""
-    parts = []
-    for percent in (0, 10, 20):
-        curve = data.curve(
-            "rtt-ack", "success_rate", "rtt", kind="indication", validity="acked", loss_percent=percent
-        )
-        parts.append(follows(curve, partial(_constant, 1 - (percent / 100) ** 3), 0.01, f"p = {percent} %"))
     return every(parts)
 
 

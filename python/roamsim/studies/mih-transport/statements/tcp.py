@@ -76,19 +76,6 @@ def tcp_requests_below(data: Data) -> Finding:
     return every(parts)
 
 
-def duplicates_add_delay(data: Data) -> Finding:
-    """5d."""
-    parts = []
-    for max_rto in data.labels("first-tcp", "max_rto"):
-        plain, acked = (
-            data.by_replication(experiment, "mean_delay_s", kind="indication", max_rto=max_rto, loss=0.5)
-            for experiment in ("first-tcp", "first-tcp-ack")
-        )
-        added = paired(lambda a, b: b - a, plain, acked)
-        parts.append(positive(added, f"{max_rto}, delay (s) with less without MIH ACK at 50 % loss"))
-    return every(parts)
-
-
 def response_delay_falls_again(data: Data) -> Finding:
     """5e."""
 

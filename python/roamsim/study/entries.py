@@ -1,0 +1,255 @@
+"""The entries of a study's definition: what its files may say, one class a kind of table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from roamsim.study.metric import Metric, Share
+
+Level = Literal["quick", "full"]
+"""How much of a study is run: a short look, or the whole publication."""
+
+LEVELS: tuple[Level, ...] = ("quick", "full")
+
+#: The rules of statements without code.
+RULES = ("within", "positive", "rises", "follows")
+
+Label = str | float | int
+"""A value of a dimension as tables and figures show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One thing that an experiment varies.
+
+    Exactly one of: `choice` (named settings), `path` (a scenario value takes the values of `quick` or `full`), or
+    `function` (a function of study.py makes settings of a value and of the dimensions before it). `values` stands for
+    `quick` and `full` where both take the same.
+    """
+
+    name: str
+    choice: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    path: str = ""
+    function: str = ""
+    quick: str | Sequence[Any] = ""
+    full: str | Sequence[Any] = ""
+    values: str | Sequence[Any] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of an experiment one level runs."""
+
+    replications: int = 1
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A scenario with settings, run at every combination of its dimensions."""
+
+    id: str
+    title: str
+    scenario: str
+    quick: Extent
+    full: Extent
+    dimensions: Sequence[Dimension]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    trace: Sequence[str] = ()
+    table: str = "signalling"  # whose rows figures and statements are about
+    tables: Sequence[str] = ()  # others that are kept
+    measure: str = ""  # of study.py: makes the rows of `table` of a finished run's tables
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A metric: a column of the result table or an expression of columns in SQL, scaled, and its name.
+
+    Where it is a share of counted trials, `trials` is the column or expression that counts them, and `column` counts
+    those that are meant.
+    """
+
+    column: str
+    label: str = ""
+    scale: float = 1.0
+    trials: str = ""
+
+    @property
+    def metric(self) -> Metric:
+        """As `Data` asks for it."""
+        return Share(self.column, self.trials) if self.trials else self.column
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Curve):
+    """What a statement measures without code, a metric of an experiment where labels are as in `where`; its rule.
+
+    Attributes:
+        experiment: whose runs.
+        where: the labels of the point.
+        less: labels that another point has instead, or its `experiment`: what is measured is the difference to it, in
+            pairs.
+        over: the same for the ratio.
+        x: a dimension: what is measured is a curve over it.
+        between: where the curve is looked at, both ends left out.
+        within: the range that the value lies in.
+        positive: whether the value is above zero.
+        rises: whether the curve rises.
+        follows: a formula of `x` in SQL, and how far the curve may be from it.
+    """
+
+    experiment: str = ""
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    less: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    x: str = ""
+    between: Sequence[float] = ()
+    within: Sequence[float] = ()
+    positive: bool = False
+    rises: bool = False
+    follows: Sequence[Any] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: `y` over `x` from the runs of some experiments, one line for each value of `series`."""
+
+    id: str
+    title: str
+    part: str
+    experiments: Sequence[str]
+    x: str
+    x_title: str
+    y: Sequence[Curve]
+    y_title: str
+    series: Sequence[str] = ()
+    series_title: str = ""
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    closed_form: str = ""
+    closed_form_title: str = "closed form"
+    x_scale: float = 1.0
+    logarithmic: bool = False
+    note: str = ""
+    clauses: Sequence[str] = ()  # the statements that it bears on
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One checkable clause of what the publication reports.
+
+    What is measured, and by which rule it is judged, says a `function` of statements.py or, without code, what is
+    `measured`: several parts are judged each, and the statement agrees when every one does; a rule that stands beside
+    them is that of all. `readings` names what the publication leaves open and its values: the parts, whose braces
+    they fill, are judged under each, and the statement agrees when they do under one, on which it then rests.
+    """
+
+    id: str
+    published: str
+    rule: str
+    function: str = ""
+    measured: Sequence[Measured] = ()
+    readings: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    by_reading: Mapping[str, Sequence[Measured]] = field(default_factory=dict)  # what is measured under each of them
+    source: str = ""
+    if_differs: str = ""  # why the full run differs; its numbers are those of the full run
+    rests_on: str = ""  # what the verdict takes beyond the publication: a parameter left open, a policy, a condition
+
+
+@dataclass(frozen=True, slots=True)
+class Sequencechart:
+    """A message-sequence chart of one run: the packets sent from `since_s` until `until_s`."""
+
+    id: str
+    title: str
+    scenario: str
+    nodes: Mapping[str, str]
+    until_s: float
+    part: str
+    since_s: float = 0.0
+    remark: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    function: str = ""  # of study.py: settings for the values of `each`
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this chart stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulation:
+    """A table of the report: a function of exhibits.py makes its rows, or `cells` of an experiment fill them.
+
+    Without code it has a row for each combination of the labels of `rows`, and a column for each of the `cells` or,
+    where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval.
+    """
+
+    id: str
+    title: str
+    part: str
+    function: str = ""
+    experiment: str = ""
+    rows: Sequence[str] = ()
+    columns: str = ""
+    cells: Sequence[Curve] = ()
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture that a function of exhibits.py draws: of all data, or of one run where it has a `scenario`.
+
+    The function gets the `Data`, or the `Result` of the run, and the values of `each`; it returns a figure of
+    matplotlib. `settings` names a function of study.py that makes settings of these values.
+    """
+
+    id: str
+    title: str
+    part: str
+    function: str
+    scenario: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    settings: str = ""
+    trace: Sequence[str] = ()
+    note: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of `each` that this drawing stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value the study uses, with its source.
+
+    Braces in `value` hold paths of a scenario, and are filled from the `experiment` at the level that is run.
+    """
+
+    name: str
+    value: str
+    source: str
+    experiment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A sentence, figure or table of the publication, and where the study shows it.
+
+    Attributes:
+        published: what it is, in a few words.
+        place: where it stands in the publication.
+        statements: the ids of the statements that judge it.
+        exhibits: the ids of figures, tables, drawings and sequence charts that show it; `*` stands for any letters.
+        left_out: what of it is left out, and why.
+    """
+
+    published: str
+    place: str = ""
+    statements: Sequence[str] = ()
+    exhibits: Sequence[str] = ()
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something of the publication that is not reproduced yet, and why."""
+
+    what: str
+    waits_for: str

@@ -1,0 +1,119 @@
+"""Whether the parts of a study's definition fit together: ids, functions, dimensions, files."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamsim.errors import UsageError
+from roamsim.study.entries import Drawing, Experiment, Sequencechart, Tabulation
+
+if TYPE_CHECKING:
+    from roamsim.study.definition import Study
+
+
+def check(study: Study, folder: Path) -> None:
+    """Refuses a definition whose parts do not fit together.
+
+    Raises:
+        UsageError: the text says which.
+    """
+
+    def refuse(text: str) -> None:
+        raise UsageError(f"{folder}: {text}")
+
+    kinds = (
+        [e.id for e in study.experiments],
+        [f.id for f in study.figures],
+        [s.id for s in study.statements],
+        [s.id for s in study.sequences],
+        [t.id for t in study.tables],
+        [d.id for d in study.drawings],
+    )
+    for ids in kinds:
+        for name in ids:
+            if ids.count(name) > 1:
+                refuse(f"the id {name!r} is there twice")
+    called = [study.checks, study.describe_packet, *(f.closed_form for f in study.figures)]
+    called += [s.function for s in study.sequences]
+    called += [d.settings for d in study.drawings]
+    called += [e.measure for e in study.experiments]
+    called += [d.function for e in study.experiments for d in e.dimensions]
+    measured = [s.function for s in study.statements]
+    shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
+    for module, file, names in (
+        (study.code, "study.py", called),
+        (study.measurements, "statements.py", measured),
+        (study.exhibits, "exhibits.py", shown),
+    ):
+        for name in filter(None, names):
+            if not callable(getattr(module, name, None)):
+                refuse(f"{file} has no function {name!r}")
+    _check_declared(study, refuse)
+    drawn = [d for d in study.drawings if d.scenario]
+    runnable: list[Experiment | Sequencechart | Drawing] = [*study.experiments, *study.sequences, *drawn]
+    for of in runnable:
+        if not study.scenario_path(of).is_file():
+            refuse(f"{of.id}: there is no file {of.scenario}")
+    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
+    for experiment in study.experiments:
+        for d in experiment.dimensions:
+            if sum(map(bool, (d.choice, d.path, d.function))) != 1:
+                refuse(f"experiment {experiment.id}, dimension {d.name}: give one of choice, path, function")
+            if not d.choice and bool(d.values) == bool(d.quick and d.full):
+                refuse(f"experiment {experiment.id}, dimension {d.name}: give the values, or those of quick and full")
+    for entry in study.coverage:
+        for name in entry.statements:
+            if name not in kinds[2]:
+                refuse(f"coverage of {entry.published!r}: there is no statement {name!r}")
+        for pattern in entry.exhibits:
+            if not fnmatch.filter(study.exhibit_ids, pattern):
+                refuse(f"coverage of {entry.published!r}: there is no figure, table, drawing or sequence {pattern!r}")
+        if not (entry.statements or entry.exhibits or entry.left_out):
+            refuse(f"coverage of {entry.published!r}: give statements, exhibits, or what is left out and why")
+    elements: list[Sequencechart | Tabulation | Drawing] = [*study.sequences, *study.tables, *study.drawings]
+    for element in elements:
+        if element.part not in study.parts:
+            refuse(f"{element.id}: there is no part {element.part!r} in [study.parts]")
+    for parameter in study.parameters:
+        if parameter.experiment and parameter.experiment not in dimensions:
+            refuse(f"parameter {parameter.name}: there is no experiment {parameter.experiment!r}")
+    for figure in study.figures:
+        for experiment_id in figure.experiments:
+            if experiment_id not in dimensions:
+                refuse(f"figure {figure.id}: there is no experiment {experiment_id!r}")
+            for name in (figure.x, *figure.series, *figure.where):
+                if name not in dimensions[experiment_id] and name != "experiment":
+                    refuse(f"figure {figure.id}: experiment {experiment_id} has no dimension {name!r}")
+        for clause in figure.clauses:
+            if clause not in kinds[2]:
+                refuse(f"figure {figure.id}: there is no statement {clause!r}")
+        if figure.part not in study.parts:
+            refuse(f"figure {figure.id}: there is no part {figure.part!r} in [study.parts]")
+
+
+def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
+    """Refuses statements and tables that ask for experiments and dimensions that are not there."""
+    dimensions = {e.id: {d.name for d in e.dimensions} for e in study.experiments}
+
+    def known(where: str, experiment: str, names: Iterable[str]) -> None:
+        if experiment not in dimensions:
+            refuse(f"{where}: there is no experiment {experiment!r}")
+        for name in names:
+            if name not in dimensions[experiment]:
+                refuse(f"{where}: experiment {experiment} has no dimension {name!r}")
+
+    for statement in study.statements:
+        for part in (*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)):
+            where = f"statement {statement.id}"
+            known(where, part.experiment, [*part.where, *([part.x] if part.x else [])])
+            other = {**part.less, **part.over}
+            known(where, str(other.pop("experiment", part.experiment)), other)
+    for table in study.tables:
+        if table.cells:
+            names = [*table.rows, *table.where, *([table.columns] if table.columns else [])]
+            known(f"table {table.id}", table.experiment, names)
+            if not table.rows:
+                refuse(f"table {table.id}: the dimensions of its rows are missing")
