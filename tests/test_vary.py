@@ -25,9 +25,23 @@ def test_a_range_keeps_its_unit() -> None:
     assert toml("rate=1.5Mb/s:3Mb/s:0.5Mb/s") == ["1.5Mb/s", "2Mb/s", "2.5Mb/s", "3Mb/s"]
 
 
-def test_a_range_may_fall_and_stops_before_an_end_that_no_step_reaches() -> None:
+def test_a_range_may_fall() -> None:
     assert toml("x=3:1:-1") == ["3", "2", "1"]
-    assert toml("x=0:1:0.3") == ["0", "0.3", "0.6", "0.9"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "ranges"),
+    [
+        ("1ms:6ms:2ms", "1ms:5ms:2ms or 1ms:7ms:2ms"),
+        ("0:1:0.3", "0:0.9:0.3 or 0:1.2:0.3"),
+        ("5:1:-3", "5:2:-3 or 5:-1:-3"),
+        ("1:2:3", "1:1:3 or 1:4:3"),
+    ],
+)
+def test_a_range_whose_end_no_step_reaches_is_refused(spec: str, ranges: str) -> None:
+    with pytest.raises(UsageError, match="falls on its end") as caught:
+        toml(f"x={spec}")
+    assert f"write {ranges}" in str(caught.value)
 
 
 def test_a_list_may_hold_words_ranges_and_tables() -> None:

@@ -49,10 +49,11 @@ def _tcp(run: Run) -> dict[str, object]:
         "initial_rto": "3s",
         "clock_granularity": "1ms",
         "delayed_ack": run.ack_every == 2,
-        "delayed_ack_timeout": "100ms",
         "timestamps": False,
-        "limited_transmit": True,
+        "limited_transmit": run.variant != "tahoe",
     }
+    if run.ack_every == 2:
+        transport["delayed_ack_timeout"] = "100ms"
     if run.ssthresh:
         transport["initial_ssthresh"] = f"{run.ssthresh * MSS_BYTES}B"
     if run.variant == "vegas":
@@ -63,6 +64,7 @@ def _tcp(run: Run) -> dict[str, object]:
 
 
 def _sctp(run: Run) -> dict[str, object]:
+    delay = {"sack_delay": "100ms"} if run.ack_every > 1 else {}
     return {
         "protocol": "sctp",
         "mtu": f"{MSS_BYTES + SCTP_HEADER_BYTES}B",
@@ -73,7 +75,7 @@ def _sctp(run: Run) -> dict[str, object]:
         "rto_min": "200ms",
         "rto_max": "60s",
         "sack_frequency": run.ack_every,
-        "sack_delay": "100ms",
+        **delay,
         "clock_granularity": "1ms",
     }
 

@@ -77,6 +77,12 @@ class Scenario:
     def duration_s(self) -> float:
         """Simulated time in seconds."""
     @property
+    def meetings_in_step(self) -> list[tuple[str, str, list[str]]]:
+        """Queues that the data of several flows pass with nothing random on their way.
+
+        For each the link and the node that sends there, as in the table `drops`, and the names of the flows.
+        """
+    @property
     def canonical(self) -> str:
         """The scenario as JSON with sorted keys, after overrides."""
     @property

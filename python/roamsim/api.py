@@ -176,8 +176,8 @@ def sweep(
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: for each dotted path a list of values, or a text of values and ranges: `{"link.path.delay":
-            "10ms:100ms:10ms", "flow.ftp.transport.variant": ["reno", "newreno"]}`. A range's end belongs to it when
-            a step falls on it; steps are exact decimals. Several paths make the product.
+            "10ms:100ms:10ms", "flow.ftp.transport.variant": ["reno", "newreno"]}`. A step falls on a
+            range's end, which belongs to it; steps are exact decimals. Several paths make the product.
         set: values to replace at every point.
         replications: independent repetitions of each point; 1 unless a precision is asked for.
         precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the

@@ -45,6 +45,8 @@ def summary(result: Result, scenario: Scenario) -> None:
                 frame, identity = _handovers(frame, identity, result.replications)
             _print(console, _table(heading, frame, identity, columns, rows))
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    for sentence in _in_step(result, scenario):
+        console.print(Text(sentence), soft_wrap=True)
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
         console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
@@ -156,6 +158,22 @@ class _Bar:
     def stop(self) -> None:
         if self._bar is not None and self._started:
             self._bar.stop()
+
+
+def _in_step(result: Result, scenario: Scenario) -> list[str]:
+    """A sentence where flows in step met a queue that overflowed: who loses there is a matter of phase."""
+    drops = result.tables["drops"]
+    full = set(drops.filter(polars.col("reason") == "queue full").select("name", "node").iter_rows())
+    met = [(link, node, flows) for link, node, flows in scenario.meetings_in_step if (link, node) in full]
+    if not met:
+        return []
+    queues = ", ".join(f"{link} at {node} ({len(flows)} flows)" for link, node, flows in met[:3])
+    more = f" and {len(met) - 3} more" if len(met) > 3 else ""
+    return [
+        f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
+        "the phases of their packets decide who loses. Before you compare them, give the sources a "
+        "packet_processing_time, as docs/models/links.md says."
+    ]
 
 
 Show = Callable[[float], str]

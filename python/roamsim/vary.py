@@ -75,7 +75,8 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
     Args:
         path: dotted path into the scenario.
         spec: a text of values and ranges separated by commas, such as `tahoe,reno`, `0:0.5:0.01` (start, end,
-            step; the end belongs to it when a step falls on it) or `10ms:100ms:10ms`; or a sequence of values.
+            step; a step falls on the end, which belongs to the range) or `10ms:100ms:10ms`; or a sequence of
+            values.
 
     Raises:
         UsageError: a malformed range, or a value twice.
@@ -166,6 +167,13 @@ def _range(path: str, item: str) -> list[Value]:
     count = int((end - start) / step) + 1
     if count > LIMIT:
         raise UsageError(f"{path}: {item!r} has {count} values, more than {LIMIT}")
+    last = start + (count - 1) * step
+    if last != end:
+        first, before, behind, by = (_decimal(value, unit).toml for value in (start, last, last + step, step))
+        raise UsageError(
+            f"{path}: no step of {item!r} falls on its end: {before} is the last value before it; "
+            f"write {first}:{before}:{by} or {first}:{behind}:{by}"
+        )
     return [_decimal(start + k * step, unit) for k in range(count)]
 
 

@@ -19,6 +19,15 @@ pub enum Distribution {
         /// Mean value.
         mean: u64,
     },
+    /// Exponential of this mean, rounded to the nearest whole; what falls below `min` or above `max` becomes that.
+    BoundedExponential {
+        /// Mean value before the bounds.
+        mean: u64,
+        /// Least value.
+        min: u64,
+        /// Greatest value.
+        max: u64,
+    },
     /// Geometric on 1, 2, ...: trials up to and with the first success, of probability 1 / mean.
     Geometric {
         /// Mean value, at least 1.
@@ -33,6 +42,9 @@ impl Distribution {
             Distribution::Constant(value) => value,
             Distribution::Uniform { min, max } => min + random.below((max - min).saturating_add(1)),
             Distribution::Exponential { mean } => (random.exponential(mean as f64) + 0.5) as u64,
+            Distribution::BoundedExponential { mean, min, max } => {
+                Distribution::Exponential { mean }.sample(random).clamp(min, max.max(min))
+            }
             Distribution::Geometric { mean: 0 | 1 } => 1,
             Distribution::Geometric { mean } => {
                 // P(X > k) = (1 - 1/mean)^k.
@@ -65,6 +77,12 @@ mod tests {
         let sum: u64 = (0..100_000).map(|_| exponential.sample(&mut random)).sum();
         // Standard error of the mean: 1e6 / sqrt(1e5) = 3162.
         assert!((sum as f64 / 1e5 - 1e6).abs() < 12_000.0, "{sum}");
+        let bounded = Distribution::BoundedExponential { mean: 1000, min: 100, max: 2000 };
+        let draws: Vec<u64> = (0..100_000).map(|_| bounded.sample(&mut random)).collect();
+        // 1 - e^-0.1 (0.0952) of them are 100 and e^-2 (0.1353) are 2000, within four standard errors (0.0043).
+        let share = |value| draws.iter().filter(|&&draw| draw == value).count() as f64 / 1e5;
+        assert!((share(100) - 0.0952).abs() < 0.0043 && (share(2000) - 0.1353).abs() < 0.0043);
+        assert!(draws.iter().all(|draw| (100..=2000).contains(draw)));
         let geometric = Distribution::Geometric { mean: 50 };
         let draws: Vec<u64> = (0..100_000).map(|_| geometric.sample(&mut random)).collect();
         // Standard deviation sqrt(50 * 49) = 49.5: standard error 0.157. One in 50 is 1: 2000, deviation 44.

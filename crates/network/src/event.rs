@@ -23,6 +23,8 @@ pub enum Event {
     MobilityAgent(u32),
     /// A mobile node of Mobile IP.
     MobileNode(u32),
+    /// A node that has worked on a packet.
+    Node(u32),
 }
 
 impl Event {
@@ -39,6 +41,7 @@ impl Event {
             Event::Sctp(number) => (7, number),
             Event::MobilityAgent(number) => (8, number),
             Event::MobileNode(number) => (9, number),
+            Event::Node(number) => (10, number),
         };
         kind << 32 | u64::from(number)
     }

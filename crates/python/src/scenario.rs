@@ -53,11 +53,20 @@ impl Scenario {
         self.scenario.general.duration.as_secs_f64()
     }
 
+    /// Where the data of several flows pass a drop-tail queue with nothing random on their way: the link, the node
+    /// that sends there, and the flows.
+    #[getter]
+    fn meetings_in_step(&self) -> Vec<(String, String, Vec<String>)> {
+        let meetings = self.scenario.meetings_in_step().into_iter();
+        meetings.map(|meeting| (meeting.link, meeting.node, meeting.flows)).collect()
+    }
+
     /// Its tree after overrides, as JSON with sorted keys.
     #[getter]
     fn canonical(&self) -> &str {
         self.scenario.canonical_json()
     }
+
     /// Digest of the canonical tree and the simulator's version: what a run depends on beside seed and replication.
     #[getter]
     fn fingerprint(&self) -> String {

@@ -8,6 +8,7 @@ mod files;
 pub mod model;
 mod overrides;
 mod parse;
+mod phase;
 mod profile;
 mod reference;
 mod results;
@@ -22,6 +23,7 @@ mod validate;
 pub use diagnostics::{Diagnostics, Problem};
 pub use model::scenario::Scenario;
 pub use parse::Format;
+pub use phase::Meeting;
 pub use reference::schema_markdown;
 pub use schema::schema;
 

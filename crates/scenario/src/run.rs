@@ -343,8 +343,9 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Outcome, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roamsim_network::packet::PacketId;
-    use roamsim_network::topology::NodeId;
+    use roamsim_network::Network;
+    use roamsim_network::packet::{IpVersion, PacketId};
+    use roamsim_network::topology::{NodeId, Topology};
 
     #[test]
     fn the_story_names_packets_without_an_end() {
@@ -353,18 +354,23 @@ mod tests {
             time: Time::from_ns(5),
             event,
             node: NodeId(0),
-            place: String::new(),
+            way: None,
+            reason: None,
             protocol: "udp",
             description: "message".to_owned(),
             size_bytes: 48,
         };
-        let story = unfinished(&[
+        let mut topology = Topology::default();
+        topology.add_node("phone");
+        let world = World::new(Network::new(topology, IpVersion::V6));
+        let rows = [
             row(0, PacketEvent::Sent),
             row(1, PacketEvent::Sent),
             row(0, PacketEvent::Dropped),
             row(1, PacketEvent::Transmitted),
-        ]);
+        ];
+        let story = unfinished(&world, &rows);
         assert!(!story.contains("packet 0 "), "{story}");
-        assert!(story.contains("packet 1 0.000000005s transmitted"), "{story}");
+        assert!(story.contains("packet 1 0.000000005s transmitted at phone: message"), "{story}");
     }
 }

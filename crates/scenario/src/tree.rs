@@ -167,10 +167,7 @@ impl TomlReader {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
             DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
                 Ok(number) => Value::Integer(number),
-                Err(_) => {
-                    problems.add(Problem::new("this number is too large").at(place));
-                    return None;
-                }
+                Err(_) => Value::Float(beyond_integers(number.as_str(), number.radix())),
             },
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => Value::Float(number),
@@ -204,6 +201,18 @@ impl TomlReader {
     }
 }
 
+/// A whole number that is too large for one. As a float it comes to the key that it stands for, which refuses it by name.
+fn beyond_integers(text: &str, radix: u32) -> f64 {
+    if radix == 10
+        && let Ok(value) = text.parse()
+    {
+        return value;
+    }
+    let digits = text.chars().filter_map(|digit| digit.to_digit(radix));
+    let value = digits.fold(0.0, |value, digit| value * f64::from(radix) + f64::from(digit));
+    if text.starts_with('-') { -value } else { value }
+}
+
 /// Reads JSON. A syntax error is reported, and gives `None`.
 pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Option<Node> {
     match serde_json::from_str::<JsonNode>(text) {
@@ -217,8 +226,11 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
             // serde_json ends its messages with the position, which the place shows.
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-            let place = Place::new(source, offset..offset + 1);
-            problems.add(Problem::new(format!("invalid JSON: {message}")).at(Some(place)));
+            // Where the text ends too early, its last line with something on it is shown; of an empty one, its name.
+            let written = text.trim_end();
+            let offset = offset.min(written.len().saturating_sub(1));
+            let place = (!written.is_empty()).then(|| Place::new(source, offset..offset + 1));
+            problems.add(Problem::new(format!("invalid JSON: {message}")).at(place));
             None
         }
     }
@@ -261,9 +273,8 @@ impl<'de> Deserialize<'de> for JsonNode {
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<JsonNode, E> {
-                i64::try_from(number)
-                    .map_err(|_| E::custom("this number is too large"))
-                    .and_then(|number| plain(Value::Integer(number)))
+                // As in TOML, and as JSON's parser does with still larger ones.
+                plain(i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer))
             }
 
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<JsonNode, E> {

@@ -34,7 +34,7 @@ fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn outcome(scenario: &Scenario, seed: u64, replication: u64, trace: Trace, fingerprints: bool) -> Outcome {
-    run(scenario, Options { seed, replication, trace, fingerprints, capture: None })
+    run(scenario, Options { seed, replication, trace, fingerprints, ..Options::default() })
         .expect("the run succeeds")
 }
 

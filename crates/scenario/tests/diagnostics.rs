@@ -243,6 +243,156 @@ fn json_has_paths_instead_of_lines() {
     insta::assert_snapshot!(format!("{values}\n{syntax}"));
 }
 
+/// The problems of a good scenario with one text replaced: one, of this message.
+fn check_refusals(scenario: &str, cases: &[(&str, &str, &str)]) {
+    for &(good, bad, said) in cases {
+        assert_eq!(scenario.matches(good).count(), 1, "{good}");
+        let error = Scenario::parse(&scenario.replace(good, bad), "scenario.toml", Format::Toml, &[]);
+        let error = error.map(|_| ()).expect_err(bad);
+        let [problem] = error.problems() else { panic!("one problem, not {error}") };
+        assert!(problem.message().contains(said), "{error}");
+        assert!(!problem.key_path().is_empty(), "{error}");
+    }
+}
+
+#[test]
+fn what_would_have_no_effect_is_refused() {
+    check_refusals(
+        GOOD,
+        &[
+            (
+                "start = \"0s\"",
+                "start = { distribution = \"uniform\", min = \"50s\", max = \"1min\" }",
+                "this may never start: the run ends after 60s",
+            ),
+            (
+                "start = \"0s\"",
+                "start = { distribution = \"exponential\", mean = \"5s\" }, stop = \"50s\"",
+                "an exponential `start` may be later than any `stop`",
+            ),
+            (
+                "start = \"0s\"",
+                "start = { distribution = \"uniform\", min = \"5s\", max = \"1s\" }",
+                "`min` is larger than `max`",
+            ),
+            (
+                "probability = 0.01",
+                "probability = 0.01, start = \"60s\"",
+                "this never starts: the run ends after 60s",
+            ),
+            (
+                "delay = \"20ms\"",
+                "delay = \"20ms\"\noutages = [{ start = \"2min\", duration = \"1s\" }]",
+                "this never starts: the run ends after 60s",
+            ),
+            (
+                "min_rto = \"200ms\"",
+                "variant = \"reno\", fast_convergence = false",
+                "`fast_convergence = false` has no effect with variant = \"reno\"",
+            ),
+            (
+                "min_rto = \"200ms\"",
+                "variant = \"cubic\", vegas = { alpha = 1 }",
+                "`vegas` has no effect with variant = \"cubic\"",
+            ),
+            (
+                "min_rto = \"200ms\"",
+                "variant = \"tahoe\", limited_transmit = true",
+                "Tahoe is older than limited transmit and does without",
+            ),
+            (
+                "min_rto = \"200ms\"",
+                "variant = \"reno\", max_sack_blocks = 2",
+                "there are no SACK blocks: variant = \"reno\" offers SACK only when told to",
+            ),
+            (
+                "min_rto = \"200ms\"",
+                "delayed_ack = false, delayed_ack_timeout = \"100ms\"",
+                "with `delayed_ack = false` no acknowledgement is delayed",
+            ),
+            (
+                "protocol = \"tcp\", min_rto = \"200ms\"",
+                "protocol = \"sctp\", sack_frequency = 1, sack_delay = \"100ms\"",
+                "with `sack_frequency = 1` every packet is acknowledged at once",
+            ),
+            ("delay = \"20ms\"", "delay = \"20ms\"\nmtu = \"1B\"", "IPv6 needs an MTU of 1280 B or more"),
+            (
+                "packet_size = \"172B\"",
+                "packet_size = { distribution = \"uniform\", min = \"0B\", max = \"100B\" }",
+                "there is nothing to send in zero bytes",
+            ),
+            (
+                "packet_size = \"172B\"",
+                "packet_size = { distribution = \"exponential\", mean = \"500B\", max = \"2kB\" }",
+                "this makes an IP packet of 2048 B",
+            ),
+            (
+                "transport = { protocol = \"udp\" }\napplication = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }",
+                "transport = { protocol = \"tcp\" }\napplication = { kind = \"cbr\", packet_size = \"5GB\", interval = \"20ms\" }",
+                "a message has 4 GiB at most",
+            ),
+            (
+                "packets = 100",
+                "packets = 99999999999999999999",
+                "a whole number from 0 to 4294967295 is needed here, not the number 100000000000000000000",
+            ),
+            (
+                "name = \"island\"",
+                "name = \"island\"\npacket_processing_time = { distribution = \"uniform\", min = \"2ms\", max = \"1ms\" }",
+                "`min` is larger than `max`",
+            ),
+            (
+                "[[link]]\nname = \"pipe\"",
+                "[[link]]\nname = \"spare\"\nbetween = [\"phone\", \"server\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n\n[[link]]\nname = \"pipe\"",
+                "no packet takes \"pipe\": \"spare\" joins the same two nodes, and comes first",
+            ),
+            (
+                "[[link]]\nname = \"pipe\"",
+                "[[wifi]]\nname = \"air\"\naccess_point = \"server\"\nstations = [\"phone\"]\n\n[[link]]\nname = \"pipe\"",
+                "no packet takes \"air\": \"pipe\" joins the same two nodes, and comes first",
+            ),
+        ],
+    );
+    check_refusals(
+        WALK,
+        &[(
+            "name = \"server\"\n",
+            "name = \"server\"\nposition = { x = \"0m\", y = \"0m\" }\nmotion = { kind = \"linear\", to = { x = \"9m\", y = \"0m\" }, speed = \"1m/s\" }\n",
+            "\"server\" moves, but it is in no cell: nothing depends on its place",
+        )],
+    );
+}
+
+#[test]
+fn a_name_that_stands_there_twice_is_offered_once() {
+    let text =
+        GOOD.replace("name = \"island\"", "name = \"server\"").replace("to = \"phone\"", "to = \"phome\"");
+    let report = refuse(&text);
+    assert!(report.contains("(the nodes: `server` or `phone`)"), "{report}");
+}
+
+#[test]
+fn a_scenario_in_which_nothing_happens_is_refused() {
+    let (without, _) = GOOD.split_once("[[flow]]").expect("a flow");
+    assert!(refuse(without).contains("nothing happens here: this scenario has no flow and no signalling"));
+}
+
+#[test]
+fn every_report_on_json_names_its_file() {
+    // The last line of a text that ends with a line break, or with none; a text that is no table; numbers too large.
+    for text in
+        ["{\"scenario\": {\n", "{\"scenario\": {", "", "\n", "[]", "null", "7", "{} {}", "{\"scenario\": 1}"]
+    {
+        let error = Scenario::parse(text, "walk.json", Format::Json, &[]).expect_err("no scenario");
+        assert!(error.render(false).contains("walk.json"), "{text:?}\n{}", error.render(false));
+    }
+    let good = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &[]).expect("a good scenario");
+    let text = good.canonical_json().replace("\"packets\":100", "\"packets\":9999999999999999999");
+    let error =
+        Scenario::parse(&text, "walk.json", Format::Json, &[]).expect_err("beyond 63 bits").render(false);
+    assert!(error.contains("walk.json: link.pipe.queue.packets: a whole number"), "{error}");
+}
+
 #[test]
 fn color_is_only_there_when_asked_for() {
     let error =

@@ -59,8 +59,14 @@ fn a_value_is_set_by_name_and_by_index() {
 fn a_name_goes_before_an_index() {
     // The second flow is called "0", the first "1".
     let scenario = ok(&[("flow.1.application.start", "3s"), ("flow.0.application.start", "4s")]);
-    assert_eq!(scenario.flows[0].application.start(), Time::ZERO + Span::from_secs(3));
-    assert_eq!(scenario.flows[1].application.start(), Time::ZERO + Span::from_secs(4));
+    assert_eq!(
+        scenario.flows[0].application.start(),
+        TimeDistribution::Constant { value: Span::from_secs(3) }
+    );
+    assert_eq!(
+        scenario.flows[1].application.start(),
+        TimeDistribution::Constant { value: Span::from_secs(4) }
+    );
 }
 
 #[test]

@@ -243,3 +243,62 @@ fn a_profile_fills_in_what_is_left_out_and_nothing_else() {
                    clock_granularity = \"500ms\", min_rto = \"1s\", max_rto = \"64s\", initial_rto = \"3s\"";
     assert_eq!(time(written), classic);
 }
+
+fn cbr(settings: &str, node: &str) -> String {
+    format!(
+        "{}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"udp\" }}\n\
+         application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"1s\", {settings} }}\n",
+        TWO_NODES.replace("name = \"a\"\n", &format!("name = \"a\"\n{node}\n"))
+    )
+}
+
+#[test]
+fn a_packet_waits_for_its_node() {
+    // 148 octets at 100 Mb/s and 10 ms: 10.01184 ms; with 3 ms at the source, 13.01184 ms.
+    let delay_s = |node: &str| value(&cbr("", node), "flows", "mean_delay_s");
+    assert!((delay_s("") - 0.010_011_84).abs() < 1e-12);
+    assert!((delay_s("packet_processing_time = \"3ms\"") - 0.013_011_84).abs() < 1e-12);
+    // Ten draws between 2 and 4 ms.
+    let uniform = "packet_processing_time = { distribution = \"uniform\", min = \"2ms\", max = \"4ms\" }";
+    assert!((0.012_011_84..0.014_011_84).contains(&delay_s(uniform)));
+    assert_ne!(delay_s(uniform), delay_s("packet_processing_time = \"3ms\""));
+}
+
+#[test]
+fn a_start_is_drawn_once_a_run() {
+    let scenario = |settings: &str| {
+        Scenario::parse(&cbr(settings, ""), "edge", Format::Toml, &[])
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let start_s = |settings: &str, replication| {
+        let options = Options { seed: 1, replication, ..Options::default() };
+        let outcome = run(&scenario(settings), options).expect("the run succeeds");
+        let table = outcome.tables.into_iter().find(|t| t.name == "flows").expect("the table");
+        match table.columns.into_iter().find(|c| c.name == "start_s").expect("the column").values {
+            Values::Float(values) => values[0],
+            _ => panic!("a number was expected"),
+        }
+    };
+    assert_eq!(
+        start_s("start = { distribution = \"constant\", value = \"2s\" }", 0),
+        start_s("start = \"2s\"", 0)
+    );
+    let uniform = "start = { distribution = \"uniform\", min = \"2s\", max = \"4s\" }";
+    let drawn: Vec<f64> = (0..5).map(|replication| start_s(uniform, replication)).collect();
+    assert!(drawn.iter().all(|at| (2.0..=4.0).contains(at)), "{drawn:?}");
+    assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]), "{drawn:?}");
+    assert_eq!(start_s(uniform, 3), drawn[3]);
+}
+
+#[test]
+fn a_drawn_size_takes_its_time_of_the_rate() {
+    // 8 kb/s for 10 s are 10,000 octets: the last message begins before that, whatever the sizes.
+    let flow = cbr("", "").replace(
+        "packet_size = \"100B\", interval = \"1s\", ",
+        "packet_size = { distribution = \"uniform\", min = \"50B\", max = \"150B\" }, rate = \"8kb/s\"",
+    );
+    let (bytes, packets) = (value(&flow, "flows", "sent_bytes"), value(&flow, "flows", "sent_packets"));
+    assert!((10_000.0..10_150.0).contains(&bytes), "{bytes}");
+    // 100 of 100 octets in the mean, with a deviation of 29 each: 3 of sqrt(100) * 29 / 100.
+    assert!((packets - 100.0).abs() < 9.0, "{packets}");
+}

@@ -57,19 +57,19 @@ impl Machine for Messages {
     }
 }
 
-/// A source that sends messages of one size at a constant rate in "on" periods and is silent in "off" periods.
-/// It starts with an "on" period. Message k is sent when the source has been "on" for k slots in all, a slot being
-/// the time of a message at the rate: what is left of a slot at the end of a period goes on in the next.
+/// A source that sends messages at a constant rate in "on" periods and is silent in "off" periods.
+/// It starts with an "on" period. A message is sent when the source has been "on" for the slots of all messages before
+/// it, a slot being the time of a message at the rate: what is left of a slot at the end of a period goes on in the next.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     activity: Activity,
-    size_bytes: u32,
+    size: Distribution,
     rate_bps: u64,
     on: Distribution,
     off: Distribution,
     /// The present "on" period, and the time spent "on" before it; no period before the start.
     period: Option<Period>,
-    sent: u64,
+    sent_bytes: u64,
     next: Option<Time>,
     actions: VecDeque<Action>,
 }
@@ -82,22 +82,22 @@ struct Period {
 }
 
 impl OnOff {
-    /// A source that is silent until its start; `on` and `off` in nanoseconds.
+    /// A source that is silent until its start; `size` in octets, `on` and `off` in nanoseconds.
     pub fn new(
         activity: Activity,
-        size_bytes: u32,
+        size: Distribution,
         rate_bps: u64,
         on: Distribution,
         off: Distribution,
     ) -> OnOff {
         OnOff {
             activity,
-            size_bytes,
+            size,
             rate_bps,
             on,
             off,
             period: None,
-            sent: 0,
+            sent_bytes: 0,
             next: Some(activity.start),
             actions: VecDeque::new(),
         }
@@ -119,7 +119,7 @@ impl OnOff {
     /// When the source has been "on" for all slots sent so far: in this period, or in a later one.
     fn next_slot(&mut self, cx: &mut Context<'_>, mut period: Period) -> (Time, Period) {
         // Derived by multiplication, so that rounding does not accumulate.
-        let on_time = Span::of_transmission(u64::from(self.size_bytes) * self.sent, self.rate_bps);
+        let on_time = Span::of_transmission(self.sent_bytes, self.rate_bps);
         loop {
             let into = on_time.saturating_sub(period.on_before);
             if into < period.length || period.start >= self.activity.stop {
@@ -145,8 +145,9 @@ impl Machine for OnOff {
                 self.period(cx, due, Span::ZERO)
             }
         };
-        self.actions.push_back(Action::Send { bytes: self.size_bytes });
-        self.sent += 1;
+        let bytes = self.size.sample(cx.random).max(1) as u32;
+        self.actions.push_back(Action::Send { bytes });
+        self.sent_bytes += u64::from(bytes);
         let (next, period) = self.next_slot(cx, period);
         self.period = Some(period);
         self.next = (next < self.activity.stop).then_some(next);
@@ -200,7 +201,8 @@ mod tests {
         // 1250 B at 1 Mb/s: a slot of 10 ms. On for 25 ms, off for 75 ms. Slots end after 10, 20, 30, ... ms of
         // "on" time; 30 ms is 5 ms into the second period, 50 ms is the start of the third.
         let (on, off) = (Distribution::Constant(25_000_000), Distribution::Constant(75_000_000));
-        let source = OnOff::new(seconds(0, 1), 1250, 1_000_000, on, off);
+        let size = Distribution::Constant(1250);
+        let source = OnOff::new(seconds(0, 1), size, 1_000_000, on, off);
         let times = drive(source, OnOff::poll_action, Time::from_ns(299_000_000));
         assert_eq!(times, [0, 10, 20, 105, 115, 200, 210, 220]);
     }
@@ -209,7 +211,7 @@ mod tests {
     fn on_off_without_a_pause_is_cbr_and_short_periods_keep_the_rate() {
         let on_off = |on_ns, off_ns| {
             let (on, off) = (Distribution::Constant(on_ns), Distribution::Constant(off_ns));
-            let source = OnOff::new(seconds(0, 1), 1250, 1_000_000, on, off);
+            let source = OnOff::new(seconds(0, 1), Distribution::Constant(1250), 1_000_000, on, off);
             drive(source, OnOff::poll_action, Time::MAX)
         };
         assert_eq!(on_off(100_000, 0), (0..100).map(|k| 10 * k).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 //! Broadcasts: packets to all stations in reach of a base station.
 
 use super::Network;
+use super::processing::Leaving;
 use crate::event::Event;
 use crate::link::{AnyLink, DropReason, Dropped, Link};
 use crate::packet::Packet;
@@ -22,7 +23,19 @@ impl Network {
         detail: Option<Detail>,
         queue: &mut EventQueue<Event>,
     ) {
-        self.create(now, self.topology.owner(address), &packet, detail);
+        let node = self.topology.owner(address);
+        self.create(now, node, &packet, detail);
+        self.process(now, node, Leaving { by: address, to_all: true, packet }, queue);
+    }
+
+    /// Puts a packet on the air for all stations of a base station.
+    pub(super) fn put_on_cell(
+        &mut self,
+        now: Time,
+        address: Address,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
         let (LinkId(number), from) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.

@@ -1,4 +1,4 @@
-//! The law of the network: every packet that was sent was delivered, was dropped, or is on a link.
+//! The law of the network: every packet that was sent was delivered, was dropped, or is in a node or on a link.
 
 use super::Network;
 use crate::link::Link;
@@ -13,7 +13,7 @@ pub struct ConservationViolation {
     pub delivered: u64,
     /// Packets dropped with a reason.
     pub dropped: u64,
-    /// Packets still on links.
+    /// Packets still in nodes or on links.
     pub in_flight: u64,
 }
 
@@ -32,9 +32,10 @@ impl fmt::Display for ConservationViolation {
 }
 
 impl Network {
-    /// Checks that every packet was delivered, dropped, or is on a link.
+    /// Checks that every packet was delivered, dropped, or is in a node or on a link.
     pub fn check_conservation(&self) -> Result<(), ConservationViolation> {
-        let in_flight = self.links.iter().map(|slot| slot.link.packets_inside()).sum();
+        let on_links: u64 = self.links.iter().map(|slot| slot.link.packets_inside()).sum();
+        let in_flight = on_links + self.packets_in_processing();
         let violation = ConservationViolation {
             created: self.created,
             delivered: self.delivered,

@@ -3,9 +3,11 @@
 
 mod broadcast;
 mod conservation;
+mod processing;
 
 pub use self::conservation::ConservationViolation;
 
+use self::processing::{Leaving, Processor};
 use crate::alarm::Alarm;
 use crate::event::Event;
 use crate::link::cell::Cell;
@@ -78,6 +80,8 @@ pub struct Network {
     pub ip: IpVersion,
     links: Vec<LinkSlot>,
     records: Vec<LinkRecord>,
+    /// By node, those that take time over packets; empty where none does.
+    processors: Vec<Option<Processor>>,
     /// The addresses of all attachments, link by link.
     attachments: Vec<Address>,
     created: u64,
@@ -103,6 +107,7 @@ impl Network {
             ip,
             links: Vec::new(),
             records: Vec::new(),
+            processors: Vec::new(),
             attachments: Vec::new(),
             created: 0,
             delivered: 0,
@@ -191,7 +196,7 @@ impl Network {
         }
     }
 
-    /// Puts a packet on the link that leads to its destination.
+    /// Sends a packet on toward its destination.
     #[inline]
     fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
         if self.tunnels.has_reverse() && self.tunnels.reverse(node, packet.source).is_some() {
@@ -211,10 +216,10 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         match egress {
-            Some(address) if self.recorder.is_none() => {
-                let _ = self.put_on_link(now, address, packet, queue);
+            Some(by) if self.processors.is_empty() => {
+                self.leave(now, Leaving { by, to_all: false, packet }, queue);
             }
-            Some(address) => self.put_on_link_watched(now, address, packet, queue),
+            Some(by) => self.process(now, node, Leaving { by, to_all: false, packet }, queue),
             // A home agent's route to a mobile node that is away leads nowhere, but into the tunnel.
             None => self.put_into_tunnel(now, node, packet, queue),
         }

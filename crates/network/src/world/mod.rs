@@ -389,6 +389,7 @@ impl Simulation for World {
             Event::Beacon(number) => self.handle_beacon(now, number, queue),
             Event::MobilityAgent(number) => self.handle_agent(now, number, queue),
             Event::MobileNode(number) => self.handle_host(now, number, queue),
+            Event::Node(number) => self.network.handle_node(now, number, queue),
         };
         if worked {
             self.serve_work(now, queue);

@@ -23,8 +23,8 @@ pub const MANAGEMENT_RETRY_INTERVAL: Span = Span::from_secs(3);
 /// The valid time interval granted to who registers: 0, without end; scenarios register once.
 pub const REGISTRATION_VALID_TIME_S: u32 = 0;
 
-/// What an MIHF can do unless told otherwise: every event and command of the catalogue, over UDP and TCP.
-pub const DEFAULT_CAPABILITIES: Capabilities = Capabilities {
+/// What an MIHF can do: every event and command of the catalogue, over UDP and TCP.
+pub const CAPABILITIES: Capabilities = Capabilities {
     events: EventList(0xff00_0000),
     commands: CommandList(0xf800_0000),
     transports: TransportList(0xc000),
@@ -41,16 +41,15 @@ struct Asking {
 }
 
 /// What the peer subscribed to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscription {
+#[derive(Debug)]
+struct Subscription {
     /// The link whose events are meant.
-    pub link: LinkTupleId,
-    /// The events.
-    pub events: EventList,
+    link: LinkTupleId,
+    events: EventList,
 }
 
 /// Service management in one session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Management {
     asking: Vec<Asking>,
     /// The links of this MIHF's registration, and when it is made again.
@@ -58,26 +57,9 @@ pub(super) struct Management {
     renew_at: Option<Time>,
     /// When the armed deadline is.
     timer: Option<Time>,
-    /// Until when the peer is registered here.
-    peer_registered_until: Option<Time>,
+    /// Whether the peer is registered here.
+    peer_registered: bool,
     subscriptions: Vec<Subscription>,
-    pub(super) capabilities: Capabilities,
-    pub(super) registration_valid_time_s: u32,
-}
-
-impl Default for Management {
-    fn default() -> Management {
-        Management {
-            asking: Vec::new(),
-            own_links: Vec::new(),
-            renew_at: None,
-            timer: None,
-            peer_registered_until: None,
-            subscriptions: Vec::new(),
-            capabilities: DEFAULT_CAPABILITIES,
-            registration_valid_time_s: REGISTRATION_VALID_TIME_S,
-        }
-    }
 }
 
 impl Management {
@@ -85,17 +67,9 @@ impl Management {
         self.timer
     }
 
-    pub(super) fn peer_is_registered(&self, now: Time) -> bool {
-        self.peer_registered_until.is_some_and(|until| now < until)
-    }
-
-    pub(super) fn subscriptions(&self) -> &[Subscription] {
-        &self.subscriptions
-    }
-
     /// Grants the events that this MIHF indicates; adds them to what the link's subscription holds.
     fn subscribe(&mut self, link: &LinkTupleId, events: EventList) -> EventList {
-        let granted = events.intersection(self.capabilities.events);
+        let granted = events.intersection(CAPABILITIES.events);
         if granted == EventList::NONE {
             return granted;
         }
@@ -133,11 +107,11 @@ fn events_of(tlvs: &[Tlv]) -> Option<EventList> {
     find(tlvs, |tlv| if let Tlv::EventList(events) = tlv { Some(*events) } else { None })
 }
 
-fn capability_tlvs(capabilities: &Capabilities) -> [Tlv; 3] {
+fn capability_tlvs() -> [Tlv; 3] {
     [
-        Tlv::EventList(capabilities.events),
-        Tlv::CommandList(capabilities.commands),
-        Tlv::TransportList(capabilities.transports),
+        Tlv::EventList(CAPABILITIES.events),
+        Tlv::CommandList(CAPABILITIES.commands),
+        Tlv::TransportList(CAPABILITIES.transports),
     ]
 }
 
@@ -161,7 +135,7 @@ impl Session {
     }
 
     pub(super) fn ask_capabilities(&mut self, now: Time, outbox: &mut Outbox) {
-        let tlvs = capability_tlvs(&self.management.capabilities).to_vec();
+        let tlvs = capability_tlvs().to_vec();
         self.ask(now, outbox, MessageId::CAPABILITY_DISCOVER_REQUEST, tlvs);
     }
 
@@ -289,22 +263,18 @@ impl Session {
                     _ => None,
                 })
                 .unwrap_or_default();
-                let valid_time_s = management.registration_valid_time_s;
-                management.peer_registered_until = Some(match valid_time_s {
-                    0 => Time::MAX,
-                    seconds => now + Span::from_secs(u64::from(seconds)),
-                });
+                management.peer_registered = true;
                 outbox.events.push_back(Event::PeerRegistered { session, links });
-                vec![Tlv::Status(Status::SUCCESS), Tlv::ValidTimeInterval(valid_time_s)]
+                vec![Tlv::Status(Status::SUCCESS), Tlv::ValidTimeInterval(REGISTRATION_VALID_TIME_S)]
             }
             MessageId::DEREGISTER_REQUEST => {
-                let status = if management.peer_is_registered(now) {
+                let status = if management.peer_registered {
                     outbox.events.push_back(Event::PeerDeregistered { session });
                     Status::SUCCESS
                 } else {
                     Status::REJECTED
                 };
-                management.peer_registered_until = None;
+                management.peer_registered = false;
                 management.subscriptions.clear();
                 vec![Tlv::Status(status)]
             }
@@ -334,7 +304,7 @@ impl Session {
             }
             _ => {
                 let mut tlvs = vec![Tlv::Status(Status::SUCCESS)];
-                tlvs.extend(capability_tlvs(&management.capabilities));
+                tlvs.extend(capability_tlvs());
                 tlvs
             }
         };

@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use roamsim_engine::Time;
 
-use super::event::{Capabilities, Event};
-use super::management::Subscription;
+use super::event::Event;
 use super::number::TransactionNumber;
 use super::outbox::{Outbox, TpDataRequest};
 use super::session::{Session, SessionConfig};
 use super::stats::{Rejection, Stats};
 use super::wire::link::{EventList, LinkId, LinkTupleId};
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
-use crate::{Context, Machine, PeerAddress};
+use crate::{Context, Machine};
 
 /// A session of one MIHF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,28 +67,6 @@ impl Mihf {
     /// How many packets wait at a session's rate limiter.
     pub fn queued_packets(&self, session: SessionId) -> usize {
         self.session(session).queued()
-    }
-
-    /// The session with the peer at this address, over a reliable or an unreliable transport.
-    pub fn session_with(&self, remote: PeerAddress, reliable: bool) -> Option<SessionId> {
-        let is_it =
-            |session: &&Session| session.config.remote == remote && session.config.reliable == reliable;
-        self.sessions.iter().find(is_it).map(|session| session.id)
-    }
-
-    /// Changes the peer's transport address: it moved, or a TCP connection opened from another port.
-    pub fn set_remote(&mut self, session: SessionId, remote: PeerAddress) {
-        self.session_mut(session).config.remote = remote;
-    }
-
-    /// Sets what this MIHF says in a session that it can do.
-    pub fn set_capabilities(&mut self, session: SessionId, capabilities: Capabilities) {
-        self.session_mut(session).management.capabilities = capabilities;
-    }
-
-    /// Sets how long the peer's registration holds, in seconds; 0 without end.
-    pub fn set_registration_valid_time(&mut self, session: SessionId, valid_time_s: u32) {
-        self.session_mut(session).management.registration_valid_time_s = valid_time_s;
     }
 
     fn session(&self, session: SessionId) -> &Session {
@@ -185,20 +162,6 @@ impl Mihf {
         sent
     }
 
-    /// Asks an information server: `MIH_Get_Information.request` with these query TLVs (43 to 47, 62).
-    pub fn get_information(
-        &mut self,
-        cx: &mut Context<'_>,
-        session: SessionId,
-        query: Vec<Tlv>,
-        unauthenticated: bool,
-        size_bytes: Option<u32>,
-    ) -> TransactionNumber {
-        let mut tlvs = query;
-        tlvs.push(Tlv::UnauthenticatedInformationRequest(unauthenticated));
-        self.request(cx, session, MessageId::GET_INFORMATION_REQUEST, tlvs, size_bytes)
-    }
-
     /// Registers with the peer; ends with [`Event::Registered`].
     pub fn register(&mut self, cx: &mut Context<'_>, session: SessionId, links: Vec<LinkId>) {
         let (session, outbox) = self.at_work(cx, session);
@@ -246,16 +209,6 @@ impl Mihf {
         let (session, outbox) = self.at_work(cx, session);
         session.ask_capabilities(cx.now, outbox);
         self.prune();
-    }
-
-    /// Whether the peer is registered here.
-    pub fn peer_is_registered(&self, session: SessionId, now: Time) -> bool {
-        self.session(session).management.peer_is_registered(now)
-    }
-
-    /// What the peer subscribed to here.
-    pub fn subscriptions(&self, session: SessionId) -> &[Subscription] {
-        self.session(session).management.subscriptions()
     }
 
     /// MIH_TP_Data.indication: a message of the session came.

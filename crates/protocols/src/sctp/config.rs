@@ -1,7 +1,5 @@
 //! The settings of an association, each default with its source.
 
-use std::fmt;
-
 use roamsim_engine::Span;
 
 use super::chunk::{COMMON_HEADER_BYTES, DATA_HEADER_BYTES};
@@ -110,92 +108,7 @@ impl Default for Config {
     }
 }
 
-/// A setting that no association can keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// `packet_bytes` does not hold an INIT ACK of one address with its cookie, or is beyond what IP carries.
-    PacketOutOfRange,
-    /// No stream to send on, or none to receive from.
-    ZeroStreams,
-    /// The receive window is below 1500 octets.
-    ReceiveWindowTooSmall,
-    /// `rto_max` is below `rto_min`.
-    MaxRtoBelowMinRto,
-    /// `rto_max` or `rto_initial` is zero.
-    ZeroRto,
-    /// `delayed_ack` is above 500 ms.
-    DelayedAckTooLong,
-    /// `max_burst` is zero.
-    ZeroMaxBurst,
-    /// `initial_window`, `missing_reports` or `sack_frequency` is zero.
-    ZeroCount,
-    /// `cookie_life` is zero.
-    ZeroCookieLife,
-    /// `heartbeat_interval` is zero.
-    ZeroHeartbeatInterval,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ConfigError::PacketOutOfRange => "SCTP packets must hold at least 128 and at most 65515 bytes",
-            ConfigError::ZeroStreams => "SCTP needs at least one stream in each direction",
-            ConfigError::ReceiveWindowTooSmall => {
-                "the SCTP receive window must be at least 1500 bytes (RFC 9260 3.3.2)"
-            }
-            ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
-            ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
-            ConfigError::DelayedAckTooLong => "a SACK must not be delayed by more than 500 ms (RFC 9260 6.2)",
-            ConfigError::ZeroMaxBurst => "the burst limit must be at least one packet",
-            ConfigError::ZeroCount => {
-                "the initial window, the missing reports and the packets of a SACK must be at least one"
-            }
-            ConfigError::ZeroCookieLife => "a cookie must live longer than zero seconds",
-            ConfigError::ZeroHeartbeatInterval => {
-                "the heartbeat interval must be above zero; leave it out for no heartbeats"
-            }
-        })
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 impl Config {
-    /// Refuses settings that contradict each other or that the RFC forbids.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        if !(128..=65_515).contains(&self.packet_bytes) {
-            return Err(ConfigError::PacketOutOfRange);
-        }
-        if self.outbound_streams == 0 || self.inbound_streams == 0 {
-            return Err(ConfigError::ZeroStreams);
-        }
-        if self.receive_window_bytes < 1500 {
-            return Err(ConfigError::ReceiveWindowTooSmall);
-        }
-        if self.rto_max < self.rto_min {
-            return Err(ConfigError::MaxRtoBelowMinRto);
-        }
-        if self.rto_max == Span::ZERO || self.rto_initial == Some(Span::ZERO) {
-            return Err(ConfigError::ZeroRto);
-        }
-        if self.delayed_ack.is_some_and(|delay| delay > Span::from_ms(500)) {
-            return Err(ConfigError::DelayedAckTooLong);
-        }
-        if self.max_burst == 0 {
-            return Err(ConfigError::ZeroMaxBurst);
-        }
-        if self.initial_window == Some(0) || self.missing_reports == Some(0) || self.sack_frequency == 0 {
-            return Err(ConfigError::ZeroCount);
-        }
-        if self.cookie_life == Span::ZERO {
-            return Err(ConfigError::ZeroCookieLife);
-        }
-        if self.heartbeat_interval == Some(Span::ZERO) {
-            return Err(ConfigError::ZeroHeartbeatInterval);
-        }
-        Ok(())
-    }
-
     /// RTO.Initial in force.
     pub fn initial_rto(&self) -> Span {
         let by_rules = match self.rules {
@@ -231,30 +144,6 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn impossible_settings_are_refused() {
-        assert_eq!(Config::default().check(), Ok(()));
-        let refused = |change: fn(&mut Config)| {
-            let mut config = Config::default();
-            change(&mut config);
-            config.check().unwrap_err()
-        };
-        assert_eq!(refused(|c| c.packet_bytes = 127), ConfigError::PacketOutOfRange);
-        assert_eq!(refused(|c| c.packet_bytes = 65_516), ConfigError::PacketOutOfRange);
-        assert_eq!(refused(|c| c.outbound_streams = 0), ConfigError::ZeroStreams);
-        assert_eq!(refused(|c| c.inbound_streams = 0), ConfigError::ZeroStreams);
-        assert_eq!(refused(|c| c.receive_window_bytes = 1499), ConfigError::ReceiveWindowTooSmall);
-        assert_eq!(refused(|c| c.rto_max = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
-        assert_eq!(refused(|c| c.rto_initial = Some(Span::ZERO)), ConfigError::ZeroRto);
-        assert_eq!(refused(|c| c.delayed_ack = Some(Span::from_ms(501))), ConfigError::DelayedAckTooLong);
-        assert_eq!(refused(|c| c.max_burst = 0), ConfigError::ZeroMaxBurst);
-        assert_eq!(refused(|c| c.initial_window = Some(0)), ConfigError::ZeroCount);
-        assert_eq!(refused(|c| c.missing_reports = Some(0)), ConfigError::ZeroCount);
-        assert_eq!(refused(|c| c.sack_frequency = 0), ConfigError::ZeroCount);
-        assert_eq!(refused(|c| c.cookie_life = Span::ZERO), ConfigError::ZeroCookieLife);
-        assert_eq!(refused(|c| c.heartbeat_interval = Some(Span::ZERO)), ConfigError::ZeroHeartbeatInterval);
-    }
 
     #[test]
     fn the_unit_of_the_window() {

@@ -38,7 +38,7 @@ pub mod wire;
 
 pub use association::{Association, Change, Event, State};
 pub use chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter, Sack};
-pub use config::{AddressForm, Config, ConfigError, Rules};
+pub use config::{AddressForm, Config, Rules};
 pub use path::{Path, PathReport};
 pub use receiver::Message;
 pub use stats::{Refused, Stats};

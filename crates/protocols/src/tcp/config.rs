@@ -221,90 +221,10 @@ impl Default for Config {
     }
 }
 
-/// A setting that no connection can keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// The MSS is zero, not above the 12 bytes of timestamps in use, or beyond the option's 16 bits.
-    MssOutOfRange,
-    /// The receive window is zero or beyond the 1 GiB that RFC 7323 2.3 allows.
-    ReceiveWindowOutOfRange,
-    /// `max_rto` is below `min_rto`.
-    MaxRtoBelowMinRto,
-    /// `max_rto` or `initial_rto` is zero.
-    ZeroRto,
-    /// The duplicate ACK threshold is zero.
-    ZeroDupAckThreshold,
-    /// The initial window is zero segments.
-    ZeroInitialWindow,
-    /// Vegas' `alpha` is zero or above `beta`.
-    VegasThresholdsOutOfOrder,
-    /// The number of SACK blocks is zero.
-    ZeroSackBlocks,
-    /// The number of segments of a delayed acknowledgement is zero.
-    ZeroDelayedAckCount,
-    /// Acknowledgements are delayed, and may not ride on data.
-    DelayedAckWithoutPiggyback,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ConfigError::MssOutOfRange => "the MSS must be 1 to 65535 bytes, above 12 with timestamps",
-            ConfigError::ReceiveWindowOutOfRange => "the receive window must be 1 byte to 1 GiB",
-            ConfigError::MaxRtoBelowMinRto => "the maximum RTO is below the minimum RTO",
-            ConfigError::ZeroRto => "the maximum RTO and the initial RTO must be above zero",
-            ConfigError::ZeroDupAckThreshold => "the duplicate ACK threshold must be at least 1",
-            ConfigError::ZeroSackBlocks => "SACK needs at least one block",
-            ConfigError::ZeroDelayedAckCount => "a delayed ACK is for at least one segment",
-            ConfigError::DelayedAckWithoutPiggyback => "a delayed ACK waits for data to ride on",
-            ConfigError::ZeroInitialWindow => "the initial window must be at least one segment",
-            ConfigError::VegasThresholdsOutOfOrder => "Vegas' alpha must be at least 1 and not above beta",
-        })
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 impl Config {
     /// Whether selective acknowledgements are offered.
     pub fn permits_sack(&self) -> bool {
         self.sack.unwrap_or(self.variant.permits_sack())
-    }
-
-    /// Refuses settings that contradict each other or that the header cannot carry.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let least_mss = if self.timestamps { 13 } else { 1 };
-        if !(least_mss..=65_535).contains(&self.mss_bytes) {
-            return Err(ConfigError::MssOutOfRange);
-        }
-        if !(1..=1 << 30).contains(&self.receive_window_bytes) {
-            return Err(ConfigError::ReceiveWindowOutOfRange);
-        }
-        if self.max_rto < self.min_rto {
-            return Err(ConfigError::MaxRtoBelowMinRto);
-        }
-        if self.max_rto == Span::ZERO || self.initial_rto == Span::ZERO {
-            return Err(ConfigError::ZeroRto);
-        }
-        if self.dup_ack_threshold == 0 {
-            return Err(ConfigError::ZeroDupAckThreshold);
-        }
-        if self.max_sack_blocks == Some(0) {
-            return Err(ConfigError::ZeroSackBlocks);
-        }
-        if self.delayed_ack_count == 0 {
-            return Err(ConfigError::ZeroDelayedAckCount);
-        }
-        if self.delayed_ack.is_some() && !self.piggyback_acks {
-            return Err(ConfigError::DelayedAckWithoutPiggyback);
-        }
-        if self.initial_window == InitialWindow::Segments(0) {
-            return Err(ConfigError::ZeroInitialWindow);
-        }
-        if !(1..=self.vegas.beta).contains(&self.vegas.alpha) {
-            return Err(ConfigError::VegasThresholdsOutOfOrder);
-        }
-        Ok(())
     }
 }
 
@@ -335,31 +255,5 @@ mod tests {
             error.to_string(),
             "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`"
         );
-    }
-
-    #[test]
-    fn impossible_settings_are_refused() {
-        assert_eq!(Config::default().check(), Ok(()));
-        let refused = |change: fn(&mut Config)| {
-            let mut config = Config::default();
-            change(&mut config);
-            config.check().unwrap_err()
-        };
-        assert_eq!(refused(|c| c.mss_bytes = 0), ConfigError::MssOutOfRange);
-        assert_eq!(refused(|c| c.mss_bytes = 65_536), ConfigError::MssOutOfRange);
-        assert_eq!(refused(|c| (c.mss_bytes, c.timestamps) = (12, true)), ConfigError::MssOutOfRange);
-        assert_eq!(refused(|c| c.receive_window_bytes = 0), ConfigError::ReceiveWindowOutOfRange);
-        assert_eq!(refused(|c| c.max_rto = Span::from_ms(999)), ConfigError::MaxRtoBelowMinRto);
-        assert_eq!(refused(|c| c.initial_rto = Span::ZERO), ConfigError::ZeroRto);
-        assert_eq!(refused(|c| c.max_sack_blocks = Some(0)), ConfigError::ZeroSackBlocks);
-        assert_eq!(refused(|c| c.dup_ack_threshold = 0), ConfigError::ZeroDupAckThreshold);
-        assert_eq!(refused(|c| c.delayed_ack_count = 0), ConfigError::ZeroDelayedAckCount);
-        assert_eq!(refused(|c| c.piggyback_acks = false), ConfigError::DelayedAckWithoutPiggyback);
-        assert_eq!(
-            refused(|c| c.initial_window = InitialWindow::Segments(0)),
-            ConfigError::ZeroInitialWindow
-        );
-        assert_eq!(refused(|c| c.vegas.alpha = 5), ConfigError::VegasThresholdsOutOfOrder);
-        assert_eq!(refused(|c| c.vegas.alpha = 0), ConfigError::VegasThresholdsOutOfOrder);
     }
 }

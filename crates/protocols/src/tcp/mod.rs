@@ -27,7 +27,7 @@ pub mod stats;
 pub mod window;
 pub mod wire;
 
-pub use config::{Config, ConfigError, InitialWindow, Variant, VegasThresholds};
+pub use config::{Config, InitialWindow, Variant, VegasThresholds};
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use stats::Stats;

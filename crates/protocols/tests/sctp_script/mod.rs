@@ -41,7 +41,6 @@ impl Subject for Sctp {
     }
 
     fn new(settings: Settings) -> Result<Sctp, String> {
-        settings.config.check().map_err(|error| error.to_string())?;
         let addresses = |first: u32, count: u32| (first..first + count).map(Address).collect::<Vec<_>>();
         let association = Association::new(
             &settings.config,

@@ -39,7 +39,6 @@ impl Subject for Tcp {
 
     fn new(settings: Settings) -> Result<Tcp, String> {
         let Settings { config, iss, irs } = settings;
-        config.check().map_err(|error| error.to_string())?;
         Ok(Tcp { connection: Connection::new(&config, 1000, 2000, iss), iss, irs })
     }
 

@@ -18,6 +18,9 @@ pub(super) fn time_distribution(model: &TimeDistribution) -> Distribution {
 pub(super) fn size_distribution(model: &SizeDistribution) -> Distribution {
     match *model {
         SizeDistribution::Constant { value_bytes } => Distribution::Constant(value_bytes),
+        SizeDistribution::Exponential { mean_bytes, min_bytes, max_bytes } => {
+            Distribution::BoundedExponential { mean: mean_bytes, min: min_bytes, max: max_bytes }
+        }
         SizeDistribution::Uniform { min_bytes, max_bytes } => {
             Distribution::Uniform { min: min_bytes, max: max_bytes }
         }

@@ -1,7 +1,7 @@
 //! Flows: their sockets and applications.
 
 use super::Builder;
-use super::distribution::time_distribution;
+use super::distribution::{size_distribution, time_distribution};
 use super::path::path_mss;
 use super::sctp;
 use super::tcp::{tcp_config, variant};
@@ -46,8 +46,11 @@ impl Builder<'_> {
         };
         let association = association.expect("validation refuses flows without a route");
         let reliable = !matches!(model.transport, Transport::Udp(_));
-        let stop = self.stop(model.application.stop());
-        let (source, server) = application(&model.application, reliable, stop);
+        let activity = Activity {
+            start: self.start(&model.application.start(), stream("start")),
+            stop: self.stop(model.application.stop()),
+        };
+        let (source, server) = application(&model.application, reliable, activity);
         let variant = match &model.transport {
             Transport::Udp(_) => String::new(),
             Transport::Tcp(settings) => variant(settings).to_string(),
@@ -62,7 +65,7 @@ impl Builder<'_> {
             association,
         );
         let reverse = model.bidirectional.then(|| {
-            let (source, _) = application(&model.application, reliable, stop);
+            let (source, _) = application(&model.application, reliable, activity);
             let source = (source, stream("reverse/application"));
             flow.reversed(source, stream("reverse/server"))
         });
@@ -71,29 +74,24 @@ impl Builder<'_> {
     }
 }
 
-fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
-    let activity = Activity { start: model.start(), stop };
+fn application(model: &Application, reliable: bool, activity: Activity) -> (Source, Option<Server>) {
     let source = match model {
         Application::Bulk(bulk) => {
             // Without a stop the connection is not dropped at the end of the run.
             Source::Bulk(Bulk::new(Activity { stop: bulk.stop.unwrap_or(Time::MAX), ..activity }))
         }
         Application::Transfer(transfer) => {
-            Source::Transfer(Transfer::new(transfer.start, transfer.size_bytes))
+            Source::Transfer(Transfer::new(activity.start, transfer.size_bytes))
         }
         Application::Cbr(cbr) => match cbr.pace() {
             Pace::Interval(interval) => {
                 let interval = Distribution::Constant(interval.as_ns());
-                Source::Messages(Messages::new(
-                    activity,
-                    interval,
-                    Distribution::Constant(cbr.packet_size_bytes),
-                ))
+                Source::Messages(Messages::new(activity, interval, size_distribution(&cbr.packet_size)))
             }
             // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
             Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
                 activity,
-                cbr.packet_size_bytes as u32,
+                size_distribution(&cbr.packet_size),
                 rate_bps,
                 Distribution::Constant(u64::MAX),
                 Distribution::Constant(0),
@@ -103,25 +101,25 @@ fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Opti
             // The load stays what `mean_interval` says: batches are rarer the larger they are.
             let batch = poisson.mean_batch_packets;
             let interval = Distribution::Exponential { mean: poisson.mean_interval.as_ns() * batch };
-            let size = Distribution::Constant(poisson.packet_size_bytes);
+            let size = size_distribution(&poisson.packet_size);
             let messages = Messages::new(activity, interval, size);
             Source::Messages(messages.in_batches(Distribution::Geometric { mean: batch }))
         }
         Application::OnOff(on_off) => Source::OnOff(OnOff::new(
             activity,
-            on_off.packet_size_bytes as u32,
+            size_distribution(&on_off.packet_size),
             on_off.rate_bps,
             time_distribution(&on_off.on),
             time_distribution(&on_off.off),
         )),
         Application::RequestResponse(model) => {
             let server = Server::new(
-                Distribution::Constant(model.response_size_bytes),
+                size_distribution(&model.response_size),
                 time_distribution(&model.processing_time),
             );
             // TCP and SCTP deliver in the end; a datagram may be lost, so its request is given up some time.
             let timeout = if reliable { model.timeout } else { Some(model.timeout()) };
-            let request = Distribution::Constant(model.request_size_bytes);
+            let request = size_distribution(&model.request_size);
             let client = Client::new(activity, request, time_distribution(&model.think_time), timeout);
             return (Source::Client(client), Some(server));
         }

@@ -11,9 +11,9 @@ use roamsim_network::link::{AnyLink, Attachment, QueueLimit};
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_protocols::Address;
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     /// Gives every link its place in the topology.
-    pub(super) fn links(&self, topology: &mut Topology) -> Vec<NewLink<'_>> {
+    pub(super) fn links(&self, topology: &mut Topology) -> Vec<NewLink<'a>> {
         let mut links = Vec::new();
         for model in &self.scenario.links {
             let ends = [self.node(&model.between[0]), self.node(&model.between[1])];

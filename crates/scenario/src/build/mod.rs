@@ -16,9 +16,12 @@ mod tcp;
 
 pub(crate) use self::cells::{radius_m, trajectory};
 pub(crate) use self::dect::first_frame;
+pub(crate) use self::tcp::variant;
 
+use self::distribution::time_distribution;
 use crate::model::cell::Cell as CellModel;
 use crate::model::dect::Dect;
+use crate::model::distribution::TimeDistribution;
 use crate::model::link::Link as LinkModel;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
 use crate::model::wifi::Wifi;
@@ -39,13 +42,14 @@ struct Builder<'a> {
     nodes: BTreeMap<&'a str, NodeId>,
 }
 
-/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
-pub(crate) fn world(
-    scenario: &Scenario,
-    seed: u64,
-    replication: u64,
-    recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
-) -> io::Result<World> {
+/// The nodes and their routes, and the nodes by name.
+pub(crate) fn topology(scenario: &Scenario) -> (Topology, BTreeMap<&str, NodeId>) {
+    let (builder, topology, _) = start(scenario, 0, 0);
+    (topology, builder.nodes)
+}
+
+/// The first steps, up to the routes.
+fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topology, Vec<NewLink<'_>>) {
     let mut topology = Topology::default();
     let nodes: BTreeMap<&str, NodeId> =
         scenario.nodes.iter().map(|node| (node.name.as_str(), topology.add_node(&node.name))).collect();
@@ -53,6 +57,17 @@ pub(crate) fn world(
     let links = builder.links(&mut topology);
     builder.bind_multihomed(&mut topology);
     topology.make_routes();
+    (builder, topology, links)
+}
+
+/// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
+pub(crate) fn world(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+    recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
+) -> io::Result<World> {
+    let (builder, mut topology, links) = start(scenario, seed, replication);
     let cells: Vec<_> = (0..)
         .map(LinkId)
         .zip(&links)
@@ -68,6 +83,13 @@ pub(crate) fn world(
     let recorder = recorder(&topology, ip)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
+    for node in &scenario.nodes {
+        if !node.packet_processing_time.is_zero() {
+            let time = time_distribution(&node.packet_processing_time);
+            let random = builder.stream("node", &node.name, &["packet_processing_time"]);
+            network.set_packet_processing_time(builder.node(&node.name), time, random);
+        }
+    }
     let mut world = World::new(network);
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
@@ -126,6 +148,11 @@ impl Builder<'_> {
             path += part;
         }
         Stream::new(self.seed, self.replication, &path)
+    }
+
+    /// When something starts, drawn from a stream of its own.
+    fn start(&self, start: &TimeDistribution, mut random: Stream) -> Time {
+        Time::ZERO + time_distribution(start).sample_span(&mut random)
     }
 
     /// What is generated is generated before its stop, and before the end of the run.

@@ -105,7 +105,7 @@ impl Builder<'_> {
             message_size: size_distribution(&model.message_size),
             interval: time_distribution(&model.interval),
             processing_time: time_distribution(&model.processing_time),
-            start: model.start,
+            start: self.start(&model.start, stream("start")),
             stop: self.stop(model.stop),
         };
         let reporter = match config.kind {

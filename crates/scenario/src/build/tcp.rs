@@ -3,7 +3,7 @@
 use crate::model::transport::{Tcp, TcpVariant};
 use roamsim_protocols::tcp;
 
-pub(super) fn variant(settings: &Tcp) -> tcp::Variant {
+pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
     match settings.variant {
         TcpVariant::Tahoe => tcp::Variant::Tahoe,
         TcpVariant::Reno => tcp::Variant::Reno,

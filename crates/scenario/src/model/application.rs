@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::distribution::TimeDistribution;
+use super::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
 /// What generates a flow's data.
@@ -16,9 +16,9 @@ pub enum Application {
     Bulk(Bulk),
     /// A finite transfer, with its completion time. A stream: over TCP or SCTP.
     Transfer(Transfer),
-    /// Packets of one size at constant intervals.
+    /// Packets at constant intervals.
     Cbr(Cbr),
-    /// Packets of one size at exponential intervals.
+    /// Packets at exponential intervals.
     Poisson(Poisson),
     /// Constant rate during on-periods, silence during off-periods.
     OnOff(OnOff),
@@ -30,11 +30,11 @@ pub enum Application {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
-    /// When it begins. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When it ends. Left out: with the run.
+    /// When it begins; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// When it ends. Left out: with the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -48,22 +48,20 @@ pub struct Transfer {
     #[serde(rename = "size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
-    /// When it begins. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
+    /// When it begins; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
 }
 
-/// Packets of one size at constant intervals: at start, start + interval, ... while the time is before `stop`.
+/// Packets at constant intervals: at start, start + interval, ... while the time is before `stop`.
 ///
 /// Exactly one of `interval` and `rate` is set.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
     /// Payload of each packet, without transport and IP headers; over TCP, of each write.
-    #[serde(rename = "packet_size", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub packet_size_bytes: u64,
+    pub packet_size: SizeDistribution,
     /// Time between two packets. Either this or `rate`.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
@@ -72,11 +70,11 @@ pub struct Cbr {
     #[serde(rename = "rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub rate_bps: Option<u64>,
-    /// When the first packet is generated. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When generation ends. Left out: with the run.
+    /// When the first packet is generated; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// When generation ends. Left out: with the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -102,14 +100,12 @@ impl Cbr {
     }
 }
 
-/// Packets of one size at exponential intervals, alone or in batches.
+/// Packets at exponential intervals, alone or in batches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// Payload of each packet, without transport and IP headers; over TCP, of each write.
-    #[serde(rename = "packet_size", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub packet_size_bytes: u64,
+    pub packet_size: SizeDistribution,
     /// Mean time between two packets, over batches and the pauses between them.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -119,11 +115,11 @@ pub struct Poisson {
     #[serde(rename = "mean_batch", default = "default_mean_batch_packets")]
     #[schemars(range(min = 1))]
     pub mean_batch_packets: u64,
-    /// When the first interval begins. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When generation ends. Left out: with the run.
+    /// When the first interval begins; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// When generation ends. Left out: with the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -138,9 +134,7 @@ fn default_mean_batch_packets() -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
     /// Payload of each packet, without transport and IP headers; over TCP, of each write.
-    #[serde(rename = "packet_size", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub packet_size_bytes: u64,
+    pub packet_size: SizeDistribution,
     /// Rate of the payload during an on-period.
     #[serde(rename = "rate", with = "units::rate")]
     #[schemars(with = "units::Rate")]
@@ -149,11 +143,11 @@ pub struct OnOff {
     pub on: TimeDistribution,
     /// Length of an off-period.
     pub off: TimeDistribution,
-    /// When the first on-period begins. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When generation ends. Left out: with the run.
+    /// When the first on-period begins; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// When generation ends. Left out: with the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -164,13 +158,9 @@ pub struct OnOff {
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
     /// Payload of a request.
-    #[serde(rename = "request_size", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub request_size_bytes: u64,
+    pub request_size: SizeDistribution,
     /// Payload of a response.
-    #[serde(rename = "response_size", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub response_size_bytes: u64,
+    pub response_size: SizeDistribution,
     /// Time from a response to the next request. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -184,11 +174,11 @@ pub struct RequestResponse {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub timeout: Option<Span>,
-    /// When the first request is sent. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// No request is sent at or after this instant. Left out: the end of the run.
+    /// When the first request is sent; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// No request is sent at or after this instant. Left out: the end of the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
@@ -202,8 +192,8 @@ impl RequestResponse {
 }
 
 impl Application {
-    /// When the application begins.
-    pub fn start(&self) -> Time {
+    /// When the application begins, since the start of the run.
+    pub fn start(&self) -> TimeDistribution {
         match self {
             Application::Bulk(a) => a.start,
             Application::Transfer(a) => a.start,

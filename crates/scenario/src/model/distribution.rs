@@ -56,6 +56,15 @@ impl TimeDistribution {
         }
     }
 
+    /// Whether all draws are the same.
+    pub fn is_constant(&self) -> bool {
+        match *self {
+            TimeDistribution::Constant { .. } => true,
+            TimeDistribution::Exponential { .. } => self.is_zero(),
+            TimeDistribution::Uniform { min, max } => min == max,
+        }
+    }
+
     /// Whether every draw is zero.
     pub fn is_zero(&self) -> bool {
         match *self {
@@ -78,6 +87,21 @@ pub enum SizeDistribution {
         #[schemars(with = "units::Size")]
         value_bytes: u64,
     },
+    /// Exponential, within bounds.
+    Exponential {
+        /// The mean, before the bounds take effect.
+        #[serde(rename = "mean", with = "units::size")]
+        #[schemars(with = "units::Size")]
+        mean_bytes: u64,
+        /// What is drawn below this becomes this. Default: a byte, the least that can be sent.
+        #[serde(rename = "min", default = "one_byte", with = "units::size")]
+        #[schemars(with = "units::Size")]
+        min_bytes: u64,
+        /// What is drawn above this becomes this.
+        #[serde(rename = "max", with = "units::size")]
+        #[schemars(with = "units::Size")]
+        max_bytes: u64,
+    },
     /// Uniform between two values, both included.
     Uniform {
         /// The smallest value.
@@ -91,12 +115,23 @@ pub enum SizeDistribution {
     },
 }
 
+fn one_byte() -> u64 {
+    1
+}
+
 impl SizeDistribution {
+    /// Whether all draws are the same.
+    pub fn is_constant(&self) -> bool {
+        self.min_bytes() == self.max_bytes()
+    }
+
     /// The smallest size that can be drawn.
     pub fn min_bytes(&self) -> u64 {
         match *self {
             SizeDistribution::Constant { value_bytes } => value_bytes,
-            SizeDistribution::Uniform { min_bytes, .. } => min_bytes,
+            SizeDistribution::Exponential { min_bytes, .. } | SizeDistribution::Uniform { min_bytes, .. } => {
+                min_bytes
+            }
         }
     }
 
@@ -104,7 +139,9 @@ impl SizeDistribution {
     pub fn max_bytes(&self) -> u64 {
         match *self {
             SizeDistribution::Constant { value_bytes } => value_bytes,
-            SizeDistribution::Uniform { max_bytes, .. } => max_bytes,
+            SizeDistribution::Exponential { max_bytes, .. } | SizeDistribution::Uniform { max_bytes, .. } => {
+                max_bytes
+            }
         }
     }
 }

@@ -47,6 +47,18 @@ pub enum Motion {
     Bonnmotion(MotionFile),
 }
 
+impl Motion {
+    /// When the node sets out, where that is not in a file.
+    pub fn start(&self) -> Option<Time> {
+        match self {
+            Motion::Linear(Linear { start, .. })
+            | Motion::BackAndForth(BackAndForth { start, .. })
+            | Motion::Waypoints(Waypoints { start, .. }) => Some(*start),
+            Motion::Setdest(_) | Motion::Bonnmotion(_) => None,
+        }
+    }
+}
+
 /// Straight to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::distribution::TimeDistribution;
 use super::motion::{Motion, Place};
 use crate::units;
 
@@ -19,6 +20,11 @@ pub struct Node {
     /// How it moves. Left out: not at all.
     #[serde(default)]
     pub motion: Option<Motion>,
+    /// Time that the node takes over each packet that it makes or forwards, before the packet joins the queue of a link;
+    /// drawn anew for each. Packets leave in the order in which they came. Default: none.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub packet_processing_time: TimeDistribution,
     /// A station changes its cell when another base station is nearer by more than this; a `multihomed` one its primary
     /// address, by the rule `nearer`. Default chosen: nothing,
     /// because a station here knows distances without noise, and does not change back and forth.

@@ -42,11 +42,11 @@ pub struct Signalling {
     /// A token bucket at each of the two MIHFs, for all that it sends of this signalling. Left out: no limit.
     #[serde(default)]
     pub rate_limit: Option<RateLimit>,
-    /// When the first message is generated. Default: with the run.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// When generation ends. Left out: with the run.
+    /// When the first message is generated; by a distribution it is drawn once a run. Default: with the run.
+    #[serde(default)]
+    #[schemars(extend("default" = "0s"))]
+    pub start: TimeDistribution,
+    /// When generation ends. Left out: with the run, as also when this is later.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,

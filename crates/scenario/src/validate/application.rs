@@ -4,9 +4,10 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_times, join, transport};
+use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, transport};
 use crate::Scenario;
 use crate::model::application::{Application, Cbr};
+use crate::model::distribution::SizeDistribution;
 use crate::model::transport::Transport;
 
 /// What comes at one instant is in memory at one instant.
@@ -21,18 +22,16 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         transport::check(&at, &flow.transport, ends, scenario, topology, report);
         let over_udp = matches!(flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
-        check_times(&steps, flow.application.start(), flow.application.stop(), scenario, report);
+        check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
         check_application(&steps, &flow.application, over_udp, report);
         check_both_ways(i, scenario, report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at, &flow.transport, report);
         }
-        for (key, size_bytes) in sizes(&flow.application) {
+        for (key, size) in sizes(&flow.application) {
             let steps = join(&steps, [key]);
-            if size_bytes == 0 {
-                report.add(&steps, "there is nothing to send in zero bytes", "write a size of 1 B or more");
-            } else if over_udp {
-                transport::check_datagram(&steps, size_bytes, ends, scenario, topology, report);
+            if check_size(&steps, &size, report) && over_udp {
+                transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
             }
         }
     }
@@ -55,14 +54,14 @@ fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
 }
 
 /// What an application hands to its transport in one piece.
-fn sizes(application: &Application) -> Vec<(&'static str, u64)> {
+fn sizes(application: &Application) -> Vec<(&'static str, SizeDistribution)> {
     match application {
         Application::Bulk(_) | Application::Transfer(_) => vec![],
-        Application::Cbr(a) => vec![("packet_size", a.packet_size_bytes)],
-        Application::Poisson(a) => vec![("packet_size", a.packet_size_bytes)],
-        Application::OnOff(a) => vec![("packet_size", a.packet_size_bytes)],
+        Application::Cbr(a) => vec![("packet_size", a.packet_size)],
+        Application::Poisson(a) => vec![("packet_size", a.packet_size)],
+        Application::OnOff(a) => vec![("packet_size", a.packet_size)],
         Application::RequestResponse(a) => {
-            vec![("request_size", a.request_size_bytes), ("response_size", a.response_size_bytes)]
+            vec![("request_size", a.request_size), ("response_size", a.response_size)]
         }
     }
 }

@@ -5,7 +5,7 @@ use roamsim_network::mobility::{Trajectory, ever_within};
 
 use super::link::{MAX_MTU_BYTES, check_mtu, check_queue};
 use super::names::Names;
-use super::{At, Key, Report, Step, check_times, join};
+use super::{At, Key, Report, Step, check_start, join};
 use crate::model::cell::{Cell, Coverage, ErrorTable};
 use crate::model::node::PrimaryChange;
 use crate::units::length_text;
@@ -38,7 +38,7 @@ pub(super) fn check(
         check_mtu(&at, cell.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
         let advertisement = &cell.advertisement;
         let steps = join(&at, ["advertisement"]);
-        check_times(&steps, advertisement.start, None, scenario, report);
+        check_start(&join(&steps, ["start"]), advertisement.start, scenario, report);
         if advertisement.period < SHORTEST_PERIOD {
             let message = "a base station beacons once a millisecond at most";
             report.add(&join(&steps, ["period"]), message, "write a longer time, such as \"100ms\"");
@@ -57,6 +57,13 @@ pub(super) fn check(
     }
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = scenario.cells.iter().any(|cell| cell.stations.contains(&node.name));
+        let base = scenario.cells.iter().any(|cell| cell.base_station == node.name);
+        if node.motion.is_some() && !station && !base {
+            let message =
+                format!("\"{}\" moves, but it is in no cell: nothing depends on its place", node.name);
+            let help = "name it in the `stations` of a [[cell]], or leave `motion` out";
+            report.add(&[Key("node"), At(i), Key("motion")], message, help);
+        }
         let follows = node.multihomed && scenario.has_followed_addresses(&node.name);
         let at = [Key("node"), At(i)];
         if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {

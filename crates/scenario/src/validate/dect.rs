@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 
 use super::link::check_mtu;
 use super::names::Names;
-use super::{At, Key, Report, Step, check_times, join};
+use super::{At, Key, Report, Step, check_start, join};
 use crate::Scenario;
 use crate::build::first_frame;
 use crate::model::dect::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
@@ -168,6 +168,11 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
         }
     }
     check_positive_or_zero(&join(at, ["load_factor"]), access.load_factor, MAX_LOAD_FACTOR, "", report);
+    let steps = join(at, ["load_factor"]);
+    if access.terminals.is_empty() && report.is_set(&steps) {
+        let help = "add an entry to `terminals`, or leave `load_factor` out";
+        report.add(&steps, "without `terminals` there is no traffic to multiply", help);
+    }
 }
 
 fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report: &mut Report<'_>) {
@@ -215,7 +220,7 @@ fn check_errors(at: &[Step], access: &Dect, scenario: &Scenario, report: &mut Re
             let help = "frames begin every 10 ms; start earlier, or give the scenario a longer `duration`";
             report.add(&join(&steps, ["start"]), message, help);
         } else {
-            check_times(&steps, burst.start, None, scenario, report);
+            check_start(&join(&steps, ["start"]), burst.start, scenario, report);
         }
         if let Some(&(.., first)) = ends.iter().find(|other| from < other.1 && other.0 < until) {
             let mut other = join(at, ["errors", "bursts"]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roamsim_engine::{Span, Time};
 
 use super::names::{self, Names};
-use super::{At, Key, Report, Step, join};
+use super::{At, Key, Report, Step, check_start, join};
 use crate::Scenario;
 use crate::model::link::{Link, LossModel, Outage, Queue, Transitions};
 use crate::model::scenario::IpVersion;
@@ -39,7 +39,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<
         check_queue(&at, link.queue, report);
         check_mtu(&at, link.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
         check_losses(&at, link, scenario, report);
-        check_outages(&at, &link.outages, report);
+        check_outages(&at, &link.outages, scenario, report);
     }
 }
 
@@ -105,6 +105,7 @@ fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Repo
                 }
             }
         }
+        check_start(&join(&steps, ["start"]), loss.start, scenario, report);
         match &loss.model {
             LossModel::GilbertElliott {
                 transitions: Transitions::PerTime { mean_good, mean_bad }, ..
@@ -118,11 +119,12 @@ fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Repo
             }
             LossModel::List { segments, flow } => {
                 check_list(&steps, segments, report);
-                let flows = scenario.flows.iter().map(|flow| flow.name.as_str());
+                let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
                 if let Some(flow) = flow
-                    && !flows.clone().any(|name| name == flow)
+                    && !flows.contains(&flow.as_str())
                 {
-                    names::report_unknown("flow", flow, flows, &join(&steps, ["flow"]), report);
+                    let steps = join(&steps, ["flow"]);
+                    names::report_unknown("flow", flow, flows.into_iter(), &steps, report);
                 }
             }
             LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => {}
@@ -152,13 +154,14 @@ fn check_list(at: &[Step], segments: &[u64], report: &mut Report<'_>) {
     }
 }
 
-fn check_outages(at: &[Step], outages: &[Outage], report: &mut Report<'_>) {
+fn check_outages(at: &[Step], outages: &[Outage], scenario: &Scenario, report: &mut Report<'_>) {
     let steps = |j| {
         let mut steps = join(at, ["outages"]);
         steps.push(At(j));
         steps
     };
     for (j, outage) in outages.iter().enumerate() {
+        check_start(&join(&steps(j), ["start"]), outage.start, scenario, report);
         if outage.duration == Span::ZERO {
             let steps = join(&steps(j), ["duration"]);
             report.add(

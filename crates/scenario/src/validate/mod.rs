@@ -12,6 +12,7 @@ mod sctp;
 mod signalling;
 mod topology;
 mod transport;
+mod unused;
 mod wifi;
 
 use roamsim_engine::{Span, Time};
@@ -20,7 +21,7 @@ use self::names::Names;
 use self::topology::Topology;
 use crate::Scenario;
 use crate::diagnostics::{Place, Problem, Problems};
-use crate::model::distribution::TimeDistribution;
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
 use crate::units;
 
@@ -38,12 +39,17 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     mobile_ip::check(scenario, &names, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);
+    unused::check(scenario, &mut report);
 }
 
 fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
     if scenario.general.duration == Span::ZERO {
         let steps = [Key("scenario"), Key("duration")];
         report.add(&steps, "a run must have a duration above zero", "write for example \"10s\"");
+    }
+    for (i, node) in scenario.nodes.iter().enumerate() {
+        let steps = [Key("node"), At(i), Key("packet_processing_time")];
+        check_distribution(&steps, &node.packet_processing_time, None, report);
     }
 }
 
@@ -140,15 +146,31 @@ fn join<const N: usize>(steps: &[Step], keys: [&'static str; N]) -> Vec<Step> {
 }
 
 /// Checks that a source begins within the run and ends after it began.
-fn check_times(at: &[Step], start: Time, stop: Option<Time>, scenario: &Scenario, report: &mut Report<'_>) {
-    let duration = scenario.general.duration;
-    if start.since(Time::ZERO) >= duration && duration > Span::ZERO {
-        let message = format!("this never starts: the run ends after {}", units::time_text(duration));
-        report.add(&join(at, ["start"]), message, "start earlier, or give the scenario a longer `duration`");
-    }
-    if stop.is_some_and(|stop| stop <= start) {
-        let message =
-            format!("`stop` must be later than `start`, {}", units::time_text(start.since(Time::ZERO)));
+fn check_times(
+    at: &[Step],
+    start: &TimeDistribution,
+    stop: Option<Time>,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let steps = join(at, ["start"]);
+    check_distribution(&steps, start, None, report);
+    // An exponential time has no bound: it must do with a mean within the run.
+    let latest = match *start {
+        TimeDistribution::Exponential { mean } => mean,
+        TimeDistribution::Constant { value: max } | TimeDistribution::Uniform { max, .. } => max,
+    };
+    check_latest_start(&steps, latest, start.is_constant(), scenario, report);
+    let Some(stop) = stop else { return };
+    if start.max().is_none() {
+        report.add(
+            &join(at, ["stop"]),
+            "an exponential `start` may be later than any `stop`",
+            "draw `start` from a uniform distribution that ends before it, or leave `stop` out",
+        );
+    } else if stop.since(Time::ZERO) <= latest {
+        let which = if start.is_constant() { "`start`" } else { "the latest `start`" };
+        let message = format!("`stop` must be later than {which}, {}", units::time_text(latest));
         report.add(
             &join(at, ["stop"]),
             message,
@@ -156,6 +178,46 @@ fn check_times(at: &[Step], start: Time, stop: Option<Time>, scenario: &Scenario
         );
     }
 }
+
+/// Checks that what starts at the time that the steps lead to does so before the run ends.
+fn check_start(steps: &[Step], start: Time, scenario: &Scenario, report: &mut Report<'_>) {
+    check_latest_start(steps, start.since(Time::ZERO), true, scenario, report);
+}
+
+/// The same of a start that may be drawn; `certain`: it is not.
+fn check_latest_start(
+    steps: &[Step],
+    latest: Span,
+    certain: bool,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let duration = scenario.general.duration;
+    if latest >= duration && duration > Span::ZERO {
+        let never = if certain { "this never starts" } else { "this may never start" };
+        let message = format!("{never}: the run ends after {}", units::time_text(duration));
+        report.add(steps, message, "start earlier, or give the scenario a longer `duration`");
+    }
+}
+
+/// Checks that a size can be drawn, and that it is one that can be sent.
+fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Report<'_>) -> bool {
+    let (min_bytes, max_bytes) = (size.min_bytes(), size.max_bytes());
+    if min_bytes > max_bytes {
+        report.add(at, "`min` is larger than `max`", "exchange them");
+    } else if min_bytes == 0 {
+        report.add(at, "there is nothing to send in zero bytes", "write a size of 1 B or more");
+    } else if max_bytes > MAX_MESSAGE_BYTES {
+        let help = "write \"4294967295B\" or less; `bulk` and `transfer` send more than that";
+        report.add(at, "a message has 4 GiB at most", help);
+    } else {
+        return true;
+    }
+    false
+}
+
+/// The length of a message is counted in 32 bits.
+const MAX_MESSAGE_BYTES: u64 = u32::MAX as u64;
 
 /// Checks that a time can be drawn, and that not every draw is zero where `zero` says what that would mean.
 fn check_distribution(at: &[Step], times: &TimeDistribution, zero: Option<&str>, report: &mut Report<'_>) {

@@ -3,7 +3,7 @@
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
 
-use super::{At, Key, Report, Step, join};
+use super::{At, Key, Report, Step, check_start, join};
 use crate::Scenario;
 use crate::build;
 use crate::files::{self, Fault, Walk};
@@ -21,6 +21,9 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<
     let mut trajectories = Vec::new();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let at = [Key("node"), At(i)];
+        if let Some(start) = node.motion.as_ref().and_then(Motion::start) {
+            check_start(&join(&at, ["motion", "start"]), start, scenario, report);
+        }
         let trajectory = match check_motion(&at, node, report) {
             true => build::trajectory(node),
             false => None,

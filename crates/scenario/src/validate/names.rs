@@ -1,6 +1,6 @@
 //! Names: each once, and every reference to a name that exists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
         Names {
             // The first of two nodes with one name, which are refused anyway.
             nodes: scenario.nodes.iter().enumerate().rev().map(|(i, n)| (n.name.as_str(), i)).collect(),
-            in_order: scenario.nodes.iter().map(|n| n.name.as_str()).collect(),
+            in_order: each_once(scenario.nodes.iter().map(|n| n.name.as_str())),
         }
     }
 
@@ -77,6 +77,12 @@ impl<'a> Names<'a> {
         }
         Some((from_node?, to_node?))
     }
+}
+
+/// Names in their order, each once: those that stand there twice are refused anyway.
+pub(super) fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Reports a name, at `steps`, that none of `all` has. `what` is the word of their section.

@@ -185,6 +185,11 @@ fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
             "write 1 for a SACK a packet, 2 for RFC 9260's, or more",
         );
     }
+    if sctp.sack_frequency_packets == 1 && report.is_set(&join(at, ["sack_delay"])) {
+        let message =
+            "with `sack_frequency = 1` every packet is acknowledged at once, and no SACK is delayed";
+        report.add(&join(at, ["sack_delay"]), message, "leave one of the two out");
+    }
     if sctp.missing_reports.is_some_and(|reports| !(1..=MAX_MISSING_REPORTS).contains(&reports)) {
         report.add(
             &join(at, ["missing_reports"]),

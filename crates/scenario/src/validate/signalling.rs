@@ -4,9 +4,8 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_times, join, transport};
+use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, transport};
 use crate::Scenario;
-use crate::model::distribution::SizeDistribution;
 use crate::model::signalling::{AcknowledgementMode, Signalling, SignallingKind};
 use crate::model::transport::Transport;
 
@@ -24,7 +23,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
         transport::check(&at, &source.transport, ends, scenario, topology, report);
         transport::check_messages(&at, &source.transport, report);
-        check_times(&at, source.start, source.stop, scenario, report);
+        check_times(&at, &source.start, source.stop, scenario, report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {
             let steps = join(&at, ["message_size"]);
@@ -51,10 +50,7 @@ fn length_bytes(n: u64) -> u64 {
 
 fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     let steps = join(at, ["message_size"]);
-    if let SizeDistribution::Uniform { min_bytes, max_bytes } = source.message_size
-        && min_bytes > max_bytes
-    {
-        report.add(&steps, "`min` is larger than `max`", "exchange them");
+    if !check_size(&steps, &source.message_size, report) {
         return;
     }
     let least_bytes = HEADER_BYTES + id_tlv_bytes(&source.from) + id_tlv_bytes(&source.to);

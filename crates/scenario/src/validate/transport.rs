@@ -4,9 +4,9 @@ use roamsim_engine::Span;
 
 use super::topology::Topology;
 use super::{Report, Step, join, sctp};
-use crate::Scenario;
 use crate::model::transport::{Tcp, TcpVariant, Transport, Udp};
 use crate::units::time_text;
+use crate::{Scenario, build};
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
 const MAX_TCP_OPTION_BYTES: u64 = 40;
@@ -33,20 +33,29 @@ pub(super) fn check(
     check_acknowledgements(&at, tcp, report);
     check_windows(&at, tcp, report);
     check_vegas(&at, tcp, report);
-    if let Some(mss_bytes) = tcp.mss_bytes {
+    let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
+    let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
+    if let Some(mtu_bytes) = too_small(least_bytes) {
+        // An MTU that IP does not allow was reported where it stands.
+        if mtu_bytes >= scenario.general.ip.minimum_mtu_bytes() {
+            let message =
+                format!("TCP needs packets of {least_bytes} B, and the path carries {mtu_bytes} B at most");
+            report.add(&at, message, "raise the `mtu` of the links");
+        }
+    } else if let Some(mss_bytes) = tcp.mss_bytes {
         let steps = join(&at, ["mss"]);
-        let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
         let packet_bytes = mss_bytes.saturating_add(header_bytes);
         if mss_bytes <= MAX_TCP_OPTION_BYTES {
             let help = "write 41B or more, or leave `mss` out";
             report.add(&steps, "TCP options alone can take 40 B of a segment", help);
-        } else if let Some(mtu_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, packet_bytes)) {
+        } else if let Some(mtu_bytes) = too_small(packet_bytes) {
             let message = format!(
                 "a full segment makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
             );
             let help = format!(
                 "write \"{}B\" or less, or leave `mss` out to have it follow the path",
-                mtu_bytes.saturating_sub(header_bytes)
+                mtu_bytes - header_bytes
             );
             report.add(&steps, message, help);
         }
@@ -99,6 +108,12 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave one of the two out";
         report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
     }
+    let timeout = join(at, ["delayed_ack_timeout"]);
+    // A profile has one for those that delay.
+    if !tcp.delayed_ack && tcp.profile.is_none() && report.is_set(&timeout) {
+        let help = "leave one of the two out";
+        report.add(&timeout, "with `delayed_ack = false` no acknowledgement is delayed", help);
+    }
     if tcp.delayed_ack && !tcp.piggyback_acks {
         report.add(
             &join(at, ["piggyback_acks"]),
@@ -128,6 +143,20 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "leave it out or write true: `vegas` has a rule of its own, the others never repair a window twice",
         );
     }
+    let limited_transmit = join(at, ["limited_transmit"]);
+    if tcp.variant == TcpVariant::Tahoe
+        && tcp.limited_transmit
+        && tcp.profile.is_none()
+        && report.is_set(&limited_transmit)
+    {
+        let help = "leave it out or write false, or choose a variant with fast recovery";
+        report.add(&limited_transmit, "Tahoe is older than limited transmit and does without", help);
+    }
+    if !tcp.fast_convergence && tcp.variant != TcpVariant::Cubic {
+        let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
+        let help = "leave it out, or write variant = \"cubic\"";
+        report.add(&join(at, ["fast_convergence"]), message, help);
+    }
     if tcp.max_sack_blocks.is_some_and(|blocks| !(1..=4).contains(&blocks)) {
         let help = "write 1 to 4, set sack = false, or leave it out";
         report.add(
@@ -139,6 +168,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.sack == Some(false) && tcp.max_sack_blocks.is_some() {
         let help = "leave one of the two out";
         report.add(&join(at, ["max_sack_blocks"]), "without SACK there are no SACK blocks", help);
+    } else if tcp.sack.is_none()
+        && tcp.max_sack_blocks.is_some_and(|blocks| (1..=3).contains(&blocks))
+        && !build::variant(tcp).permits_sack()
+    {
+        let message =
+            format!("there are no SACK blocks: {} offers SACK only when told to", variant_text(tcp));
+        let help = "write sack = true beside it, or leave `max_sack_blocks` out";
+        report.add(&join(at, ["max_sack_blocks"]), message, help);
     } else if tcp.timestamps && tcp.max_sack_blocks == Some(4) {
         let help = "write 3 or less, or leave it out for as many as fit";
         report.add(
@@ -171,9 +208,18 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
 }
 
+/// The setting of the variant, for messages.
+fn variant_text(tcp: &Tcp) -> String {
+    format!("variant = \"{}\"", build::variant(tcp))
+}
+
 fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let Some(vegas) = tcp.vegas else { return };
     let at = join(at, ["vegas"]);
+    if tcp.variant != TcpVariant::Vegas {
+        let help = "leave it out, or write variant = \"vegas\"";
+        return report.add(&at, format!("`vegas` has no effect with {}", variant_text(tcp)), help);
+    }
     let (alpha, beta) = (vegas.alpha_segments, vegas.beta_segments);
     if alpha == 0 {
         let help = "write 1 or more, at most `beta`; Brakmo and Peterson have 2";
@@ -212,7 +258,11 @@ pub(super) fn check_datagram(
 ) {
     let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
     let packet_bytes = payload_bytes.saturating_add(header_bytes);
-    if let Some(mtu_bytes) = ends.and_then(|ends| topology.too_small_mtu(ends, packet_bytes)) {
+    // An MTU that IP does not allow was reported where it stands.
+    if let Some(mtu_bytes) = ends
+        .and_then(|ends| topology.too_small_mtu(ends, packet_bytes))
+        .filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
+    {
         let message = format!(
             "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
         );
