@@ -58,6 +58,8 @@ fuzz: setup
 	$(SAY) 'Fuzzing: whole scenarios, mutated; $(FUZZ_SECONDS) s, seed $(FUZZ_SEED)'
 	ROAMSIM_FUZZ_SECONDS=$(FUZZ_SECONDS) ROAMSIM_FUZZ_SEED=$(FUZZ_SEED) \
 		cargo test -p roamsim-scenario --test fuzz --locked --quiet -- --nocapture
+	$(SAY) 'Fuzzing: damaged folders of results, and command lines; $(FUZZ_SECONDS) s, seed $(FUZZ_SEED)'
+	$(BIN)/python tests/fuzz_results.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 lint: setup
 	$(SAY) 'Checking: formats and lints of Rust'

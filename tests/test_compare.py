@@ -12,9 +12,11 @@ import pytest
 import roamsim as package
 from conftest import SCENARIO, Command
 from roamsim import statistics
+from roamsim.manifests import PointEntry
 from roamsim.metrics import Target
 from roamsim.paired import Difference, Question, differences, rounded, samples
-from roamsim.store import PointEntry, PointRows
+from roamsim.parts import Parts, run_key
+from roamsim.store import PointRows
 
 VARIANTS = "flow.download.transport.variant=tahoe,newreno,sack"
 OVER = "flow.f.transport.variant"
@@ -254,11 +256,8 @@ def test_what_does_not_vary_between_replications_is_said(scenario: Path) -> None
 def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     first = ["compare", scenario, "--vary", "flow.download.transport.variant=tahoe,sack", "--out", "out"]
     roamsim(*first, "--replications", "3")
-    parts = {part.name: part.stat().st_mtime_ns for part in (tmp_path / "out" / "parts").iterdir()}
     wider = roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "3", "--out", "out", "--json")
-    now = {part.name: part.stat().st_mtime_ns for part in (tmp_path / "out" / "parts").iterdir()}
-    assert parts.items() < now.items()
-    assert len(now) == 3
+    assert Parts(tmp_path / "out").rows("flows").height == 9
     alone = roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "3", "--json")
     assert json.loads(wider.stdout) == json.loads(alone.stdout)
     # It is a sweep like any other.
@@ -273,11 +272,29 @@ def test_a_comparison_goes_on_and_grows(roamsim: Command, scenario: Path, tmp_pa
 def test_an_unfinished_comparison_counts_what_is_there(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
     vary = ["--vary", "flow.download.transport.variant=tahoe,sack", "--metric", "drops.packets"]
     roamsim("compare", scenario, *vary, "--replications", "2", "--out", "out")
-    kept = {part.name for part in (tmp_path / "out" / "parts").iterdir()}
+    (tmp_path / "early").mkdir()
+    shutil.copytree(tmp_path / "out" / "parts", tmp_path / "early" / "parts")
     roamsim("compare", scenario, *vary, "--replications", "4", "--out", "out")
     # As if it had been killed before the last two replications of one value.
-    late = sorted(part for part in (tmp_path / "out" / "parts").iterdir() if part.name not in kept)
-    shutil.rmtree(late[0])
+    later, key = Parts(tmp_path / "out"), package.open_results(tmp_path / "out").manifest.points[0].fingerprint
+    key = run_key(key, 1)
+    there = [
+        (
+            key,
+            number,
+            {
+                name: later.rows(name)
+                .filter(key=key, replication=number)
+                .drop("key", "replication")
+                .to_dict(as_series=False)
+                for name in later.names()
+            },
+        )
+        for number in (2, 3)
+    ]
+    shutil.rmtree(tmp_path / "out" / "parts")
+    (tmp_path / "early" / "parts").rename(tmp_path / "out" / "parts")
+    Parts(tmp_path / "out").add(there)
     roamsim("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Only 2 pairs" in page

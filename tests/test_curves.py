@@ -10,7 +10,8 @@ import roamsim
 from matplotlib.figure import Figure
 from roamsim import timesequence
 from roamsim.curves import curves, delays
-from roamsim.store import Manifest, PointEntry, Results
+from roamsim.manifests import Manifest, PointEntry
+from roamsim.store import Results
 from roamsim.timeseries import Part, segments, time_series
 
 

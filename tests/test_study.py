@@ -99,7 +99,9 @@ def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, 
 
 def test_a_report_can_be_written_again(small: Path, tmp_path: Path) -> None:
     study.run(small, level="quick", out=tmp_path / "out")
-    written = report(tmp_path / "out", tmp_path / "again.html")
+    with pytest.raises(UsageError, match="--study DIR"):
+        report(tmp_path / "out")
+    written = report(tmp_path / "out", tmp_path / "again.html", study=small)
     assert "A small study" in written.read_text()
 
 
@@ -235,7 +237,7 @@ def test_finished_runs_are_not_repeated(small: Path, tmp_path: Path) -> None:
     assert (again.effort.made, again.effort.kept) == (0, 8)
     assert again.figures == first.figures
     # What a lost part held is made again, and nothing else.
-    parts = sorted((tmp_path / "out" / "runs").glob("signalling-*.parquet"))
+    parts = sorted((tmp_path / "out" / "parts").iterdir())
     assert parts
     parts[0].unlink()
     repaired = study.run(small, level="quick", out=tmp_path / "out")

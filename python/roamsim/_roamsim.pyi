@@ -12,6 +12,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "ScenarioError",
+    "build",
     "limit_memory",
     "run",
     "schema",
@@ -30,7 +31,10 @@ class RunFailed(RuntimeError):
     """A run that broke one of the simulator's own rules, with the story of what happened."""
 
 def version() -> str:
-    """The simulator's version; results are comparable between equal versions."""
+    """The simulator's version."""
+
+def build() -> str:
+    """Hex digest of the simulator's sources; equal ones give equal results."""
 
 def schema() -> str:
     """The JSON Schema of a scenario, as text."""
@@ -87,7 +91,7 @@ class Scenario:
         """The scenario as JSON with sorted keys, after overrides."""
     @property
     def fingerprint(self) -> str:
-        """Hex digest of `canonical` and the simulator's version."""
+        """Hex digest of `canonical` and the simulator's sources."""
 
 @final
 class Result:

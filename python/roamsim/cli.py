@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from roamsim import completion
+from roamsim import completion, streams
 from roamsim._roamsim import RunFailed, ScenarioError, version
-from roamsim.cli_options import Jobs, MaxMemory, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli_options import Jobs, MaxMemory, OwnStudy, ResultFolder, ScenarioFile, Seed, Settings, Trace
 from roamsim.cli_study import app as study_app
-from roamsim.errors import CheckFailed, Interrupted, UsageError
+from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError
+from roamsim.streams import put_out
 
 if TYPE_CHECKING:
     from roamsim.scenarios import Overrides
@@ -31,6 +33,8 @@ class _Commands(TyperGroup):
     """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
 
     def invoke(self, ctx: Any) -> Any:
+        warnings.simplefilter("always", Notice)
+        warnings.showwarning = _show
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -43,22 +47,27 @@ class _Commands(TyperGroup):
             code, text = CHECK_FAILED, str(error)
         except RunFailed as error:
             code, text = RUN_FAILED, str(error)
+        except UnicodeError as error:
+            code, text = USAGE, f"an argument is no text in UTF-8: {error}"
         except Interrupted:
             code, text = INTERRUPTED, "interrupted; what is finished is kept, and the same command goes on from there"
         except KeyboardInterrupt:
             code, text = INTERRUPTED, "interrupted"
         except BrokenPipeError:
             # The reader has seen enough (`| head`); nothing more may be written, not even at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            streams.give_up_stdout()
             raise typer.Exit(DONE) from None
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            code, text = RUN_FAILED, f"{where}{error.strerror or error}"
+            code, text = RUN_FAILED, streams.fault(error)
         except MemoryError:
             code, text = RUN_FAILED, "there is not enough memory"
         lead = "" if code == INVALID_SCENARIO and "\n" in text else "roamsim: "
-        typer.echo(f"{lead}{text}", err=True)
+        streams.say(f"{lead}{text}")
         raise typer.Exit(code)
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"roamsim: {message}")
 
 
 app = typer.Typer(
@@ -115,7 +124,7 @@ def run(
     """Run a scenario and print a summary, or its tables."""
     from roamsim import outputs
     from roamsim.api import run_loaded, traces
-    from roamsim.scenarios import parse
+    from roamsim.scenarios import parse_source, source
     from roamsim.summary import progress, summary
 
     if json and csv:
@@ -125,7 +134,8 @@ def run(
     kinds = traces(trace or [])
     if kinds and not (json or csv or parquet):
         raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
-    scenario = parse(file, _overrides(settings), color=_color())
+    read = source(file)
+    scenario = parse_source(read, _overrides(settings), color=_color())
     if parquet is not None:
         outputs.prepare(parquet)
     with progress("run") as heard:
@@ -133,15 +143,15 @@ def run(
             scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
         )
     if parquet is not None:
-        outputs.write_parquet(parquet, scenario, result, file, _command())
+        outputs.write_parquet(parquet, scenario, result, read.text, _command())
         _say(f"wrote {parquet}")
     if pcap is not None:
         _say(f"wrote {pcap}")
     if json:
-        typer.echo(result.to_json())
+        put_out(f"{result.to_json()}\n")
     elif csv:
         name, others = outputs.csv_table(result, table)
-        typer.echo(outputs.csv_text(result[name]), nl=False)
+        put_out(outputs.csv_text(result[name]))
         if table is None:
             _say(f"this is {name}; --table prints another: {', '.join(others)}")
     else:
@@ -299,9 +309,9 @@ def compare(
             color=_color(),
         )
     if json:
-        typer.echo(compared.to_json())
+        put_out(f"{compared.to_json()}\n")
     elif csv:
-        typer.echo(csv_text(compared.differences), nl=False)
+        put_out(csv_text(compared.differences))
     else:
         comparison_summary(compared)
     if precision is not None:
@@ -342,16 +352,16 @@ def init(
 ) -> None:
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
+    from roamsim.files import write_whole
 
     text = template()
     if file == "-":
-        typer.echo(text, nl=False)
+        put_out(text)
         return
     try:
-        with Path(file).open("x", encoding="utf-8") as target:
-            target.write(text)
-    except FileExistsError:
-        raise UsageError(f"{file} exists already; choose another name") from None
+        if os.path.lexists(file):
+            raise UsageError(f"{file} exists already; choose another name")
+        write_whole(file, text.encode())
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
     _say(f"try: roamsim run {shlex.quote(file)}")
@@ -363,7 +373,7 @@ def schema() -> None:
     """Print the JSON Schema of scenarios: every key with its unit, default and source."""
     from roamsim._roamsim import schema as text
 
-    typer.echo(text())
+    put_out(f"{text()}\n")
 
 
 @app.command()
@@ -399,6 +409,7 @@ def query(
     question: Annotated[str, typer.Argument(metavar="SQL", help="For instance: select * from flows")],
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    study: OwnStudy = None,
 ) -> None:
     """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
     from roamsim.outputs import csv_text
@@ -408,11 +419,11 @@ def query(
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
-    answer = ask(folder, question)
+    answer = ask(folder, question, study=study)
     if json:
-        typer.echo(rows_json(answer))
+        put_out(f"{rows_json(answer)}\n")
     elif csv:
-        typer.echo(csv_text(answer), nl=False)
+        put_out(csv_text(answer))
     else:
         print_frame(answer)
 
@@ -457,11 +468,12 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html unless given.")
     ] = None,
+    study: OwnStudy = None,
 ) -> None:
     """Write a report that works offline: one HTML file with figures, tables and parameters."""
     from roamsim.results_report import report as write
 
-    typer.echo(write(folder, out))
+    typer.echo(write(folder, out, study=study))
 
 
 def _overrides(settings: list[str] | None) -> Overrides:
@@ -495,9 +507,11 @@ def _complain(error: Exception) -> None:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    streams.say(text)
 
 
 def main() -> None:
-    """Entry point of the command."""
-    app(prog_name="roamsim")
+    """Entry point of scripts that were installed before the command had its own."""
+    from roamsim.__main__ import main as start
+
+    start()

@@ -52,3 +52,7 @@ MaxMemory = Annotated[
     ),
 ]
 ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
+OwnStudy = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="DIR", help="Of a study of your own: the folder of its definition."),
+]

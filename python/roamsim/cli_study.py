@@ -9,6 +9,7 @@ import typer
 
 from roamsim import completion
 from roamsim.cli_options import Jobs, MaxMemory
+from roamsim.streams import put_out, say
 
 StudyName = Annotated[
     str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
@@ -87,8 +88,8 @@ def study_run(
     with progress(name) as heard:
         outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
     if json:
-        typer.echo(outcome.to_json())
-        typer.echo(f"report: {outcome.report}", err=True)
+        put_out(f"{outcome.to_json()}\n")
+        say(f"report: {outcome.report}")
     else:
         typer.echo(outcome.summary())
     outcome.require_checks()

@@ -6,13 +6,14 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import polars
 
 from roamsim import statistics
 from roamsim.errors import UsageError
+from roamsim.manifests import Compared
 from roamsim.metrics import Target
 from roamsim.paired import Difference, Question, Sample, differences, samples
 from roamsim.scenarios import Overrides, ScenarioLike, parse_source, source
@@ -279,7 +280,7 @@ def compare(
         precision=_precision(question, precision) if precision is not None else None,
         max_replications=max_replications,
         traces=traces,
-        compared=question.to_dict(),
+        compared=Compared(**question.to_dict()),
         jobs=jobs,
         seed=seed,
         out=out,
@@ -293,7 +294,7 @@ def compare(
 def comparison(results: Results) -> Comparison | None:
     """The comparison that a folder of results holds; `None` where `compare` did not write it."""
     compared = results.manifest.compared
-    return Comparison(results, Question.from_dict(compared)) if compared else None
+    return Comparison(results, Question.from_dict(asdict(compared))) if compared else None
 
 
 def default_target(scenario: Mapping[str, Any]) -> Target:

@@ -13,3 +13,7 @@ class CheckFailed(RuntimeError):
 
 class Interrupted(KeyboardInterrupt):
     """A sweep was interrupted; what was finished is kept, and the same call goes on from there."""
+
+
+class Notice(UserWarning):
+    """Something that a user of a folder of results should know: what was set aside, removed, or is made again."""

@@ -1,14 +1,25 @@
-"""Files that are complete or absent: written aside, then renamed."""
+"""Files: written whole or not at all, and read only where they are files."""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
 
+from roamsim.errors import UsageError
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> Path:
+#: Octets of a file of text that is read (chosen: a scenario of a million nodes has a quarter of it).
+MOST_BYTES = 2**28
+
+
+class NoRegularFile(UsageError):
+    """What should be a file is a device, a pipe or a socket."""
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes | memoryview) -> Path:
     """Writes a file so that a reader sees either all of it or what was there before.
 
     Raises:
@@ -20,12 +31,17 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> Path:
 def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object]) -> Path:
     """Lets `write` fill a new file beside `path`, then renames it to `path`.
 
-    The new file keeps the ending of `path`, since many libraries choose a format by it.
+    The new file keeps the ending of `path`, since many libraries choose a format by it. What a link leads to is
+    replaced, not the link; what is no file, such as /dev/stdout, cannot be replaced and is written to.
 
     Raises:
         OSError: the folder does not exist or cannot be written to.
     """
-    target = Path(path)
+    asked = Path(path)
+    target = Path(os.path.realpath(asked))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        write(asked)
+        return asked
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=target.suffix)
     os.close(handle)
     aside = Path(name)
@@ -36,7 +52,39 @@ def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object]) -
         os.umask(mask)
         aside.chmod(0o666 & ~mask)
         aside.replace(target)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, name):
+            error.filename = os.fspath(asked)
         raise
-    return target
+    return asked
+
+
+def open_file(path: str | os.PathLike[str]) -> BufferedReader:
+    """Opens a file for reading, which has to be one: devices and pipes have no end, or wait for a writer.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        NoRegularFile: it is no file.
+    """
+    # A pipe without a writer would keep us from opening it.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NoRegularFile(f"{os.fspath(path)!r} is no regular file")
+    return file
+
+
+def read_whole(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> bytes:
+    """All of a file.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        NoRegularFile: it is no file.
+        UsageError: it is larger than so many octets.
+    """
+    with open_file(path) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise UsageError(f"{os.fspath(path)!r} is too large: it has more than {most_bytes} bytes")
+    return data

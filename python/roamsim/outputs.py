@@ -8,10 +8,11 @@ from pathlib import Path
 
 import polars
 
-from roamsim._roamsim import Scenario
+from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
+from roamsim.manifests import Manifest, PointEntry, results_manifest
 from roamsim.result import Result
-from roamsim.store import MANIFEST, TRACED, Manifest, PointEntry, write_tables, writing
+from roamsim.store import TRACED, replace_results, writing
 
 
 def prepare(folder: Path) -> None:
@@ -21,31 +22,27 @@ def prepare(folder: Path) -> None:
         UsageError: it cannot be made or written to, or holds results of something else than a run.
     """
     with writing(folder):
-        known = Manifest.read(folder)
+        known = results_manifest(folder)
         if known is not None and known.kind != "run":
             raise UsageError(f"{os.fspath(folder)!r} holds results of a {known.kind}; choose another folder")
         if known is None and any(not entry.name.startswith(".") for entry in folder.iterdir()):
             raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
 
 
-def write_parquet(folder: Path, scenario: Scenario, result: Result, file: str, command: list[str]) -> None:
-    """Writes every table as Parquet, and a manifest; results of an earlier run are replaced."""
+def write_parquet(folder: Path, scenario: Scenario, result: Result, text: str, command: list[str]) -> None:
+    """Writes every table as Parquet, and a manifest; results of an earlier run are replaced, all at once."""
     manifest = Manifest(
         kind="run",
         scenario=scenario.name,
-        text=scenario.canonical if file == "-" else Path(file).read_text(encoding="utf-8-sig"),
+        text=text,
         canonical=json.loads(scenario.canonical),
         version=result.version,
+        build=build(),
         seed=result.seed,
         command=command,
         points=[PointEntry({}, {}, scenario.fingerprint, result.replications)],
     )
-    with writing(folder):
-        (folder / MANIFEST).unlink(missing_ok=True)
-        for old in folder.glob("*.parquet"):
-            old.unlink()
-        write_tables(folder, result.tables)
-        manifest.write(folder)
+    replace_results(folder, manifest, result.tables)
 
 
 def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:

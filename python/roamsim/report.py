@@ -65,10 +65,10 @@ class Report:
         self._body.append(f'<h2 id="{anchor}">{html.escape(title)}</h2>')
 
     def text(self, text: str) -> None:
-        """Adds paragraphs in Markdown; HTML inside is kept as it is (the text is the author's, not a user's)."""
+        """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them."""
         from markdown_it import MarkdownIt
 
-        rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+        rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
         self._body.append(f'<div class="text">{rendered}</div>')
 
     def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
@@ -345,9 +345,9 @@ def _binds(spec: dict[str, Any]) -> set[str]:
 
 
 def _script_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
+    """JSON that is safe inside a script element: without the sign that begins `</script>` and `<!--`."""
     text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
+    return text.replace("<", "\\u003c")
 
 
 def _finite(value: Any) -> Any:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars
 
 from roamsim import _roamsim, statistics
@@ -186,7 +187,7 @@ def frames(
     """The tables of one run of the extension module, with the columns that say which run it was."""
     tables = {}
     for name, columns in result.tables.items():
-        table = polars.DataFrame([_series(column, values) for column, values in columns.items()])
+        table = typed(polars.DataFrame([column(own, [values]) for own, values in columns.items()]))
         tables[name] = table.with_columns(
             polars.lit(scenario).alias("scenario"),
             polars.lit(point, polars.Int64).alias("point"),
@@ -196,10 +197,19 @@ def frames(
     return tables
 
 
-def _series(name: str, values: Any) -> polars.Series:
-    # The extension module hands over numbers as arrays and text as lists; an empty list has no type of its own.
-    series = polars.Series(name, values, None if len(values) else polars.String if isinstance(values, list) else None)
+def column(name: str, chunks: Sequence[Any]) -> polars.Series:
+    """A column from those of several runs: arrays of numbers, in which NaN is a missing one, or lists of values."""
+    if all(isinstance(chunk, np.ndarray) for chunk in chunks):
+        series = polars.Series(name, np.concatenate(chunks))
+    else:
+        values = [value for chunk in chunks for value in (chunk if isinstance(chunk, list) else chunk.tolist())]
+        series = polars.Series(name, values, strict=False)
     return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def typed(frame: polars.DataFrame) -> polars.DataFrame:
+    """A frame whose columns without any value are of text: nothing tells what they would have held."""
+    return frame.with_columns(polars.col(polars.Null).cast(polars.String))
 
 
 def concatenate(parts: Iterable[Mapping[str, polars.DataFrame]]) -> dict[str, polars.DataFrame]:

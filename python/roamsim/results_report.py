@@ -18,10 +18,11 @@ from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
+from roamsim.manifests import StudyManifest, study_manifest
 from roamsim.plot import save, write_figure
 from roamsim.report import Report
 from roamsim.result import RUN_COLUMNS
-from roamsim.store import Results, open_results, study_manifest
+from roamsim.store import Results, open_results
 from roamsim.timeseries import NOTES, POINTS, QUANTITIES, segments, time_series
 
 #: Metrics that a report draws where the results have them.
@@ -69,18 +70,25 @@ _POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
 SAMPLES = 3000
 
 
-def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+def report(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    study: str | os.PathLike[str] | None = None,
+) -> Path:
     """Writes the report of a folder of results; of a study's folder, the study's own.
 
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
         out: the HTML file; `FOLDER/report.html` unless given.
+        study: the folder of the study's definition, where it is no study of the package.
 
     Raises:
         UsageError: there are no results.
     """
-    if study_manifest(folder):
-        return _study_report(folder, out)
+    held = study_manifest(folder)
+    if held:
+        return _study_report(held, folder, out, study)
     results = open_results(folder)
     target = Path(out) if out is not None else Path(folder) / "report.html"
     if not target.absolute().parent.is_dir():
@@ -98,6 +106,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             "scenario": manifest.scenario,
             "duration": manifest.canonical.get("scenario", {}).get("duration"),
             "seed": manifest.seed,
+            **_unfinished(results),
             "replications": replications if len(replications) > 1 else replications[0],
             "version": manifest.version,
             "command": shlex.join(manifest.command) or "roamsim.sweep (Python)",
@@ -138,6 +147,13 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     return page.write(target)
 
 
+def _unfinished(results: Results) -> dict[str, str]:
+    """How much of a sweep that did not come to its end is there."""
+    wanted = sum(point.replications for point in results.manifest.points)
+    there = results["links"].select("point", "replication").n_unique() if "links" in results else 0
+    return {"finished": f"{there} of {_count(wanted, 'run')}"} if there < wanted else {}
+
+
 #: What the captions of summaries say.
 _MEANS = "means over replications; ± is the half-width of the 95 % interval"
 
@@ -150,12 +166,18 @@ def _comparison(results: Results) -> Comparison | None:
         return None
 
 
-def _study_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> Path:
+def _study_report(
+    held: StudyManifest,
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    own: str | os.PathLike[str] | None,
+) -> Path:
     """Writes a study's report again from its finished runs; those that are missing are run first."""
     from roamsim import study
+    from roamsim.study.definition import of_folder
 
-    entries = study_manifest(folder)
-    outcome = study.run(entries["study"], level=entries["level"], seed=entries["seed"], out=folder)
+    definition = of_folder(held, folder, own).folder
+    outcome = study.run(definition, level="quick" if held.level == "quick" else "full", seed=held.seed, out=folder)
     return outcome.report if out is None else write_whole(out, outcome.report.read_bytes())
 
 
@@ -164,7 +186,7 @@ def _metric(page: Report, results: Results, table: str, column: str) -> None:
         drawn = curves(results, table, column)
     except UsageError:
         return
-    compared = (results.manifest.compared or {}).get("metrics", ())
+    compared = results.manifest.compared.metrics if results.manifest.compared else ()
     if drawn.frame.height <= 2 and f"{table}.{column}" not in compared:  # the table says it better
         return
     if column not in ("goodput_bps", "success_rate") and (drawn.frame["mean"] == 0).all():

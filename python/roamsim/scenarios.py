@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import UsageError
+from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
 
 #: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, or one that was loaded before.
 ScenarioLike = Scenario | str | os.PathLike[str] | Mapping[str, Any]
@@ -79,7 +79,7 @@ def source(scenario: ScenarioLike) -> Source:
     if isinstance(scenario, Mapping):
         try:
             return Source(json.dumps(scenario, allow_nan=False), "dictionary", True)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise ScenarioError(f"the dictionary does not fit a scenario: {error}") from None
     if isinstance(scenario, str):
         if scenario.lstrip().startswith("{"):
@@ -102,11 +102,15 @@ def source(scenario: ScenarioLike) -> Source:
 def _read(path: str) -> str:
     """A scenario file's text; `-` is standard input."""
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = _standard_input() if path == "-" else read_whole(path)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path!r}") from None
     except IsADirectoryError:
         raise UsageError(f"{path!r} is a folder, not a scenario file") from None
+    except NoRegularFile as error:
+        raise UsageError(f"{error}; - reads a scenario from standard input, from a pipe too") from None
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         raise UsageError(f"{path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
@@ -115,6 +119,15 @@ def _read(path: str) -> str:
         raise ScenarioError(
             f"{path}: not a text file: byte {error.object[error.start]:#04x} at offset {error.start} is not UTF-8"
         ) from None
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"standard input has more than {MOST_BYTES} bytes; a scenario has fewer")
+    return data
 
 
 def overrides(values: Mapping[str, Any] | None) -> Overrides:

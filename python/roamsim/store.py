@@ -1,36 +1,39 @@
-"""Folders of results: a manifest, finished parts, and the tables merged from them.
+"""Folders of results: a manifest, finished runs in parts, and the tables of all of them.
 
-    DIR/manifest.json           scenario, version, seed, command, points and what was varied
-    DIR/parts/KEY-FIRST-LAST/   the tables of some replications of one point, or what was traced of its first one;
-                                complete or absent
-    DIR/flows.parquet ...       all rows, in the order of points and replications
+    DIR/manifest.json       scenario, build, seed, command, points and what was varied
+    DIR/parts/NNNNNN.zip    of a sweep: the tables of many runs each (`roamsim.parts`)
+    DIR/flows.parquet ...   all rows, in the order of points and replications
 
-A part's key is a hash of the point's canonical scenario, the version, the seed and what was traced, so that a part
-can be used again by any sweep that needs the same runs. A folder that `run --parquet` wrote has no parts.
+A sweep's tables stand beside its parts for other programs; Roamsim itself reads the parts. A run has no parts: its
+manifest holds the digest of each table. The results of a run are replaced at once: written aside, which counts as
+soon as it is called `.new`, and then moved into place; a reader looks into `.new` first.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import io
 import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import polars
 
-from roamsim.errors import UsageError
-from roamsim.files import write_aside, write_whole
-from roamsim.result import RUN_COLUMNS, Tables, concatenate
+from roamsim import metrics
+from roamsim._roamsim import trace_kinds
+from roamsim.errors import Notice, UsageError
+from roamsim.files import open_file, write_whole
+from roamsim.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
+from roamsim.parts import Parts, parquet, run_key
+from roamsim.result import RUN_COLUMNS, Tables, typed
 from roamsim.vary import quantity
-
-MANIFEST = "manifest.json"
 
 #: Tables that are there only when they are asked for, and what asks for them.
 TRACED = {
@@ -42,22 +45,8 @@ TRACED = {
     "dect_occupancy": "occupancy",
 }
 
-
-@dataclass
-class PointEntry:
-    """One point of a sweep, as its manifest keeps it.
-
-    Attributes:
-        values: for each varied path its value in TOML's notation.
-        shown: the same as tables show it.
-        fingerprint: of the point's scenario and the version.
-        replications: how many belong to the result.
-    """
-
-    values: dict[str, str]
-    shown: dict[str, int | float | bool | str]
-    fingerprint: str
-    replications: int
+#: Where new results of a run wait for their place.
+NEW = ".new"
 
 
 @dataclass(frozen=True)
@@ -67,80 +56,6 @@ class PointRows:
     entry: PointEntry
     count: int
     table: polars.DataFrame
-
-
-@dataclass
-class Manifest:
-    """What a folder of results holds and how it came about.
-
-    Attributes:
-        kind: `run`, `sweep`, or `study`; `roamsim compare` writes a sweep.
-        scenario: name of the scenario.
-        text: its text, as given.
-        canonical: its tree after `--set`, before anything was varied.
-        version: of the simulator.
-        seed: of every run.
-        command: how to get these results again.
-        vary: values of each varied path, in TOML's notation.
-        precision: what was asked for, such as `flows.goodput_bps to 0.02`.
-        unmet: the points, by their values, that are not that precise after the most replications.
-        traces: what was recorded of the first replication of each point of a sweep.
-        compared: of `roamsim compare`: `over` (the path), `values`, `baseline`, `metrics`.
-        points: in the order of the `point` column.
-    """
-
-    kind: str
-    scenario: str
-    text: str
-    canonical: Any
-    version: str
-    seed: int
-    command: list[str]
-    vary: dict[str, list[str]] = field(default_factory=dict)
-    precision: str | None = None
-    unmet: list[dict[str, str]] = field(default_factory=list)
-    traces: list[str] = field(default_factory=list)
-    compared: dict[str, Any] | None = None
-    points: list[PointEntry] = field(default_factory=list)
-
-    def write(self, folder: Path) -> None:
-        """Writes the manifest, whole or not at all."""
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
-        write_whole(folder / MANIFEST, text.encode())
-
-    @staticmethod
-    def read(folder: Path) -> Manifest | None:
-        """The manifest of a folder; `None` where there is none.
-
-        Raises:
-            UsageError: it cannot be read.
-        """
-        path = folder / MANIFEST
-        if study_manifest(folder):
-            raise UsageError(
-                f"{os.fspath(folder)!r} holds a study; `roamsim report` shows its figures, `roamsim query` its runs"
-            )
-        try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
-            points = [PointEntry(**point) for point in entries.pop("points", [])]
-            return Manifest(**entries, points=points)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
-        except (ValueError, TypeError, AttributeError):
-            raise UsageError(
-                f"{path} is no manifest of this version: make the results again, in a new folder"
-            ) from None
-
-
-def study_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest of a study's folder; empty for other folders."""
-    try:
-        entries = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entries if isinstance(entries, dict) and entries.get("kind") == "study" else {}
 
 
 class Results(Tables):
@@ -227,6 +142,7 @@ def open_results(path: str | os.PathLike[str]) -> Results:
 
     Raises:
         UsageError: there is no such folder, or it holds no results.
+        Damaged: it is not as Roamsim left it; the text says which file.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -239,19 +155,47 @@ def open_results(path: str | os.PathLike[str]) -> Results:
         if folder.exists():
             raise UsageError(f"{named!r} is a file, not a folder of results")
         raise UsageError(f"there is no folder {named!r}")
-    manifest = Manifest.read(folder)
+    manifest = results_manifest(_place(folder, MANIFEST).parent)
     if manifest is None:
         raise UsageError(f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}")
     if manifest.kind == "sweep":
-        return Results(folder, manifest, merged(folder, manifest))
-    tables = {file.stem: _read(file) for file in sorted(folder.glob("*.parquet")) if file.name[0] != "."}
-    return Results(folder, manifest, tables)
+        return Results(folder, manifest, merged(folder, manifest, Parts(folder)))
+    return Results(folder, manifest, {name: _table(folder, manifest, name) for name in manifest.tables})
 
 
 def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame]) -> None:
-    """Writes each table as `TABLE.parquet`, whole or not at all."""
+    """Writes each table as `TABLE.parquet`, whole or not at all.
+
+    Raises:
+        OSError: one cannot be written.
+    """
     for name, frame in tables.items():
-        write_aside(folder / f"{name}.parquet", frame.write_parquet)
+        # Polars itself says of a full disk that the table is out of specification.
+        octets = io.BytesIO()
+        frame.write_parquet(octets)
+        write_whole(folder / f"{name}.parquet", octets.getbuffer())
+
+
+def replace_results(folder: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame]) -> None:
+    """Puts the results of a run in place of those that a folder holds: all of them, or none.
+
+    Raises:
+        OSError: they cannot be written; what was there is still there.
+        UsageError: another process writes to the folder.
+    """
+    with writing(folder):
+        aside = Path(tempfile.mkdtemp(dir=folder, prefix=".tmp-"))
+        try:
+            write_tables(aside, tables)
+            digests = {name: _digest(aside / f"{name}.parquet") for name in tables}
+            replace(manifest, tables=digests).write(aside)
+            aside.rename(folder / NEW)
+        except BaseException as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            if isinstance(error, OSError):
+                error.filename = os.fspath(folder)
+            raise
+        _settle(folder)
 
 
 @contextmanager
@@ -274,84 +218,146 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
     try:
-        # What a killed process left half-written.
+        # What a killed process left half-written, or whole and not yet in its place.
         for left in (*folder.glob(".tmp-*"), *folder.glob("parts/.tmp-*")):
             shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        _settle(folder)
         yield
     finally:
         lock.release()
 
 
-def part_key(fingerprint: str, seed: int, traces: Sequence[str] = ()) -> str:
-    """Key of the parts of one point, or of what was traced of it; the fingerprint covers scenario and version."""
-    traced = f":{','.join(traces)}" if traces else ""
-    return hashlib.sha256(f"{fingerprint}:{seed}{traced}".encode()).hexdigest()[:24]
+def forget_drawn(folder: Path) -> None:
+    """Removes the report and the figures that were drawn of earlier results, where they have their usual names."""
+    things = {*trace_kinds(), "srtt", "rto", "ssthresh", "delivered", *(m.name for m in metrics.metrics())}
+    drawn = [folder / "report.html", *(folder / f"{thing}.svg" for thing in sorted(things))]
+    gone = [file for file in drawn if file.is_file()]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    if gone:
+        names = ", ".join(file.name for file in gone)
+        warn(f"{os.fspath(folder)}: removed {names}, made of the earlier results", Notice, stacklevel=2)
 
 
-class Parts:
-    """The finished parts of a folder."""
+def _names() -> set[str]:
+    """The tables that a run may have."""
+    return {*metrics.table_meanings(), *TRACED} - {"run"}
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "parts"
-        self._ranges: dict[str, list[tuple[int, int]]] = {}
-        for part in sorted(self.folder.glob("*-*-*")):
-            key, first, last = part.name.split("-", 2)
-            if first.isdigit() and last.isdigit():
-                self._ranges.setdefault(key, []).append((int(first), int(last)))
 
-    def missing(self, key: str, replications: int) -> list[range]:
-        """The replications below a number that no part holds, as ranges."""
-        gaps, at = [], 0
-        for first, last in sorted(self._ranges.get(key, [])):
-            if first >= replications:
-                break
-            if first > at:
-                gaps.append(range(at, first))
-            at = max(at, last + 1)
-        if at < replications:
-            gaps.append(range(at, replications))
-        return gaps
+def _settle(folder: Path) -> None:
+    """Moves new results of a run into place, and removes what the earlier ones leave."""
+    new = folder / NEW
+    if new.is_symlink() or not new.is_dir():
+        return
+    # Readers find a table in either place until the manifest, the last to go, is in its own.
+    for name in (*(f"{table}.parquet" for table in sorted(_names())), MANIFEST):
+        if (new / name).is_file():
+            (new / name).replace(folder / name)
+    manifest = results_manifest(folder)
+    for table in _names():
+        if manifest is not None and table not in manifest.tables:
+            (folder / f"{table}.parquet").unlink(missing_ok=True)
+    forget_drawn(folder)
+    shutil.rmtree(new)
 
-    def write(self, key: str, first: int, runs: list[dict[str, polars.DataFrame]]) -> None:
-        """Adds a part that holds consecutive replications, the first of which is `first`."""
-        last = first + len(runs) - 1
-        self.folder.mkdir(exist_ok=True)
-        aside = Path(tempfile.mkdtemp(dir=self.folder, prefix=".tmp-"))
+
+def _place(folder: Path, name: str) -> Path:
+    """Where a file of a folder is: in `.new` while its results are being moved into place."""
+    new = folder / NEW
+    moving = not new.is_symlink() and (new / MANIFEST).is_file() and (new / name).is_file()
+    return new / name if moving else folder / name
+
+
+def _table(folder: Path, manifest: Manifest, name: str) -> polars.DataFrame:
+    path = _place(folder, f"{name}.parquet")
+    if name not in _names():
+        raise Damaged(f"{folder / MANIFEST} is damaged: there is no table {name!r}")
+    try:
+        whole = _digest(path) == manifest.tables[name]
+    except (OSError, UsageError) as error:
+        raise Damaged(f"{path} is damaged: {getattr(error, 'strerror', None) or error}") from None
+    if not whole:
+        raise Damaged(f"{path} is damaged: it is not the table that the run wrote; run it again")
+    return checked(parquet(path, path), name, manifest, path)
+
+
+def _digest(file: Path) -> str:
+    with open_file(file) as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def checked(frame: polars.DataFrame, name: str, manifest: Manifest, place: Path) -> polars.DataFrame:
+    """A table, when it has the columns that every table of its name has, and rows of the manifest's points.
+
+    Raises:
+        Damaged: it has not.
+    """
+    runs = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
+    for column, dtype in runs.items():
+        if frame.schema.get(column) != dtype or frame[column].has_nulls():
+            raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
+    for metric in metrics.metrics():
+        if metric.table == name and name != "run":
+            found = frame.schema.get(metric.column)
+            number = found is not None and (found.is_numeric() or found == polars.Boolean)
+            if frame.height and not (found == polars.String if metric.unit is None else number):
+                raise Damaged(f"{place} is damaged: {name} has no column {metric.column!r} of its type")
+    most = len(manifest.points)
+    if frame.height and not frame.select(polars.col("point").is_between(0, most - 1).all()).item():
+        raise Damaged(f"{place} is damaged: {name} has rows of points that there are not")
+    return frame
+
+
+def merged(folder: Path, manifest: Manifest, parts: Parts) -> dict[str, polars.DataFrame]:
+    """All rows of a sweep in the order of points and replications, with what was varied as columns.
+
+    Raises:
+        Damaged: its parts do not hold what they should.
+    """
+    places = [_places(manifest, ())]
+    if manifest.traces:
+        places.append(_places(manifest, manifest.traces))
+    tables: dict[str, polars.DataFrame] = {}
+    for name in parts.names():
+        if name not in _names():
+            raise Damaged(f"{folder / 'parts'} is damaged: there is no table {name!r}")
+        rows = parts.rows(name)
         try:
-            for name, frame in concatenate(runs).items():
-                frame.write_parquet(aside / f"{name}.parquet")
-            aside.chmod(0o755)
-            aside.rename(self.folder / f"{key}-{first:06}-{last:06}")
-        except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
-        self._ranges.setdefault(key, []).append((first, last))
-
-    def read(self, key: str, replications: int, table: str | None = None) -> Iterator[dict[str, polars.DataFrame]]:
-        """The tables (or one of them) of the replications below a number, part after part."""
-        at = 0
-        for first, last in sorted(self._ranges.get(key, [])):
-            if at >= replications or last < at:
-                continue
-            folder = self.folder / f"{key}-{first:06}-{last:06}"
-            files = [folder / f"{table}.parquet"] if table else sorted(folder.glob("*.parquet"))
-            wanted = polars.col("replication").is_between(at, replications - 1)
-            yield {file.stem: _read(file).filter(wanted) for file in files if file.exists()}
-            at = last + 1
+            found = polars.concat([_placed(rows, place) for place in places], how="diagonal_relaxed")
+            tables[name] = checked(typed(found), name, manifest, folder / "parts")
+        except polars.exceptions.PolarsError as error:
+            raise Damaged(f"{folder / 'parts'} is damaged: {name}: {error}") from None
+    return tables
 
 
-def merged(folder: Path, manifest: Manifest) -> dict[str, polars.DataFrame]:
-    """All rows of a sweep in the order of points and replications, with what was varied as columns."""
-    parts = Parts(folder)
+def _places(manifest: Manifest, recorded: Sequence[str]) -> polars.DataFrame:
+    """A row for each point: the key of its runs, its number, what was varied, and how many runs belong to it."""
+    points = manifest.points
+    columns = [
+        polars.Series("key", [run_key(point.fingerprint, manifest.seed, recorded) for point in points]),
+        polars.Series("point", range(len(points)), polars.Int64),
+    ]
     dtypes, units = _dtypes(manifest), _units(manifest)
-    rows = []
-    for number, point in enumerate(manifest.points):
-        values = [polars.lit(value, dtypes[name]).alias(name) for name, value in _columns(units, point)]
-        found = [*parts.read(part_key(point.fingerprint, manifest.seed), point.replications)]
-        if manifest.traces:
-            found += parts.read(part_key(point.fingerprint, manifest.seed, manifest.traces), 1)
-        rows += [{name: _placed(frame, number, values) for name, frame in tables.items()} for tables in found]
-    return concatenate(rows)
+    of_points = [dict(_columns(units, point)) for point in points]
+    columns += [
+        polars.Series(name, [values[name] for values in of_points], dtype, strict=False)
+        for name, dtype in dtypes.items()
+    ]
+    counts = [1 if recorded else point.replications for point in points]
+    return polars.DataFrame([*columns, polars.Series("runs", counts, polars.Int64)])
+
+
+def _placed(rows: polars.DataFrame, places: polars.DataFrame) -> polars.DataFrame:
+    scenario, point, *rest = RUN_COLUMNS
+    varied = places.columns[2:-1]
+    own = [name for name in rows.columns if name not in (*RUN_COLUMNS, "key", *varied)]
+    return (
+        rows.drop("point", *varied, strict=False)
+        .join(places, on="key", how="inner", maintain_order="left")
+        .filter(polars.col("replication") < polars.col("runs"))
+        .sort("point", "replication", maintain_order=True)
+        .select(scenario, point, *varied, *rest, *own)
+    )
 
 
 def short(path: str, paths: list[str]) -> str:
@@ -378,15 +384,6 @@ def point_label(manifest: Manifest, point: int) -> str:
 def varied_columns(manifest: Manifest) -> list[str]:
     """Names of the columns that say what was varied."""
     return list(_dtypes(manifest))
-
-
-def _placed(frame: polars.DataFrame, point: int, values: list[polars.Expr]) -> polars.DataFrame:
-    names = [value.meta.output_name() for value in values]
-    others = [column for column in frame.columns if column not in RUN_COLUMNS]
-    scenario, at, *rest = RUN_COLUMNS
-    return frame.with_columns(polars.lit(point, polars.Int64).alias(at), *values).select(
-        scenario, at, *names, *rest, *others
-    )
 
 
 def _columns(units: Mapping[str, str | None], point: PointEntry) -> Iterator[tuple[str, Any]]:
@@ -423,10 +420,3 @@ def _dtypes(manifest: Manifest) -> dict[str, type[polars.DataType]]:
         if unit:
             dtypes[f"{path}_{unit}"] = polars.Float64
     return dtypes
-
-
-def _read(file: Path) -> polars.DataFrame:
-    try:
-        return polars.read_parquet(file)
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None

@@ -7,32 +7,26 @@ import operator
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from warnings import warn
 
+import numpy as np
 import polars
 
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
-from roamsim.errors import Interrupted, UsageError
+from roamsim.errors import Interrupted, Notice, UsageError
+from roamsim.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.metrics import Target
-from roamsim.result import frames, keys_within
+from roamsim.parts import WRITE_EVERY_S, Finished, Parts, run_key
+from roamsim.result import keys_within, typed
 from roamsim.scenarios import Overrides, ScenarioLike, Source, parse_source, source
-from roamsim.store import (
-    TRACED,
-    Manifest,
-    Parts,
-    PointEntry,
-    PointRows,
-    Results,
-    merged,
-    part_key,
-    write_tables,
-    writing,
-)
+from roamsim.store import TRACED, PointRows, Results, forget_drawn, merged, write_tables, writing
 from roamsim.vary import Variation, product
 
 #: Replications of each point where neither a number nor a precision is asked for.
@@ -44,9 +38,6 @@ FIRST_BATCH, MAX_REPLICATIONS = 5, 100
 
 #: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
 MOST = 1_000_000
-
-#: Seconds of simulation that a part collects before it is written: what a kill costs at most, for each point.
-PART_S = 2.0
 
 SweepResult = Results
 
@@ -149,39 +140,6 @@ class Precision:
         )
 
 
-@dataclass
-class _Chunk:
-    """Consecutive replications of one point that are to be run."""
-
-    key: str
-    scenario: Scenario
-    label: str
-    replications: range
-    waiting: dict[int, tuple[float, dict[str, polars.DataFrame]]] = field(default_factory=dict)
-    next: int = 0
-
-    def __post_init__(self) -> None:
-        self.next = self.replications.start
-
-    def add(self, replication: int, wall_s: float, tables: dict[str, polars.DataFrame], parts: Parts) -> None:
-        self.waiting[replication] = (wall_s, tables)
-        ready = list(self.ready())
-        if ready and (ready[-1] == self.replications[-1] or sum(self.waiting[r][0] for r in ready) > PART_S):
-            self.write(parts)
-
-    def ready(self) -> Iterator[int]:
-        at = self.next
-        while at in self.waiting:
-            yield at
-            at += 1
-
-    def write(self, parts: Parts) -> None:
-        ready = list(self.ready())
-        if ready:
-            parts.write(self.key, ready[0], [self.waiting.pop(r)[1] for r in ready])
-            self.next = ready[-1] + 1
-
-
 def sweep(
     scenario: ScenarioLike | Source,
     variations: list[Variation],
@@ -194,7 +152,7 @@ def sweep(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     traces: Sequence[str] = (),
-    compared: dict[str, Any] | None = None,
+    compared: Compared | None = None,
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
@@ -218,6 +176,7 @@ def sweep(
         text=read.text,
         canonical=json.loads(base.canonical),
         version=_roamsim.version(),
+        build=_roamsim.build(),
         seed=seed,
         command=command or [],
         vary={v.path: [value.toml for value in v.values] for v in variations},
@@ -239,13 +198,16 @@ def sweep(
         scenarios[point.fingerprint] = valid
 
     with _folder(out) as folder, writing(folder):
-        known = Manifest.read(folder)
+        known = results_manifest(folder)
         if known is not None:
             _merge(folder, known, manifest)
         elif any(not entry.name.startswith(".") for entry in folder.iterdir()):
             raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
         run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or _Silent())
         try:
+            if run.parts.mended:
+                lost = [point for point in manifest.points if point.fingerprint not in scenarios]
+                run.again({p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in lost})
             if precision is None:
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
             else:
@@ -261,6 +223,10 @@ def sweep(
         return Results(folder, manifest, tables, run.made)
 
 
+#: A run that is to be made: the point's fingerprint, and the replication.
+_Run = tuple[str, int]
+
+
 class _Sweep:
     def __init__(
         self, folder: Path, manifest: Manifest, scenarios: dict[str, Scenario], jobs: int, progress: Progress
@@ -268,10 +234,11 @@ class _Sweep:
         self.folder = folder
         self.manifest = manifest
         self.scenarios = scenarios
+        self.known = dict(scenarios)
         self.jobs = jobs
         self.progress = progress
         self.made = 0
-        self.parts = Parts(folder)
+        self.parts = Parts(folder, mend=True)
         self.labels = {
             point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
             for point in manifest.points
@@ -282,58 +249,70 @@ class _Sweep:
         for point in self.manifest.points:
             point.replications = max(point.replications, wanted.get(point.fingerprint, 0))
         self.manifest.write(self.folder)
-        chunks = [
-            _Chunk(key, self.scenarios[fingerprint], self.labels[fingerprint], gap)
-            for fingerprint, count in wanted.items()
-            for key in [part_key(fingerprint, self.manifest.seed)]
-            for gap in self.parts.missing(key, count)
-        ]
-        runs = [(chunk, replication) for chunk in chunks for replication in chunk.replications]
+        missing = self._missing(wanted)
         total = sum(wanted.values())
-        self.progress.plan(total, total - len(runs))
-        self._work(chunks, runs)
+        self.progress.plan(total, total - len(missing))
+        self.made += self._work(missing)
+
+    def again(self, others: dict[str, Scenario]) -> None:
+        """Makes the runs of points that this call does not ask for, and that a damaged part took with it."""
+        self.known |= others
+        counts = {point.fingerprint: point.replications for point in self.manifest.points}
+        self.made += self._work(self._missing({fingerprint: counts[fingerprint] for fingerprint in others}))
 
     def trace(self) -> None:
         """Runs the first replication of each point again, with what is to be traced, and keeps only that."""
         traces = self.manifest.traces
         if not traces:
             return
-        chunks = [
-            _Chunk(key, scenario, self.labels[fingerprint], range(1))
-            for fingerprint, scenario in self.scenarios.items()
-            for key in [part_key(fingerprint, self.manifest.seed, traces)]
-            if self.parts.missing(key, 1)
-        ]
-        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(chunks))
-        self._work(chunks, [(chunk, 0) for chunk in chunks], traces)
+        missing = self._missing(dict.fromkeys(self.scenarios, 1), traces)
+        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(missing))
+        self._work(missing, traces)
 
-    def _work(self, chunks: list[_Chunk], runs: list[tuple[_Chunk, int]], traces: Sequence[str] = ()) -> None:
+    def _missing(self, wanted: Mapping[str, int], traces: Sequence[str] = ()) -> list[_Run]:
+        return [
+            (fingerprint, replication)
+            for fingerprint, count in wanted.items()
+            for key in [run_key(fingerprint, self.manifest.seed, traces)]
+            for replication in range(count)
+            if not self.parts.has(key, replication)
+        ]
+
+    def _work(self, runs: list[_Run], traces: Sequence[str] = ()) -> int:
+        """Makes runs, and returns how many."""
         if not runs:
-            return
+            return 0
         seed = self.manifest.seed
         batch = _roamsim.Batch(
-            [(chunk.scenario, seed, r) for chunk, r in runs],
+            [(self.known[fingerprint], seed, replication) for fingerprint, replication in runs],
             jobs=self.jobs,
             trace=list(traces),
             heard=self.progress.under_way,
         )
+        waiting: list[Finished] = []
+        made, written = 0, time.monotonic()
+        forget_drawn(self.folder)
         try:
             for index, result in batch:
-                chunk, replication = runs[index]
+                fingerprint, replication = runs[index]
                 if isinstance(result, Exception):
-                    where = f"{chunk.label}, " if chunk.label else ""
+                    where = f"{label}, " if (label := self.labels[fingerprint]) else ""
                     raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
-                tables = frames(result, scenario=chunk.scenario.name, replication=replication, seed=seed)
-                if traces:
-                    tables = {name: table for name, table in tables.items() if name in TRACED}
-                else:
-                    self.made += 1
-                chunk.add(replication, result.wall_s, tables, self.parts)
+                kept = {
+                    name: _with_run(table, self.known[fingerprint].name, seed)
+                    for name, table in result.tables.items()
+                    if (name in TRACED) == bool(traces)
+                }
+                waiting.append((run_key(fingerprint, seed, traces), replication, kept))
+                made += 1
                 self.progress.done(1)
+                if time.monotonic() - written > WRITE_EVERY_S:
+                    self.parts.add(waiting)
+                    waiting, written = [], time.monotonic()
         finally:
             batch.cancel()
-            for chunk in chunks:
-                chunk.write(self.parts)
+            self.parts.add(waiting)
+        return made
 
     def until_precise(self, goal: Goal, most: int) -> None:
         """Adds replications to each point until the goal is reached.
@@ -348,10 +327,7 @@ class _Sweep:
         while undecided:
             self.until(counts)
             points = [point for point in self.manifest.points if point.fingerprint in undecided]
-            tables = {
-                target.table: [PointRows(point, count, self._table(target.table, point, count)) for point in points]
-                for target in goal.targets
-            }
+            tables = {target.table: self._rows(target.table, points, count) for target in goal.targets}
             if undecided == set(counts):
                 for target in goal.targets:
                     found = [target.rows(p.table)[target.column].drop_nulls() for p in tables[target.table]]
@@ -368,19 +344,32 @@ class _Sweep:
             counts |= dict.fromkeys(sorted(undecided), count)
         self.manifest.unmet = [point.values for point in self.manifest.points if point.fingerprint in unmet]
 
-    def _table(self, name: str, point: PointEntry, count: int) -> polars.DataFrame:
-        found = self.parts.read(part_key(point.fingerprint, self.manifest.seed), count, name)
-        tables = [part[name] for part in found if name in part]
-        if not tables:
-            raise UsageError(f"there is no result table {name!r}")
-        return polars.concat(tables, how="diagonal_relaxed")
+    def _rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
+        """The rows of the first replications of points, in order."""
+        found = self.parts.rows(table)
+        if table not in self.parts.names():
+            raise UsageError(f"there is no result table {table!r}")
+        found = typed(found.filter(polars.col("replication") < count).sort("replication", maintain_order=True))
+        of_keys = found.partition_by("key", as_dict=True, include_key=False)
+        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
+        return [
+            PointRows(point, count, of_keys.get((key,), found.clear()))
+            for point, key in zip(points, keys, strict=True)
+        ]
 
     def keep(self) -> dict[str, polars.DataFrame]:
         """Writes manifest and tables of everything that is finished."""
+        self.parts.put_together()
         self.manifest.write(self.folder)
-        tables = merged(self.folder, self.manifest)
+        tables = merged(self.folder, self.manifest, self.parts)
         write_tables(self.folder, tables)
         return tables
+
+
+def _with_run(table: Mapping[str, Any], scenario: str, seed: int) -> dict[str, Any]:
+    """The columns of a table and those that say which run it is of; point and replication stand beside them."""
+    rows = len(next(iter(table.values()), ()))
+    return {"scenario": [scenario] * rows, "seed": np.full(rows, seed, np.uint64), **table}
 
 
 def check_number(what: str, value: int, least: int) -> None:
@@ -422,8 +411,13 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
         raise refuse("a sweep of another scenario or other settings")
     if known.seed != new.seed:
         raise refuse(f"a sweep with seed {known.seed}, not {new.seed}")
-    if known.version != new.version:
-        # Results of two versions do not belong into one table; the old parts stay, unused.
+    if known.build != new.build:
+        # Results of two builds do not belong into one table; the old parts stay, unused.
+        warn(
+            f"{os.fspath(folder)}: another build of Roamsim made these results; they are made again",
+            Notice,
+            stacklevel=2,
+        )
         return
     fresh = {json.dumps(point.values): point for point in new.points}
     for point in known.points:

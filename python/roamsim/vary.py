@@ -189,7 +189,7 @@ def _decimal(number: Decimal, unit: str) -> Value:
 def _shown_text(text: str) -> int | float | bool | str:
     try:
         return _shown(tomllib.loads(f"value = {text}")["value"])
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
 
 

@@ -25,6 +25,12 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// A digest of the simulator's sources.
+#[pyfunction]
+fn build() -> &'static str {
+    env!("ROAMSIM_BUILD")
+}
+
 /// The JSON Schema of scenarios, as JSON.
 #[pyfunction]
 fn schema() -> String {
@@ -51,6 +57,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<result::RunResult>()?;
     module.add_class::<batch::Batch>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;

@@ -67,13 +67,13 @@ impl Scenario {
         self.scenario.canonical_json()
     }
 
-    /// Digest of the canonical tree and the simulator's version: what a run depends on beside seed and replication.
+    /// Digest of the canonical tree and the simulator's sources: what a run depends on beside seed and replication.
     #[getter]
     fn fingerprint(&self) -> String {
         let digest = Sha256::new()
             .chain_update(self.scenario.canonical_json())
             .chain_update([0])
-            .chain_update(env!("CARGO_PKG_VERSION"));
+            .chain_update(env!("ROAMSIM_BUILD"));
         format!("{:x}", digest.finalize())
     }
 }

@@ -10,7 +10,6 @@ rules of the verdicts, `figures` and `publish` what the reader sees. How to writ
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -18,18 +17,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from roamsim._roamsim import version
-from roamsim.files import write_whole
-from roamsim.store import MANIFEST, study_manifest, writing
+from roamsim._roamsim import build, version
+from roamsim.errors import UsageError
+from roamsim.manifests import StudyManifest, results_manifest, study_manifest
+from roamsim.parts import Parts
+from roamsim.store import writing
 from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
-from roamsim.study.definition import LEVELS, Level, Study, available, load
+from roamsim.study.definition import BUNDLED, LEVELS, Level, Study, available, load
 from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
 from roamsim.study.reference import Comparison, Moved, compare, update
-from roamsim.study.runs import Effort, Runs, distinct, execute, plan
+from roamsim.study.runs import Effort, distinct, execute, plan
 from roamsim.sweeps import Progress, check_number, check_seed
 
 __all__ = [
@@ -107,15 +108,18 @@ def run(
     folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
     planned = plan(study, level, seed)
     with writing(folder):
-        runs = Runs(folder)
+        before = study_manifest(folder)
+        if before is None and results_manifest(folder) is not None:
+            raise UsageError(f"{os.fspath(folder)!r} holds results of a run or a sweep; choose another folder")
+        runs = Parts(folder, mend=True)
         begun_s = time.monotonic()
         effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
         command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
-        made_with = {**provenance(), **_time(folder, level, seed, effort, time.monotonic() - begun_s)}
+        made_with = {**provenance(), **_time(before, level, seed, effort, time.monotonic() - begun_s)}
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, made_with)
         write_report(outcome, planned, command)
-        entries = {"kind": "study", "study": os.fspath(name), "level": level, "seed": seed, "version": version()}
-        write_whole(folder / MANIFEST, json.dumps({**entries, "command": command, **made_with}, indent=2).encode())
+        own = study.folder.parent != BUNDLED.resolve()
+        StudyManifest("study", study.name, own, level, seed, version(), build(), command, made_with).write(folder)
     return outcome
 
 
@@ -123,12 +127,14 @@ def run(
 RUNS, WALL_S, COMPUTING_S = "runs made", "seconds that they took", "seconds of computing"
 
 
-def _time(folder: Path, level: Level, seed: int, effort: Effort, wall_s: float) -> dict[str, float]:
+def _time(
+    before: StudyManifest | None, level: Level, seed: int, effort: Effort, wall_s: float
+) -> dict[str, str | int | float]:
     """How long the runs of this level and seed took, with those of earlier calls."""
     made = {RUNS: effort.made, WALL_S: round(wall_s, 1) if effort.made else 0, COMPUTING_S: effort.computing_s}
-    before = study_manifest(folder)
-    if (before.get("level"), before.get("seed"), before.get("version")) == (level, seed, version()):
-        made = {name: value + before.get(name, 0) for name, value in made.items()}
+    if before and (before.level, before.seed, before.build) == (level, seed, build()):
+        earlier = {name: before.made_with.get(name, 0) for name in made}
+        made = {name: value + (0 if isinstance(past := earlier[name], str) else past) for name, value in made.items()}
     return {name: round(value, 1) for name, value in made.items()}
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import importlib
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from roamsim.files import read_whole
 
 
 def read_code(folder: Path) -> dict[str, ModuleType]:
@@ -22,3 +28,82 @@ def read_code(folder: Path) -> dict[str, ModuleType]:
         if (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file():
             modules[name] = importlib.import_module(f"{package}.{name}")
     return modules
+
+
+def code_digest(function: Callable[..., Any]) -> str:
+    """A digest of what a function does: of its body, and of what that uses of the study's files and of Roamsim.
+
+    Functions, classes and constants are followed by their names, from module to module. Comments, layout, docstrings
+    and whatever is not used change nothing; other packages are taken as they are.
+    """
+    used: dict[tuple[str, str], str] = {}
+    _follow(function.__module__, function.__name__, used, {})
+    return hashlib.sha256("\n".join(f"{where}\n{used[where]}" for where in sorted(used)).encode()).hexdigest()
+
+
+def _follow(
+    module: str, name: str, used: dict[tuple[str, str], str], read: dict[str, dict[str, list[ast.stmt]]]
+) -> None:
+    """Adds what a name of a module stands for, and whatever that uses."""
+    if (module, name) in used or not _is_ours(module):
+        return
+    if module not in read:
+        read[module] = _definitions(module)
+    statements = read[module].get(name, [])
+    used[module, name] = "\n".join(ast.unparse(statement) for statement in statements)
+    for statement in statements:
+        for other, imported in _imports(module, statement, name):
+            if other in sys.modules and imported and hasattr(sys.modules[other], imported):
+                _follow(other, imported, used, read)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and node.id in read[module]:
+                _follow(module, node.id, used, read)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                meant = getattr(sys.modules.get(module), node.value.id, None)
+                if isinstance(meant, ModuleType):
+                    _follow(meant.__name__, node.attr, used, read)
+
+
+def _is_ours(module: str) -> bool:
+    return (
+        module.split(".")[0].startswith("roamsim") and getattr(sys.modules.get(module), "__file__", None) is not None
+    )
+
+
+def _definitions(module: str) -> dict[str, list[ast.stmt]]:
+    """The statements at the top of a module by the names that they give a meaning to, without docstrings."""
+    path = str(sys.modules[module].__file__)
+    if not path.endswith(".py"):
+        return {}  # the extension module, which the digest of the build covers
+    tree = ast.parse(read_whole(path), path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(node, False):
+            node.body = node.body[1:] or [ast.Pass()]
+    found: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in _named(statement):
+            found.setdefault(name, []).append(statement)
+    return found
+
+
+def _named(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top of a module gives a meaning to, or changes."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in statement.names)
+    else:
+        # Assignments, also of entries and in loops, and calls such as TABLE.update(...).
+        yield from {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def _imports(module: str, statement: ast.stmt, name: str) -> Iterator[tuple[str, str]]:
+    """Where an imported name comes from: module, and name there."""
+    if isinstance(statement, ast.ImportFrom):
+        package = module.rsplit(".", statement.level)[0] if statement.level else ""
+        if statement.level and hasattr(sys.modules[module], "__path__"):
+            package = module.rsplit(".", statement.level - 1)[0] if statement.level > 1 else module
+        origin = ".".join(filter(None, (package, statement.module)))
+        for alias in statement.names:
+            if (alias.asname or alias.name) == name:
+                yield origin, alias.name

@@ -9,10 +9,11 @@ from typing import Any
 import polars
 
 from roamsim import statistics
+from roamsim.parts import Parts
 from roamsim.statistics import Estimate
 from roamsim.study.definition import Label
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
-from roamsim.study.runs import Planned, Runs
+from roamsim.study.runs import Planned
 
 __all__ = ["Data", "Metric", "Row", "Selection", "Share", "paired", "value_of"]
 
@@ -26,7 +27,7 @@ Selection = Label | Sequence[Label]
 class Data:
     """The rows of every experiment; replications are the samples of each estimate."""
 
-    def __init__(self, planned: Sequence[Planned], runs: Runs) -> None:
+    def __init__(self, planned: Sequence[Planned], runs: Parts) -> None:
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._tables = {one.experiment.id: one.experiment.table for one in planned}
         self._labels: dict[str, dict[str, list[Label]]] = {}

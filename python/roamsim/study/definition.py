@@ -10,6 +10,7 @@ drawings in `exhibits.py`, or in packages of these names of several files. How t
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from roamsim.errors import UsageError
+from roamsim.files import read_whole
+from roamsim.manifests import StudyManifest
 from roamsim.study.code import read_code
 from roamsim.study.entries import (
     LEVELS,
@@ -184,11 +187,15 @@ def replications(experiment: Experiment, level: Level) -> int:
 # Finding and reading -----------------------------------------------------------------------------------------------
 
 
+#: The studies of the package.
+BUNDLED = Path(__file__).parents[1] / "studies"
+
+
 def places() -> list[Path]:
     """Folders that may hold studies: `studies` here or above, and that of the package."""
     here = Path.cwd()
     candidates = [folder / "studies" for folder in (here, *here.parents)]
-    candidates.append(Path(__file__).parents[1] / "studies")
+    candidates.append(BUNDLED)
     # In a source tree `studies` is a link to the package's folder.
     return list(dict.fromkeys(folder.resolve() for folder in candidates if folder.is_dir()))
 
@@ -200,6 +207,35 @@ def available() -> dict[str, Path]:
         for file in sorted(place.glob("*/study.toml")):
             found.setdefault(file.parent.name, file.parent)
     return dict(sorted(found.items()))
+
+
+def of_folder(held: StudyManifest, results: str | os.PathLike[str], own: str | os.PathLike[str] | None) -> Study:
+    """The study whose results a folder holds.
+
+    A folder of results may come from anywhere, so it names a study of the package or none: where else a definition
+    lies, whose code is run, only the user says.
+
+    Args:
+        held: the folder's manifest.
+        results: the folder, for errors.
+        own: the folder of the definition of a study of the user's own.
+
+    Raises:
+        UsageError: it is none of the package, or `own` is another study.
+    """
+    shown = os.fspath(results)
+    if own is not None:
+        study = load(Path(own))
+        if study.name != held.study:
+            raise UsageError(f"{shown!r} holds results of the study {held.study!r}, not of {study.name!r}")
+        return study
+    bundled = {file.parent.name: file.parent for file in BUNDLED.glob("*/study.toml")}
+    if held.own or held.study not in bundled:
+        raise UsageError(
+            f"{shown!r} holds results of {held.study!r}, which is no study of the package; say where its folder is: "
+            "--study DIR"
+        )
+    return load(bundled[held.study])
 
 
 def load(name: str | Path) -> Study:
@@ -223,8 +259,8 @@ def load(name: str | Path) -> Study:
         if file.name in OPTIONAL_FILES and not file.is_file():
             continue
         try:
-            tree |= tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            tree |= tomllib.loads(read_whole(file).decode())
+        except (OSError, ValueError) as error:
             raise UsageError(f"{file}: {error}") from None
     reader = _Reader(folder)
     head = tree.pop("study", {})

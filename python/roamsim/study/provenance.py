@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import subprocess
@@ -18,7 +17,7 @@ def provenance() -> dict[str, str]:
     """What made the runs, each in a few words; what is not known is left out."""
     found = {
         "commit": _commit(Path(__file__).parent),
-        "build": f"roamsim {_roamsim.version()}, extension module sha256 {_digest(Path(_roamsim.__file__))}",
+        "build": f"roamsim {_roamsim.version()}, sources of the simulator sha256 {_roamsim.build()[:DIGITS]}",
         "machine": _machine(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
     }
@@ -41,10 +40,6 @@ def _commit(folder: Path) -> str:
     changed = ", with changes that were not committed" if git("status", "--porcelain", "-uno") else ""
     commit = git("rev-parse", "HEAD")
     return f"{commit[:DIGITS]}{changed}" if commit else ""
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:DIGITS]
 
 
 def _machine() -> str:

@@ -9,24 +9,31 @@ from typing import Any
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.store import study_manifest
-from roamsim.study.definition import load
-from roamsim.study.runs import Runs, plan
+from roamsim.manifests import StudyManifest
+from roamsim.parts import Parts
+from roamsim.study.definition import of_folder
+from roamsim.study.runs import plan
 
 
-def tables(folder: str | os.PathLike[str]) -> dict[str, polars.DataFrame]:
+def tables(
+    held: StudyManifest, folder: str | os.PathLike[str], definition: str | os.PathLike[str] | None = None
+) -> dict[str, polars.DataFrame]:
     """Each result table that experiments kept, with `experiment` and the labels of its point as first columns.
 
     A run that belongs to several experiments has a row for each.
 
+    Args:
+        held: the folder's manifest.
+        folder: of the study's results.
+        definition: the folder of the study's definition, where it is no study of the package.
+
     Raises:
         UsageError: the study's definition is not there any more, or the folder holds no run of it.
     """
-    manifest = study_manifest(folder)
-    runs = Runs(Path(folder))
+    runs = Parts(Path(folder))
     parts: dict[str, list[polars.DataFrame]] = {}
     points: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for one in plan(load(manifest["study"]), manifest["level"], manifest["seed"]):
+    for one in plan(of_folder(held, folder, definition), "quick" if held.level == "quick" else "full", held.seed):
         point = {"experiment": one.experiment.id, **one.point.labels, "key": one.key, "runs": one.replications}
         for table in (one.experiment.table, *one.experiment.tables):
             points.setdefault((table, one.experiment.id), []).append(point)
@@ -43,7 +50,7 @@ def tables(folder: str | os.PathLike[str]) -> dict[str, polars.DataFrame]:
     found_tables = {name: polars.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
     if not any(frame.height for frame in found_tables.values()):
         raise UsageError(
-            f"{os.fspath(folder)!r} holds no run of the study {manifest['study']!r} as this version defines it; "
+            f"{os.fspath(folder)!r} holds no run of the study {held.study!r} as this version defines it; "
             "`roamsim study run` makes them"
         )
     return found_tables
