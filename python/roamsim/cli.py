@@ -191,6 +191,7 @@ def sweep(
     seed: Seed = 1,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    from roamsim import caveats
     from roamsim.api import traces
     from roamsim.summary import progress
     from roamsim.sweeps import MAX_REPLICATIONS, Precision
@@ -221,6 +222,9 @@ def sweep(
         where = ", ".join(f"{path}={value}" for path, value in values.items())
         most = max_replications or MAX_REPLICATIONS
         _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
+    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+        if note:
+            _say(note)
     _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
     typer.echo(out)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars
 
-from roamsim import statistics
+from roamsim import caveats, statistics
 from roamsim.errors import UsageError
 from roamsim.manifests import Compared
 from roamsim.metrics import Target
@@ -47,7 +47,8 @@ class Comparison:
     Attributes:
         question: what is compared.
         means: one row a metric, row of its table, combination of the other varied values, and value: `metric`, the
-            others, `value`, `mean`, `low`, `high`, `samples`; the interval is the 95 % one of Student's t.
+            others, `value`, `mean`, `low`, `high`, `samples`; the interval is the 95 % one of Student's t. `missing`
+            is the share of messages that a mean over what arrived is without.
         differences: one row a pair of values: `metric`, the others, `value`, `against`, `pairs`; `difference`,
             `difference_low` and `difference_high` in the metric's unit; `relative`, `relative_low` and
             `relative_high` beside the mean of `against` (0.05 is 5 % more), null where that may be 0; `verdict`
@@ -115,7 +116,8 @@ class Comparison:
     def _mean(target: Target, sample: Sample) -> dict[str, Any]:
         estimate = statistics.mean(sample.values)
         ends = {name: _number(getattr(estimate, name)) for name in ("mean", "low", "high")}
-        return {"metric": target.name, **sample.where, "value": sample.label, **ends, "samples": estimate.samples}
+        head = {"metric": target.name, **sample.where, "value": sample.label}
+        return {**head, **ends, "samples": estimate.samples, "missing": sample.missing}
 
     @staticmethod
     def _difference(found: Difference) -> dict[str, Any]:
@@ -141,7 +143,21 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         unfinished = self._unfinished()
-        return [*([unfinished] if unfinished else []), *self._notes_on_intervals()]
+        alike = caveats.alike_in_words(self.results.tables)
+        said = self._notes_on_intervals() if not alike.startswith("All") else []
+        return [note for note in (unfinished, alike, *self._notes_on_failures(), *said) if note]
+
+    def _notes_on_failures(self) -> list[str]:
+        told = {
+            ", ".join(filter(None, (self.label(target, sample.where), sample.label))) + f" {sample.failed}"
+            for target, sample in self.samples
+            if sample.failed
+        }
+        return (
+            [f"Connections that failed: {', '.join(sorted(told))}. What they carried is in the means."]
+            if told
+            else []
+        )
 
     def _unfinished(self) -> str | None:
         entries = self.results.manifest.points

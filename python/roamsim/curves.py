@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import polars
 
+from roamsim import caveats
 from roamsim.errors import UsageError
 from roamsim.labels import in_words
 from roamsim.metrics import Metric, numeric
-from roamsim.result import keys_within
+from roamsim.result import KEYS, keys_within
 from roamsim.store import Results, point_label, short
 
 
@@ -19,16 +20,19 @@ class Curves:
 
     Attributes:
         metric: what is drawn.
-        frame: columns `x`, `series`, `mean`, `low`, `high`, `samples`; `x` is a number, or text where what was
+        frame: columns `x`, `series`, `mean`, `low`, `high`, `samples`, `missing` (the share of messages that a mean
+            over what arrived is without); `x` is a number, or text where what was
             varied is no quantity, and the name of the row where nothing was varied.
         x_title: title of the axis.
         over_numbers: whether `x` is a number.
+        notes: what a reader has to know of the means.
     """
 
     metric: Metric
     frame: polars.DataFrame
     x_title: str
     over_numbers: bool
+    notes: tuple[str, ...] = ()
 
     @property
     def y_title(self) -> str:
@@ -45,9 +49,19 @@ def curves(results: Results, table: str, column: str) -> Curves:
         UsageError: there is no such metric, or the results have no value of it.
     """
     metric = numeric(table, column)
+    if table not in KEYS:
+        raise UsageError(
+            f"{metric.name} has many values a run, which make no mean; what can be drawn is in the tables "
+            f"{', '.join(KEYS)}; what a trace recorded is drawn by its name, as in --what cwnd"
+        )
     if table not in results or column not in results[table].columns:
         raise UsageError(f"the results have no {metric.name}")
-    estimates = results.estimate(table, column).filter(polars.col("mean").is_not_null())
+    estimates = results.estimate(table, column)
+    keys = [key for key in results.keys_of(table) if key in results[table].columns]
+    groups = results[table].group_by(keys, maintain_order=True)
+    shares = [caveats.missing(metric, rows) for _, rows in groups]
+    estimates = estimates.with_columns(polars.Series("missing", shares, polars.Float64))
+    estimates = estimates.filter(polars.col("mean").is_not_null())
     if not estimates.height:
         raise UsageError(f"the results have no value of {metric.name}")
     varied = [path for path in results.varied if estimates[path].n_unique() > 1]
@@ -56,7 +70,7 @@ def curves(results: Results, table: str, column: str) -> Curves:
     chosen = _axis(estimates, varied)
     if chosen is None:
         frame = estimates.with_columns(x=identity, series=polars.lit(metric.column))
-        return Curves(metric, _columns(frame), table, False)
+        return Curves(metric, _columns(frame), table, False, _notes(results, table, estimates))
     path, axis = chosen
     labels = [
         polars.concat_str(polars.lit(f"{short(other, varied)}="), polars.col(other).cast(polars.String))
@@ -69,7 +83,7 @@ def curves(results: Results, table: str, column: str) -> Curves:
     over_numbers = frame.schema["x"].is_numeric()
     if over_numbers:
         frame = frame.sort("x", maintain_order=True)
-    return Curves(metric, _columns(frame), axis, over_numbers)
+    return Curves(metric, _columns(frame), axis, over_numbers, _notes(results, table, estimates))
 
 
 def delays(results: Results) -> polars.DataFrame:
@@ -115,4 +129,16 @@ def _axis(estimates: polars.DataFrame, varied: list[str]) -> tuple[str, str] | N
 
 
 def _columns(frame: polars.DataFrame) -> polars.DataFrame:
-    return frame.select("x", "series", "mean", "low", "high", "samples")
+    return frame.select("x", "series", "mean", "low", "high", "samples", "missing")
+
+
+def _notes(results: Results, table: str, estimates: polars.DataFrame) -> tuple[str, ...]:
+    censored = estimates.filter(polars.col("missing") > 0)["missing"].to_list()
+    notes = [caveats.alike_in_words(results.tables)]
+    if censored:
+        low, high = (caveats.percent(end) for end in (min(censored), max(censored)))
+        share = low if low == high else f"{low} to {high}"
+        notes.append(f"Hollow points: means of the messages that arrived; {share} of them did not.")
+    if table in results:
+        notes += caveats.failures({table: results[table]})
+    return tuple(filter(None, notes))

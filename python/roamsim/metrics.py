@@ -29,6 +29,8 @@ class Metric:
         better: which of two values is better, `larger` or `smaller`; empty where that cannot be said.
         share: whether it is a share of a whole, so that differences are percentage points.
         words: what something with a larger value is called, and with a smaller (`faster`, `slower`).
+        over: of a mean over what arrived, the columns that count what arrived, what was sent, and what was lost or
+            given up; `None` for others.
     """
 
     table: str
@@ -40,6 +42,7 @@ class Metric:
     better: str = ""
     share: bool = False
     words: tuple[str, str] = ("higher", "lower")
+    over: tuple[str, str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +55,9 @@ class Metric:
             lines.append(f"  Better: {self.better}")
         if self.formula:
             lines.append(f"  Formula: {self.formula}")
+        if self.over:
+            arrived, sent, _ = self.over
+            lines.append(f"  Over: what arrived, {arrived} of {sent}; the others have no delay that could be counted")
         if self.source:
             lines.append(f"  Source: {self.source}")
         return "\n".join(lines)
@@ -72,6 +78,7 @@ def metrics() -> tuple[Metric, ...]:
             about.get("better", ""),
             about.get("share", False),
             tuple(about.get("words", ("higher", "lower"))),
+            tuple(about["over"]) if "over" in about else None,
         )
         for table in tables["tables"]
         for column, about in tables[table].items()

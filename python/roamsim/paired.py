@@ -13,15 +13,12 @@ from typing import Any
 
 import polars
 
-from roamsim import statistics
+from roamsim import caveats, statistics
 from roamsim.errors import UsageError
 from roamsim.metrics import Target
-from roamsim.result import KEYS
+from roamsim.result import KEYS, MEANS
 from roamsim.statistics import Estimate
 from roamsim.store import PointRows, value_label
-
-#: Tables with a row an event: how many there are, and when, is up to the run. Of a run, their mean is compared.
-MEANS = ("handovers",)
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,8 @@ class Sample:
         label: the same in words.
         fingerprint: of the point.
         values: one a replication; `None` where it has none.
+        missing: the share of messages that a mean over what arrived is without.
+        failed: the connections that failed, in words; empty where none did.
     """
 
     where: Mapping[str, Any]
@@ -86,6 +85,8 @@ class Sample:
     label: str
     fingerprint: str
     values: Sequence[float | None]
+    missing: float = 0.0
+    failed: str = ""
 
 
 def samples(question: Question, target: Target, points: Sequence[PointRows]) -> list[Sample]:
@@ -112,7 +113,11 @@ def samples(question: Question, target: Target, points: Sequence[PointRows]) -> 
         for row in rows:
             values = [known.get(row, {}).get(replication, absent) for replication in range(point.count)]
             where = others | dict(zip(keys, row, strict=True))
-            found.append(Sample(where, point.entry.values[question.over], label, point.entry.fingerprint, values))
+            mine = frame.filter(*(polars.col(key).eq_missing(value) for key, value in zip(keys, row, strict=True)))
+            share = caveats.missing(target.metric, mine)
+            failed = caveats.failed(mine["connection"].to_list()) if "connection" in mine.columns else ""
+            value, fingerprint = point.entry.values[question.over], point.entry.fingerprint
+            found.append(Sample(where, value, label, fingerprint, values, share, failed))
     with_value = {repr(sample.where) for sample in found if any(value is not None for value in sample.values)}
     return [sample for sample in found if repr(sample.where) in with_value]
 
@@ -195,6 +200,9 @@ class Difference:
         a, b, metric = self.value.label, self.against.label, self.target.metric
         paired, possible = self.absolute.samples, self.replications
         few = f" (in {paired} of {possible} replications; the others lack a value)" if paired < possible else ""
+        if self.value.missing or self.against.missing:
+            shares = (f"{caveats.percent(end.missing)} with {end.label}" for end in (self.value, self.against))
+            few += f" (of the messages that arrived; {' and '.join(shares)} did not)"
         own_words = metric.words != ("higher", "lower")
         named = metric.column if name_metric or not own_words else ""
         front = "".join(f"{part}: " for part in (where, named) if part)

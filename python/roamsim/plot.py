@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,7 @@ def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
     table, dot, column = what.partition(".")
+    notes: tuple[str, ...] = ()
     if what == "occupancy":
         return dectmap.draw(dectmap.only(dectmap.recordings(results, part)))
     if what == "segments":
@@ -94,7 +96,9 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
     elif dot or what == "transactions":
         figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
         if dot:
-            draw_curves(axes[0], curves(results, table, column))
+            drawn = curves(results, table, column)
+            draw_curves(axes[0], drawn)
+            notes = drawn.notes
         else:
             draw_delays(axes[0], delays(results))
     else:
@@ -111,7 +115,9 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
         if number < len(axes) - columns:
             place.set_xlabel("")
     if what in NOTES:
-        figure.supxlabel(NOTES[what], fontsize=7)
+        notes = (NOTES[what],)
+    if notes:
+        figure.supxlabel("\n".join(line for note in notes for line in textwrap.wrap(note, 110)), fontsize=7)
     return figure
 
 
@@ -158,7 +164,12 @@ def draw_curves(axes: Axes, drawn: Curves) -> None:
         low = [m - v if v is not None else 0 for m, v in zip(middle, points["low"], strict=True)]
         high = [v - m if v is not None else 0 for m, v in zip(middle, points["high"], strict=True)]
         style = "o-" if drawn.over_numbers else "o"
-        axes.errorbar(x, middle, yerr=[low, high], fmt=style, markersize=3, linewidth=1, capsize=2, label=str(series))
+        bars = axes.errorbar(
+            x, middle, yerr=[low, high], fmt=style, markersize=3, linewidth=1, capsize=2, label=str(series)
+        )
+        hollow = points.filter(polars.col("missing") > 0)
+        color = bars.lines[0].get_color()
+        axes.plot(hollow["x"], hollow["mean"], "o", markersize=3, color=color, markerfacecolor="white", zorder=3)
     axes.set_xlabel(drawn.x_title)
     axes.set_ylabel(drawn.y_title)
     prefixed = PREFIXED.get(drawn.metric.unit or "")

@@ -86,7 +86,7 @@ class Report:
         numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
         kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
-        lines = [[(kinds[c], shown_value(row.get(c)), _exact_value(row.get(c))) for c in columns] for row in shown]
+        lines = [[(kinds[c], shown_value(row.get(c)), exact_value(row.get(c))) for c in columns] for row in shown]
         body = _part("table", list(kinds.items()), lines, total - len(shown))
         self._captioned('class="table"', caption, body, folded)
 
@@ -162,7 +162,7 @@ class Report:
 
     def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
         """Adds a list of names and values; nested mappings are written with dotted names."""
-        entries = [(name, _exact_value(value)) for name, value in _flatten(parameters)]
+        entries = [(name, exact_value(value)) for name, value in _flatten(parameters)]
         self._body.append(_part("parameters", entries, caption))
 
     def preformatted(self, text: str, caption: str) -> None:
@@ -270,11 +270,12 @@ def shown_value(value: Any) -> str:
     return str(value)
 
 
-def _exact_value(value: Any) -> str:
+def exact_value(value: Any) -> str:
+    """A value as it is, numbers with all their digits; a dash where there is none."""
     if isinstance(value, float):
         return "–" if math.isnan(value) else repr(value)
     if isinstance(value, list | tuple):
-        return ", ".join(_exact_value(v) for v in value)
+        return ", ".join(exact_value(v) for v in value)
     if isinstance(value, date | datetime):
         return value.isoformat()
     return "–" if value is None else str(value)

@@ -34,6 +34,10 @@ KEYS = {
 }
 
 
+#: Tables with a row an event: how many there are, and when, is up to the run. The sample of a run is their mean.
+MEANS = ("handovers",)
+
+
 def keys_within(table: str) -> tuple[str, ...]:
     """The columns that tell rows of a table apart within a replication."""
     return KEYS.get(table, ("name",))
@@ -106,6 +110,9 @@ class Tables(Mapping[str, polars.DataFrame]):
                 raise UsageError(f"{table} has no column {name!r}; there are {', '.join(frame.columns)}")
         if not frame.schema[column].is_numeric():
             raise UsageError(f"{table}.{column} is text; a mean needs numbers")
+        if table in MEANS and "replication" not in keys:
+            of_runs = frame.group_by([*keys, "replication"], maintain_order=True)
+            frame = of_runs.agg(polars.col(column).mean())
         groups = frame.group_by(keys, maintain_order=True).agg(polars.col(column).drop_nulls())
         estimates = [statistics.mean(values) for values in groups[column]]
         columns = [("mean", polars.Float64), ("low", polars.Float64), ("high", polars.Float64)]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import polars
 
-from roamsim import dectmap, dectstates, metrics, statistics
+from roamsim import caveats, dectmap, dectstates, metrics, statistics
 from roamsim.comparisons import Comparison, comparison
 from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
@@ -55,6 +56,7 @@ HANDOVERS = (
 #: The same of Mobile IP's agents and nodes.
 MOBILE_IP = (
     "advertisements",
+    "unheard",
     "solicitations",
     "requests",
     "retransmissions",
@@ -129,6 +131,9 @@ def report(
             page.text(note)
         page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
         page.table(compared.differences, "Differences in numbers", folded=True)
+    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+        if note:
+            page.text(html.escape(note))
     page.heading("Figures")
     page.text("Points are means over replications; bars are 95 % intervals (Student's t).")
     for table, columns in DRAWN:
@@ -191,7 +196,9 @@ def _metric(page: Report, results: Results, table: str, column: str) -> None:
         return
     if column not in ("goodput_bps", "success_rate") and (drawn.frame["mean"] == 0).all():
         return
-    page.figure(f"{table}-{column}", chart(drawn), f"{table}.{column}: {drawn.metric.meaning}")
+    page.figure(
+        f"{table}-{column}", chart(drawn), f"{table}.{column}: {drawn.metric.meaning}", " ".join(drawn.notes) or None
+    )
 
 
 def chart(drawn: Curves) -> dict[str, Any]:
@@ -208,6 +215,7 @@ def chart(drawn: Curves) -> dict[str, Any]:
         altair.Tooltip("x", type=kind, title=drawn.x_title),
         *(altair.Tooltip(name, type="quantitative", format=".5g") for name in ("mean", "low", "high")),
         altair.Tooltip("samples", type="quantitative", title="replications"),
+        altair.Tooltip("missing", type="quantitative", title="messages missing", format=".2%"),
     ]
     # A rate or a size of many digits is read more easily as 10M.
     axis = altair.Axis(format="~s") if drawn.metric.unit in ("bit/s", "B") else altair.Axis()
@@ -218,7 +226,11 @@ def chart(drawn: Curves) -> dict[str, Any]:
         layers.append(base.transform_filter("datum.low !== null").mark_rule().encode(**ends))
     if drawn.over_numbers:
         layers.append(base.mark_line(strokeWidth=1.5).encode(y=y))
-    layers.append(base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip))
+    point = base.mark_point(filled=True, size=40, opacity=1).encode(y=y, tooltip=tooltip)
+    layers.append(point.transform_filter("datum.missing === 0"))
+    if (drawn.frame["missing"] > 0).any():
+        hollow = base.mark_point(filled=False, size=40, opacity=1).encode(y=y, tooltip=tooltip)
+        layers.append(hollow.transform_filter("datum.missing > 0"))
     if drawn.frame["series"].n_unique() == 1:
         layers = [layer.encode(color=altair.value("#2f6fb7")) for layer in layers]
     spec: dict[str, Any] = altair.layer(*layers).interactive(bind_x=drawn.over_numbers).to_dict()
@@ -362,6 +374,7 @@ def _means(results: Results, table: str) -> polars.DataFrame:
 def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
     """A row for each point and name: means, with the half-width of the interval where there is one."""
     rows: list[dict[str, Any]] = []
+    shares = _shares(results, table)
     for column in columns:
         if table not in results or column not in results[table].columns:
             continue
@@ -377,10 +390,32 @@ def _summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[
                     {"point"} if len(results.manifest.points) == 1 else set()
                 )
                 rows.append({key: value for key, value in row.items() if key not in hidden})
+                rows[number] |= _ends(results, table, row)
             rows[number][title] = row["mean"]
+            if unit == "s" and any(shares) and metrics.numeric(table, column).over:
+                rows[number]["messages missing"] = caveats.percent(shares[number]) if shares[number] else ""
             if with_interval:
                 rows[number][f"± {column}"] = None if row["low"] is None else (row["high"] - row["low"]) / 2
     return rows
+
+
+def _shares(results: Results, table: str) -> list[float]:
+    """For each point and row the share of messages that means over what arrived are without."""
+    metric = next((metric for metric in metrics.metrics() if metric.table == table and metric.over), None)
+    if metric is None or table not in results:
+        return []
+    groups = results[table].group_by(results.keys_of(table), maintain_order=True)
+    return [caveats.missing(metric, rows) for _, rows in groups]
+
+
+def _ends(results: Results, table: str, row: Mapping[str, Any]) -> dict[str, str]:
+    """How the connections of a row ended, if it has any."""
+    frame = results[table]
+    if "connection" not in frame.columns or not (frame["connection"] != "").any():
+        return {}
+    keys = results.keys_of(table)
+    mine = frame.filter(*(polars.col(key).eq_missing(row[key]) for key in keys))
+    return {"connection": caveats.connections(mine["connection"].to_list())}
 
 
 def _drops(results: Results) -> polars.DataFrame:

@@ -16,15 +16,18 @@ from rich.progress import Progress as RichProgress
 from rich.table import Table
 from rich.text import Text
 
-from roamsim import statistics
+from roamsim import caveats, statistics
 from roamsim._roamsim import Scenario
 from roamsim.comparisons import Comparison
-from roamsim.metrics import Metric
-from roamsim.report import shown_value
+from roamsim.metrics import Metric, metrics
+from roamsim.report import exact_value, shown_value
 from roamsim.result import Result
 from roamsim.statistics import Estimate
 from roamsim.store import short
 from roamsim.sweeps import Progress
+
+#: What is said under a table with means over what arrived only.
+CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
 
 #: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
 WIDTH = 140
@@ -43,7 +46,10 @@ def summary(result: Result, scenario: Scenario) -> None:
             rows = result.replications if table == "drops" else 0
             if table == "handovers":
                 frame, identity = _handovers(frame, identity, result.replications)
-            _print(console, _table(heading, frame, identity, columns, rows))
+            _print(console, _table(heading, table, frame, identity, columns, rows))
+    for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
+        if note:
+            console.print(Text(note), soft_wrap=True)
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     for sentence in _in_step(result, scenario):
         console.print(Text(sentence), soft_wrap=True)
@@ -75,6 +81,8 @@ def comparison_summary(compared: Comparison) -> None:
         for sample, at in zip(mine, where, strict=True):
             mean = statistics.mean(sample.values)
             cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
+            if sample.missing:
+                cells[0] += f" [{caveats.percent(sample.missing)} missing]"
             table.add_row(*map(Text, [*([at] if any(where) else []), sample.label, *cells, str(mean.samples)]))
         _print(console, table)
     for sentence in (*compared.sentences, *compared.notes):
@@ -92,7 +100,7 @@ def print_frame(frame: polars.DataFrame) -> None:
     for name, dtype in frame.schema.items():
         table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
     for row in frame.iter_rows():
-        table.add_row(*(Text(shown_value(value)) for value in row))
+        table.add_row(*(Text(exact_value(value)) for value in row))
     _print(_console(), table)
 
 
@@ -280,6 +288,7 @@ def _handovers(
 
 def _table(
     heading: str,
+    name: str,
     frame: polars.DataFrame,
     identity: Sequence[str],
     columns: Sequence[tuple[str, str, Show]],
@@ -294,15 +303,29 @@ def _table(
     )
     for key in keys:
         table.add_column(key)
+    ended = "connection" in frame.columns and bool((frame["connection"] != "").any())
+    if ended:
+        table.add_column("connection")
     for title, _, _ in present:
         table.add_column(title, justify="right", no_wrap=True)
-    grouped = frame.group_by(keys, maintain_order=True).agg(*(polars.col(column) for _, column, _ in present))
-    for row in grouped.iter_rows(named=True):
-        cells = [Text(shown_value(row[key]) if row[key] else "") for key in keys]
+    censored = False
+    for names, mine in frame.group_by(keys, maintain_order=True):
+        cells = [Text(shown_value(key) if key else "") for key in names]
+        if ended:
+            cells.append(Text(caveats.connections(mine["connection"].to_list())))
         for _, column, show in present:
-            values = row[column] + [0] * (rows - len(row[column]))
-            cells.append(Text(_estimate(statistics.mean(values), show)))
+            values = mine[column].to_list()
+            cell = _estimate(statistics.mean(values + [0] * (rows - len(values))), show)
+            found = [metric for metric in metrics() if (metric.table, metric.column) == (name, column)]
+            share = max((caveats.missing(metric, mine) for metric in found), default=0.0)
+            if share and cell != "–":
+                cell += f" [{caveats.percent(share)} missing]"
+                censored = True
+            cells.append(Text(cell))
         table.add_row(*cells)
+    if censored:
+        table.caption = CENSORED
+        table.caption_justify = "left"
     return table
 
 

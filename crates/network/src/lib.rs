@@ -4,6 +4,7 @@ pub mod alarm;
 pub mod application;
 pub mod capture;
 pub mod distribution;
+pub mod ending;
 pub mod event;
 pub mod flow;
 pub mod handover;

@@ -6,6 +6,7 @@
 //! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
 use crate::alarm::Alarm;
+use crate::ending::Life;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
@@ -149,6 +150,8 @@ pub struct TcpSocket {
     pub(crate) unacknowledged: VecDeque<Record>,
     /// The user has closed before the handshake was complete.
     pub(crate) close_when_established: bool,
+    /// How it went.
+    pub(crate) life: Life,
 }
 
 impl TcpSocket {
@@ -217,6 +220,8 @@ pub struct SctpSocket {
     pub(crate) sent: Option<Box<ChunkLog>>,
     /// If it follows its node's addresses.
     pub(crate) follows: Option<Follows>,
+    /// How it went.
+    pub(crate) life: Life,
 }
 
 /// How an association follows the addresses of its node.

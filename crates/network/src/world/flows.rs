@@ -2,6 +2,7 @@
 
 use super::{Work, World};
 use crate::application::{Action, Source};
+use crate::ending::Failure;
 use crate::event::Event;
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
@@ -75,8 +76,8 @@ impl World {
                 Action::Close if self.closes_both_ways(source) => {}
                 Action::Close => self.close(source),
                 Action::Abort => {
-                    self.abort(source);
-                    self.abort(sink);
+                    self.abort(now, source);
+                    self.abort(now, sink);
                 }
             }
         }
@@ -112,14 +113,16 @@ impl World {
     }
 
     /// Drops a connection.
-    fn abort(&mut self, socket: SocketId) {
+    fn abort(&mut self, now: Time, socket: SocketId) {
         match socket {
             SocketId::Tcp(number) => {
+                self.tcp[number as usize].life.fails(now, Failure::Stopped);
                 self.tcp[number as usize].connection.abort();
                 self.work.push_back(Work::Tcp(number));
             }
             SocketId::Udp(_) => {}
             SocketId::Sctp(number) => {
+                self.sctp[number as usize].life.fails(now, Failure::Stopped);
                 self.abort_sctp(number);
             }
         }

@@ -3,6 +3,7 @@
 use super::describe::sctp_detail;
 use super::{SocketEnd, Work, World};
 use crate::alarm::Alarm;
+use crate::ending::{Failure, Life};
 use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::{Message, Packet};
@@ -70,6 +71,7 @@ impl World {
                 next_tsn: initial_tsn,
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
                 follows: None,
+                life: Life::default(),
             }
         };
         let mut opener = socket(a, a_random, &local, &remote, b.port, first + 1);
@@ -203,6 +205,13 @@ impl World {
     }
 
     fn on_sctp_event(&mut self, now: Time, number: u32, event: Event) {
+        let life = &mut self.sctp[number as usize].life;
+        match event {
+            Event::Established => life.established = true,
+            Event::TimedOut => life.fails(now, Failure::TimedOut),
+            Event::Aborted => life.fails(now, Failure::Reset),
+            _ => {}
+        }
         match event {
             Event::Received(message) => {
                 let user = self.sctp[number as usize].user;

@@ -3,6 +3,7 @@
 use super::describe::tcp_detail;
 use super::{SocketEnd, Work, World};
 use crate::alarm::Alarm;
+use crate::ending::{Failure, Life};
 use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::Message;
@@ -47,6 +48,7 @@ impl World {
                 incoming: VecDeque::new(),
                 unacknowledged: VecDeque::new(),
                 close_when_established: false,
+                life: Life::default(),
             }
         };
         self.tcp.push(socket(a, a_random, local, remote, b.port, first + 1));
@@ -188,6 +190,12 @@ impl World {
 
     fn on_tcp_event(&mut self, now: Time, number: u32, event: Event) {
         let socket = &mut self.tcp[number as usize];
+        match event {
+            Event::Established => socket.life.established = true,
+            Event::TimedOut => socket.life.fails(now, Failure::TimedOut),
+            Event::Reset => socket.life.fails(now, Failure::Reset),
+            _ => {}
+        }
         match event {
             Event::Received { up_to } => {
                 let bytes = up_to - socket.delivered_bytes;

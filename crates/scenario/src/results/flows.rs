@@ -3,7 +3,7 @@
 use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::flow::Flow;
+use roamsim_network::flow::{Association, Flow};
 use roamsim_network::socket::SocketId;
 use roamsim_network::subject::Subject;
 
@@ -47,6 +47,11 @@ impl Sent {
     }
 }
 
+/// How the connection of two sockets ended, in the word of the tables; empty over UDP.
+pub(super) fn connection(world: &World, association: Association) -> String {
+    world.ending(association).map_or_else(String::new, |ending| ending.name().to_owned())
+}
+
 pub(super) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
@@ -56,7 +61,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     };
     let named: Vec<_> = (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32))).collect();
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
-    let active_s = |flow: &Flow| stop(flow).since(flow.source.activity().start).as_secs_f64();
+    // A transfer that is complete was active until then.
+    let active_until = |flow: &Flow| flow.measurement.completed_at.unwrap_or(stop(flow));
+    let active_s = |flow: &Flow| active_until(flow).since(flow.source.activity().start).as_secs_f64();
     let delays: Vec<_> = flows.iter().map(|flow| flow.measurement.delay_statistics()).collect();
     let lost = |flow: &Flow| messages_only(flow, flow.measurement.lost_messages);
     Table {
@@ -71,6 +78,7 @@ pub(super) fn table(world: &World, end: Time) -> Table {
             text("to", named.iter().map(|flow| flow.to.to_owned())),
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),
             text("variant", flows.iter().map(|flow| flow.variant.clone())),
+            text("connection", flows.iter().map(|flow| connection(world, flow.association))),
             text("application", flows.iter().map(|flow| flow.application.to_owned())),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
             float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),

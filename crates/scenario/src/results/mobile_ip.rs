@@ -1,6 +1,7 @@
 //! `mobile_ip`: one row a machine of Mobile IP, agents in the order of their cells, then mobile nodes. Only where there
 //! are any.
 
+use super::drops::unheard;
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
 use roamsim_protocols::mobile_ip::Code;
@@ -13,6 +14,7 @@ struct Row {
     role: &'static str,
     cell: String,
     advertisements: u64,
+    unheard: u64,
     solicitations: u64,
     requests: u64,
     retransmissions: u64,
@@ -34,6 +36,7 @@ fn rows(world: &World) -> Vec<Row> {
             role,
             cell: world.handovers.cells[agent.cell as usize].name.clone(),
             advertisements: agent.advertiser.advertisements_sent,
+            unheard: unheard(world, &world.handovers.cells[agent.cell as usize].name),
             solicitations: agent.advertiser.solicitations_received,
             ..Row::default()
         };
@@ -63,6 +66,7 @@ fn rows(world: &World) -> Vec<Row> {
             role: "mobile node",
             cell: String::new(),
             advertisements: stats.advertisements,
+            unheard: 0,
             solicitations: stats.solicitations,
             requests: stats.requests,
             retransmissions: stats.retransmissions,
@@ -84,6 +88,7 @@ pub(super) fn table(world: &World) -> Table {
             text("role", rows.iter().map(|row| row.role.to_owned())),
             text("cell", rows.iter().map(|row| row.cell.clone())),
             count("advertisements", |row| row.advertisements),
+            count("unheard", |row| row.unheard),
             count("solicitations", |row| row.solicitations),
             count("requests", |row| row.requests),
             count("retransmissions", |row| row.retransmissions),

@@ -1,9 +1,11 @@
 //! `signalling`: one row a signalling entry.
 
+use super::flows::connection;
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::application::delay_statistics;
+use roamsim_network::flow::Association;
 use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
 use roamsim_network::socket::{SocketId, Traffic};
 use roamsim_network::subject::Subject;
@@ -14,7 +16,7 @@ struct Row<'a> {
     entry: &'a Signalling,
     origin: &'a Stats,
     responder: &'a Stats,
-    socket: SocketId,
+    sockets: Association,
     validity: String,
     /// Exchange with IP from the start to the end of the run: origin, responder.
     all: [Traffic; 2],
@@ -27,7 +29,7 @@ struct Row<'a> {
 
 fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> Row<'a> {
     let stats = |at: End| world.mih_nodes[at.mihf as usize].mihf.stats(SessionId(at.session));
-    let socket = world.mih_nodes[entry.origin.mihf as usize].sessions[entry.origin.session as usize];
+    let socket = |at: End| world.mih_nodes[at.mihf as usize].sessions[at.session as usize].socket;
     let now = world.session_traffic(number);
     // An entry that never started exchanged nothing.
     let before = entry.traffic_at_start.unwrap_or(now);
@@ -38,7 +40,7 @@ fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> R
         entry,
         origin: stats(entry.origin),
         responder: stats(entry.responder),
-        socket: socket.socket,
+        sockets: Association { source: socket(entry.origin), sink: socket(entry.responder) },
         validity: entry.config.validity.clone(),
         all: since(now),
         active: since(at_stop),
@@ -74,9 +76,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     let information = |row: &Row<'_>| row.both(Stats::information_messages);
     let packets = |row: &Row<'_>| row.both(|stats| stats.packets.total());
     let segments = |row: &Row<'_>| row.all[0].sent_packets + row.all[1].sent_packets;
-    let tcp = |row: &Row<'_>| matches!(row.socket, SocketId::Tcp(_));
+    let tcp = |row: &Row<'_>| matches!(row.sockets.source, SocketId::Tcp(_));
     let if_tcp = |row: &Row<'_>, value: f64| if tcp(row) { value } else { f64::NAN };
-    let named = |row: &Row<'_>| world.named(Subject::Socket(row.socket));
+    let named = |row: &Row<'_>| world.named(Subject::Socket(row.sockets.source));
     Table {
         name: "signalling",
         columns: vec![
@@ -90,8 +92,9 @@ pub(super) fn table(world: &World, end: Time) -> Table {
                     Kind::Request => "request".to_owned(),
                 }),
             ),
-            text("transport", rows.clone().map(|row| row.socket.protocol().to_owned())),
+            text("transport", rows.clone().map(|row| row.sockets.source.protocol().to_owned())),
             text("validity", rows.clone().map(|row| row.validity.clone())),
+            text("connection", rows.clone().map(|row| connection(world, row.sockets))),
             integer("messages", "messages", rows.clone().map(Row::messages)),
             integer("successes", "messages", rows.clone().map(|row| row.successes)),
             float(

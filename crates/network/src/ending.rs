@@ -1,0 +1,159 @@
+//! How a transport connection ended, as its two ends saw it.
+//!
+//! The first thing that went wrong at either end is the end of the connection: what the other end sees later, such as a
+//! reset from a peer that has timed out, follows from it.
+
+use crate::flow::Association;
+use crate::socket::SocketId;
+use crate::world::World;
+use roamsim_engine::Time;
+use roamsim_protocols::{sctp, tcp};
+
+/// How a connection, TCP's or SCTP's, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// Closed or shut down from both ends; everything was delivered.
+    Completed,
+    /// It had not ended when the run did.
+    StillOpen,
+    /// Its application dropped it at its stop.
+    Stopped,
+    /// An end gave up after too many retransmissions (RFC 9293 section 3.8.3, RFC 9260 section 8.1).
+    TimedOut,
+    /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1).
+    Reset,
+    /// The peer answered the attempt to open it with a reset or an ABORT.
+    Refused,
+    /// Its handshake was not complete when its end gave up or the run ended.
+    NeverEstablished,
+}
+
+impl Ending {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ending::Completed => "completed",
+            Ending::StillOpen => "still open",
+            Ending::Stopped => "stopped",
+            Ending::TimedOut => "timed out",
+            Ending::Reset => "reset",
+            Ending::Refused => "refused",
+            Ending::NeverEstablished => "never established",
+        }
+    }
+}
+
+/// What ended a connection before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Its application dropped it.
+    Stopped,
+    /// It gave up.
+    TimedOut,
+    /// The peer ended it.
+    Reset,
+}
+
+/// What an end saw of its connection's life.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Life {
+    /// Its handshake was complete.
+    pub(crate) established: bool,
+    /// The first thing that ended it before its time.
+    pub(crate) failure: Option<(Time, Failure)>,
+}
+
+impl Life {
+    /// Something has ended it; what follows from that is not counted.
+    pub(crate) fn fails(&mut self, now: Time, failure: Failure) {
+        self.failure.get_or_insert((now, failure));
+    }
+}
+
+/// The end of a connection of two lives; `closed`: whether each of its ends is.
+fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
+    let established = lives.iter().any(|life| life.established);
+    let first = lives.iter().filter_map(|life| life.failure).min_by_key(|&(time, _)| time);
+    match first.map(|(_, failure)| failure) {
+        Some(Failure::Stopped) if established => Ending::Stopped,
+        Some(Failure::TimedOut) if established => Ending::TimedOut,
+        Some(Failure::Reset) => {
+            if established {
+                Ending::Reset
+            } else {
+                Ending::Refused
+            }
+        }
+        None if established => {
+            if closed == [true, true] {
+                Ending::Completed
+            } else {
+                Ending::StillOpen
+            }
+        }
+        _ => Ending::NeverEstablished,
+    }
+}
+
+impl World {
+    /// How the connection under a flow or a signalling entry ended; `None` over UDP, which has none.
+    pub fn ending(&self, association: Association) -> Option<Ending> {
+        let ends = [association.source, association.sink];
+        let seen = |socket| match socket {
+            SocketId::Tcp(number) => {
+                let socket = &self.tcp[number as usize];
+                // RFC 9293 section 3.6: in TIME-WAIT both directions are closed.
+                let state = socket.connection.state();
+                Some((socket.life, matches!(state, tcp::State::Closed | tcp::State::TimeWait)))
+            }
+            SocketId::Sctp(number) => {
+                let socket = &self.sctp[number as usize];
+                Some((socket.life, socket.association.state() == sctp::State::Closed))
+            }
+            SocketId::Udp(_) => None,
+        };
+        let [source, sink] = ends.map(seen);
+        let ((a, a_closed), (b, b_closed)) = (source?, sink?);
+        Some(ending([a, b], [a_closed, b_closed]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roamsim_engine::Span;
+
+    fn at(ms: u64, failure: Failure) -> Life {
+        Life { established: true, failure: Some((Time::ZERO + Span::from_ms(ms), failure)) }
+    }
+
+    #[test]
+    fn the_first_failure_is_the_end() {
+        // The one that times out sends a reset, which its peer gets 50 ms later.
+        let lives = [at(1000, Failure::TimedOut), at(1050, Failure::Reset)];
+        assert_eq!(ending(lives, [true, true]), Ending::TimedOut);
+        assert_eq!(ending([lives[1], lives[0]], [true, true]), Ending::TimedOut);
+        let mut life = lives[0];
+        life.fails(Time::ZERO + Span::from_ms(2000), Failure::Reset);
+        assert_eq!(life.failure, lives[0].failure);
+    }
+
+    #[test]
+    fn without_a_failure_it_is_open_until_both_ends_are_closed() {
+        let up = Life { established: true, failure: None };
+        assert_eq!(ending([up, up], [true, true]), Ending::Completed);
+        assert_eq!(ending([up, up], [true, false]), Ending::StillOpen);
+        // The last step of the handshake is on its way: the end that opened it may send.
+        assert_eq!(ending([up, Life::default()], [false, false]), Ending::StillOpen);
+    }
+
+    #[test]
+    fn what_was_never_up_is_refused_or_never_established() {
+        let none = Life::default();
+        let failed = |failure| Life { established: false, ..at(1, failure) };
+        assert_eq!(ending([none, none], [true, true]), Ending::NeverEstablished);
+        assert_eq!(ending([failed(Failure::TimedOut), none], [true, false]), Ending::NeverEstablished);
+        assert_eq!(ending([failed(Failure::Stopped), none], [true, false]), Ending::NeverEstablished);
+        assert_eq!(ending([failed(Failure::Reset), none], [true, false]), Ending::Refused);
+    }
+}

@@ -1,0 +1,175 @@
+"""What a reader of means is told: messages that never came, connections that failed, replications that are alike."""
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim as package
+from conftest import Command
+from roamsim import caveats
+from roamsim.curves import curves
+from roamsim.errors import UsageError
+from roamsim.metrics import numeric
+from roamsim.store import Manifest, PointEntry, Results
+
+PATH = """
+[scenario]
+name = "s"
+duration = "{duration}"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "50ms"
+queue = {{ packets = 100 }}
+{link}
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = {{ {transport} }}
+application = {{ {application} }}
+"""
+
+TCP = 'protocol = "tcp", mss = "1000B"'
+SCTP = 'protocol = "sctp"'
+DEAD = 'outages = [{ start = "5s", duration = "4995s" }]'
+BULK = 'kind = "bulk"'
+ASKING = 'kind = "request_response", request_size = "100B", response_size = "100B", think_time = "100ms"'
+
+
+def scenario(application: str, transport: str = TCP, link: str = "", duration: str = "60s") -> str:
+    return PATH.format(application=application, transport=transport, link=link, duration=duration)
+
+
+def lossy(share: float) -> str:
+    return f'loss = {{ from = "a", model = "bernoulli", probability = {share} }}'
+
+
+def rows(**columns: list[float]) -> polars.DataFrame:
+    return polars.DataFrame(columns)
+
+
+def test_a_mean_over_what_arrived_is_without_a_share_of_the_messages() -> None:
+    metric = numeric("flows", "mean_delay_s")
+    # 90 of 100 and 80 of 100 arrived: 30 of 200 did not.
+    found = rows(delivered_packets=[90, 80], sent_packets=[100, 100], lost_packets=[10, 20])
+    assert caveats.missing(metric, found) == pytest.approx(0.15)
+    # Nothing was lost; one of 200 is on its way at the end. Of a queue that grows, many are.
+    assert caveats.missing(metric, rows(delivered_packets=[199], sent_packets=[200], lost_packets=[0])) == 0
+    waiting = rows(delivered_packets=[100], sent_packets=[200], lost_packets=[0])
+    assert caveats.missing(metric, waiting) == 0.5
+    assert caveats.missing(numeric("flows", "goodput_bps"), found) == 0
+    assert [caveats.percent(share) for share in (0.15, 0.00031, 0.9996, 1.0)] == [
+        "15 %",
+        "0.031 %",
+        "99.96 %",
+        "100 %",
+    ]
+
+
+def test_connections_are_told_by_how_they_ended() -> None:
+    assert caveats.connections(["completed", "completed"]) == "completed"
+    assert caveats.connections(["completed", "timed out", "completed"]) == "2 completed, 1 timed out"
+    assert caveats.connections(["", ""]) == ""
+    assert caveats.failed(["completed", "still open", "stopped"]) == ""
+    assert caveats.failed(["completed", "timed out", "reset"]) == "2 of 3 (1 timed out, 1 reset)"
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (scenario(BULK), "still open"),
+        (scenario('kind = "bulk", stop = "10s"'), "stopped"),
+        (scenario('kind = "transfer", size = "100kB"'), "completed"),
+        (scenario('kind = "transfer", size = "100kB"', SCTP), "completed"),
+        (scenario(BULK, SCTP), "still open"),
+        # Nothing passes from 5 s on: the senders give up long before 5000 s.
+        (scenario(BULK, f"{TCP}, max_retransmissions = 5", DEAD, "5000s"), "timed out"),
+        (scenario(BULK, SCTP, DEAD, "5000s"), "timed out"),
+        (scenario(BULK, link='outages = [{ start = "0s", duration = "60s" }]'), "never established"),
+        (scenario(BULK, SCTP, 'outages = [{ start = "0s", duration = "60s" }]'), "never established"),
+        (scenario('kind = "cbr", packet_size = "100B", interval = "1s"', 'protocol = "udp"'), ""),
+    ],
+)
+def test_a_row_says_how_its_connection_ended(text: str, end: str) -> None:
+    assert package.run(text).flows["connection"].to_list() == [end]
+
+
+def test_goodput_of_a_finished_transfer_is_by_its_completion() -> None:
+    (row,) = package.run(scenario('kind = "transfer", size = "100kB"')).flows.to_dicts()
+    assert row["goodput_bps"] == pytest.approx(8 * 100_000 / row["completion_time_s"])
+    # At 1 Mb/s 100 segments of 1040 octets take 0.83 s, and the window opens over a few round trips of 0.1 s.
+    assert 0.9 < row["completion_time_s"] < 2
+    (row,) = package.run(scenario('kind = "transfer", size = "100MB"')).flows.to_dicts()
+    assert row["goodput_bps"] == pytest.approx(8 * row["delivered_bytes"] / 60)
+
+
+def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(scenario(ASKING, 'protocol = "udp"', lossy(0.2)))
+    said = roamsim("run", "s.toml").stdout
+    assert "% missing]" in said
+    assert "whose delay is in no mean" in said
+    vary = ["--vary", "link.path.loss.probability=0.05,0.2", "--replications", "3"]
+    answer = json.loads(roamsim("compare", "s.toml", *vary, "--metric", "flows.mean_delay_s", "--json").stdout)
+    low, high = (mean["missing"] for mean in answer["means"])
+    # A request that is lost is given up: about 5 and 20 %.
+    assert 0.02 < low < 0.1 < high < 0.3
+    (sentence,) = answer["sentences"]
+    assert "of the messages that arrived" in sentence
+    assert (
+        f"{caveats.percent(high)} with probability=0.2" in sentence or f"{caveats.percent(high)} with 0.2" in sentence
+    )
+
+
+def test_replications_without_randomness_are_said_to_be_identical(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        scenario('kind = "cbr", packet_size = "100B", interval = "1s"', 'protocol = "udp"')
+    )
+    identical = "All replications are identical"
+    assert identical in roamsim("run", "s.toml", "--replications", "3", "--parquet", "one").stdout
+    assert identical not in roamsim("run", "s.toml").stdout
+    vary = ["--vary", "link.path.delay=10ms,20ms", "--out"]
+    assert identical in roamsim("sweep", "s.toml", "--precision", "flows.mean_delay_s=1%", *vary, "two").stderr
+    roamsim("plot", "two", "--what", "flows.mean_delay_s", "--out", "p.svg")
+    assert identical in (tmp_path / "p.svg").read_text()
+    roamsim("report", "two")
+    assert identical in (tmp_path / "two" / "report.html").read_text()
+    assert identical in roamsim("compare", "s.toml", "--replications", "2", *vary, "three").stdout
+    (tmp_path / "s.toml").write_text(scenario(BULK, link=lossy(0.01)))
+    assert identical not in roamsim("run", "s.toml", "--replications", "2").stdout
+
+
+def test_an_answer_shows_numbers_as_they_are(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(scenario(BULK))
+    roamsim("run", "s.toml", "--parquet", "one")
+    said = roamsim("query", "one", "select 1234567.891 as x, 1234567 as n, 0.1 + 0.2::double as y").stdout
+    assert "1234567.891" in said
+    assert " 1234567 " in said
+
+
+def test_what_tells_rows_apart_makes_series() -> None:
+    frame = polars.DataFrame(
+        {
+            "point": [0, 0, 1, 1],
+            "replication": [0] * 4,
+            "name": ["air"] * 4,
+            "type": ["P32", "User"] * 2,
+            "mean_bearers": [8.0, 5.0, 9.0, 4.0],
+            "p": [1.0, 1.0, 2.0, 2.0],
+        }
+    )
+    entries = [PointEntry({"p": v}, {"p": float(v)}, v, 1) for v in ("1", "2")]
+    manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={"p": ["1", "2"]}, points=entries)
+    results = Results(Path(), manifest, {"dect_terminals": frame, "messages": frame})
+    drawn = curves(results, "dect_terminals", "mean_bearers").frame
+    assert drawn.filter(series="air User").select("x", "mean").rows() == [(1.0, 5.0), (2.0, 4.0)]
+    assert drawn["series"].n_unique() == 2
+    with pytest.raises(UsageError, match="many values a run"):
+        curves(results, "messages", "delay_s")
