@@ -13,6 +13,8 @@ pub enum Event {
     Source(u32),
     /// The server of a flow.
     Server(u32),
+    /// The reader at the sink of a flow.
+    Reader(u32),
     /// The MIHF of a node.
     Mihf(u32),
     /// The MIH users of a signalling entry.
@@ -42,6 +44,7 @@ impl Event {
             Event::MobilityAgent(number) => (8, number),
             Event::MobileNode(number) => (9, number),
             Event::Node(number) => (10, number),
+            Event::Reader(number) => (11, number),
         };
         kind << 32 | u64::from(number)
     }

@@ -4,7 +4,7 @@
 //! of its own. The first one opens it.
 
 use crate::alarm::Alarm;
-use crate::application::{Measurement, Server, Source};
+use crate::application::{Measurement, Reader, Server, Source};
 use crate::socket::SocketId;
 use roamsim_engine::Stream;
 
@@ -29,6 +29,8 @@ pub struct Flow {
     pub source: Source,
     /// Its application's answering side, if it answers.
     pub server: Option<Server>,
+    /// What reads at its sink; without one, whatever arrives is taken at once. Over TCP alone.
+    pub reader: Option<Reader>,
     /// Its sockets.
     pub association: Association,
     /// Its association is another flow's, which opens it.
@@ -39,6 +41,7 @@ pub struct Flow {
     pub(crate) source_random: Stream,
     pub(crate) server_alarm: Alarm,
     pub(crate) server_random: Stream,
+    pub(crate) reader_alarm: Alarm,
 }
 
 impl Flow {
@@ -57,6 +60,7 @@ impl Flow {
             variant: variant.to_owned(),
             source: source.0,
             server: server.0,
+            reader: None,
             association,
             reverse: false,
             measurement: Measurement::default(),
@@ -64,6 +68,7 @@ impl Flow {
             source_random: source.1,
             server_alarm: Alarm::default(),
             server_random: server.1,
+            reader_alarm: Alarm::default(),
         }
     }
 

@@ -153,6 +153,66 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(300))]
+
+    /// Data both ways, and both applications stop reading and go on at arbitrary times, so that both windows close: each
+    /// pure ACK has a segment with data behind it, a window that has opened by a step, or one of the answers to refused
+    /// segments, which are ten in five seconds at most. Two ends never answer each other's answers.
+    #[test]
+    fn acknowledgements_stay_in_proportion_while_both_readers_toggle(
+        configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
+        path in any_path(),
+        clean in any::<bool>(),
+        seed in any::<u64>(),
+        total in 1u64..40_000,
+        acts in prop::collection::vec((0usize..2, 0u64..5000, 0u64..4000), 0..30),
+    ) {
+        let nothing_lost = Path { jitter: Span::ZERO, loss: 0.0, loss_back: 0.0, duplication: 0.0, ..path };
+        let mut pair = Pair::new(configs, [7, 9], if clean { nothing_lost } else { path }, seed);
+        for i in 0..2 {
+            pair.ends[i].tcp.set_reading(false);
+            pair.ends[i].tcp.write(total);
+            pair.drain(i);
+        }
+        let mut at = Time::ZERO;
+        let mut calls = [0, 0];
+        for (i, bytes, gap_ms) in acts {
+            at += Span::from_ms(gap_ms);
+            while pair.now < at && pair.step() {}
+            match bytes {
+                0..1000 => pair.ends[i].tcp.set_reading(true),
+                1000..2000 => pair.ends[i].tcp.set_reading(false),
+                _ => pair.ends[i].tcp.read(bytes),
+            }
+            calls[i] += 1;
+            pair.drain(i);
+        }
+        for i in 0..2 {
+            pair.ends[i].tcp.set_reading(true);
+            pair.drain(i);
+        }
+        let acknowledged = |pair: &Pair| [0, 1].map(|i| pair.ends[i].acknowledged);
+        while acknowledged(&pair) != [total, total] && pair.step() {}
+        prop_assert_eq!(acknowledged(&pair), [total, total]);
+        let elapsed = pair.now.since(Time::ZERO).as_ns();
+        // Where nothing is lost, too: an ACK that crosses the answer to a probe that was taken is out of date.
+        let answers = 10 * (elapsed / 5_000_000_000 + 1);
+        for i in 0..2 {
+            let from_peer = |counts: fn(&Segment) -> bool| {
+                pair.sent.iter().filter(|(_, from, segment)| *from != i && counts(segment)).count() as u64
+            };
+            let copies = if clean { 1 } else { 2 };
+            let stats = pair.ends[i].tcp.stats();
+            let most = copies * from_peer(|s| s.sequence_length() > 0) + calls[i] + 1 + answers;
+            prop_assert!(stats.pure_acks_sent <= most, "{} of {most} at {i}", stats.pure_acks_sent);
+            // On a path that does no harm nothing is refused but repeated SYNs.
+            let syns = from_peer(|s| s.flags.contains(Flags::SYN));
+            prop_assert!(!clean || stats.segments_refused <= syns, "{} refused", stats.segments_refused);
+        }
+    }
+}
+
 /// One thing that may happen to a connection from outside.
 #[derive(Clone, Debug)]
 enum Act {

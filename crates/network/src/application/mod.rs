@@ -6,11 +6,13 @@
 mod bulk;
 mod measure;
 mod messages;
+mod reader;
 mod request_response;
 
 pub use bulk::{Bulk, Transfer};
 pub use measure::{Measurement, delay_statistics};
 pub use messages::{Messages, OnOff};
+pub use reader::{Pace, Pause, Reader};
 pub use request_response::{Client, Server};
 
 use crate::packet::AppMessage;

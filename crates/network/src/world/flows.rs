@@ -36,6 +36,29 @@ impl World {
         true
     }
 
+    pub(super) fn handle_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let flow = &mut self.flows[number as usize];
+        flow.reader_alarm.fires(now) && self.serve_reader(now, number, queue)
+    }
+
+    /// Has a flow's reader read what is due; false if that is nothing.
+    pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+        let flow = &mut self.flows[number as usize];
+        let (Some(reader), SocketId::Tcp(socket)) = (&mut flow.reader, flow.association.sink) else {
+            return false;
+        };
+        let read = reader.read(now);
+        let closes = reader.has_read_all();
+        flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number), queue);
+        if let Some(up_to) = read {
+            self.read_tcp(now, socket, up_to);
+            if closes {
+                self.close_tcp(socket);
+            }
+        }
+        read.is_some()
+    }
+
     pub(super) fn deliver_stream(&mut self, now: Time, number: u32, bytes: u64) {
         let flow = &mut self.flows[number as usize];
         flow.measurement.delivered_bytes += bytes;
@@ -76,6 +99,9 @@ impl World {
                 Action::Close if self.closes_both_ways(source) => {}
                 Action::Close => self.close(source),
                 Action::Abort => {
+                    if let Some(reader) = &mut self.flows[number as usize].reader {
+                        reader.drop_unread();
+                    }
                     self.abort(now, source);
                     self.abort(now, sink);
                 }

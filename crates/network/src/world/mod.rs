@@ -39,6 +39,7 @@ pub(crate) enum Work {
     Addresses(u32),
     Source(u32),
     Server(u32),
+    Reader(u32),
     Mihf(u32),
 }
 
@@ -205,6 +206,9 @@ impl World {
                 Work::Addresses(number) => self.follow_addresses(now, number),
                 Work::Source(number) => self.serve_source(now, number, queue),
                 Work::Server(number) => self.serve_server(now, number, queue),
+                Work::Reader(number) => {
+                    self.serve_reader(now, number, queue);
+                }
                 Work::Mihf(number) => self.serve_mihf(now, number, queue),
             }
         }
@@ -384,6 +388,7 @@ impl Simulation for World {
             Event::Sctp(number) => self.handle_sctp_timeout(now, number, queue),
             Event::Source(number) => self.handle_source(now, number, queue),
             Event::Server(number) => self.handle_server(now, number, queue),
+            Event::Reader(number) => self.handle_reader(now, number, queue),
             Event::Mihf(number) => self.handle_mihf(now, number, queue),
             Event::Signalling(number) => self.handle_signalling(now, number, queue),
             Event::Beacon(number) => self.handle_beacon(now, number, queue),

@@ -3,6 +3,7 @@
 use super::describe::tcp_detail;
 use super::{SocketEnd, Work, World};
 use crate::alarm::Alarm;
+use crate::application::Reader;
 use crate::ending::{Failure, Life};
 use crate::event::Event as Wake;
 use crate::flow::Association;
@@ -197,33 +198,76 @@ impl World {
             _ => {}
         }
         match event {
-            Event::Received { up_to } => {
-                let bytes = up_to - socket.delivered_bytes;
-                socket.delivered_bytes = up_to;
-                let user = socket.user;
-                if let Some(flow) = user.receives()
-                    && self.flows[flow as usize].is_stream()
-                {
-                    self.deliver_stream(now, flow, bytes);
-                    return;
+            Event::Received { up_to } => match self.reader(number) {
+                None => self.take_stream(now, number, up_to),
+                Some((flow, reader)) => {
+                    reader.on_arrival(now, up_to);
+                    self.work.push_back(Work::Reader(flow));
                 }
-                while let Some(record) = self.tcp[number as usize].incoming.pop_front_if(|r| r.end <= up_to) {
-                    self.deliver(now, user, record.message);
-                }
-            }
+            },
             Event::Acknowledged { up_to } => {
                 while socket.unacknowledged.pop_front_if(|record| record.end <= up_to).is_some() {}
             }
             Event::RemoteClosed => {
-                // Nothing more will come: close this side too (no application here goes on after its peer).
-                socket.connection.close();
-                self.work.push_back(Work::Tcp(number));
+                // Nothing more will come: close this side too (no application here goes on after its peer), when
+                // everything has been read.
+                if self.reader(number).is_none_or(|(_, reader)| reader.on_close()) {
+                    self.tcp[number as usize].connection.close();
+                    self.work.push_back(Work::Tcp(number));
+                }
             }
             Event::Established if socket.close_when_established => {
                 socket.connection.close();
                 self.work.push_back(Work::Tcp(number));
             }
-            Event::Established | Event::Closed | Event::Reset | Event::TimedOut => {}
+            // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
+            Event::Reset | Event::TimedOut => {
+                if let Some((_, reader)) = self.reader(number) {
+                    reader.drop_unread();
+                }
+            }
+            Event::Established | Event::Closed => {}
+        }
+    }
+
+    /// What reads at a socket, with its flow; `None` where whatever arrives is taken at once.
+    fn reader(&mut self, number: u32) -> Option<(u32, &mut Reader)> {
+        let flow = self.tcp[number as usize].user.receives()?;
+        Some((flow, self.flows[flow as usize].reader.as_mut()?))
+    }
+
+    /// An application reads, up to this offset.
+    pub(super) fn read_tcp(&mut self, now: Time, number: u32, up_to: u64) {
+        let socket = &mut self.tcp[number as usize];
+        socket.connection.read(up_to - socket.delivered_bytes);
+        self.work.push_back(Work::Tcp(number));
+        self.take_stream(now, number, up_to);
+    }
+
+    /// The user of a socket takes the stream up to this offset.
+    fn take_stream(&mut self, now: Time, number: u32, up_to: u64) {
+        let socket = &mut self.tcp[number as usize];
+        let bytes = up_to - socket.delivered_bytes;
+        socket.delivered_bytes = up_to;
+        let user = socket.user;
+        if let Some(flow) = user.receives()
+            && self.flows[flow as usize].is_stream()
+        {
+            self.deliver_stream(now, flow, bytes);
+            return;
+        }
+        while let Some(record) = self.tcp[number as usize].incoming.pop_front_if(|r| r.end <= up_to) {
+            self.deliver(now, user, record.message);
+        }
+    }
+
+    /// A flow's sink reads at a pace of its own from now on.
+    pub fn add_reader(&mut self, flow: u32, reader: Reader) {
+        let flow = &mut self.flows[flow as usize];
+        // The other transports have no window that a reader could close.
+        if let SocketId::Tcp(number) = flow.association.sink {
+            flow.reader = Some(reader);
+            self.tcp[number as usize].connection.set_reading(false);
         }
     }
 

@@ -5,6 +5,12 @@ use std::str::FromStr;
 
 use roamsim_engine::Span;
 
+/// The MSS of a peer over IPv4 that announces none: 576 octets less 40 of headers (RFC 9293 3.7.1, MUST-15).
+pub const DEFAULT_MSS_IPV4_BYTES: u32 = 536;
+
+/// The MSS of a peer over IPv6 that announces none: 1280 octets less 60 of headers (RFC 9293 3.7.1, MUST-15).
+pub const DEFAULT_MSS_IPV6_BYTES: u32 = 1220;
+
 /// A named triple of loss detection, recovery and window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
@@ -128,6 +134,8 @@ pub struct Config {
     /// The MSS this end announces and keeps to, in bytes, options not subtracted (RFC 9293 3.7.1). Default 1440:
     /// Ethernet's 1500 less 40 of IPv6 and 20 of TCP.
     pub mss_bytes: u32,
+    /// The MSS of a peer that announces none, in bytes. Default [`DEFAULT_MSS_IPV6_BYTES`], as `mss_bytes` is for IPv6.
+    pub default_mss_bytes: u32,
     /// The congestion window after the handshake. Default RFC 6928.
     pub initial_window: InitialWindow,
     /// Size of the receive buffer, hence the largest window offered. Default 6 MiB (Linux, `tcp_rmem` maximum).
@@ -170,6 +178,9 @@ pub struct Config {
     /// Retransmissions of one segment by timeout after which the connection is given up (R2 of RFC 9293 3.8.3).
     /// Default `None`: never.
     pub max_retransmissions: Option<u32>,
+    /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte counting, 1 or 2.
+    /// Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, but for slow start after a timeout.
+    pub byte_counting_limit: u32,
     /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
     pub initial_ssthresh_bytes: Option<u64>,
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
@@ -185,6 +196,11 @@ pub struct Config {
     /// before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC 6582). Tahoe, NewReno and SACK always
     /// do without, and Vegas has a rule of its own.
     pub successive_fast_retransmits: bool,
+    /// In each such time, counted from its first one, at most `challenge_ack_limit` challenge ACKs are sent: answers to
+    /// refused segments without data, to SYN and to RST. Default 5 s and 10 (RFC 5961 section 7).
+    pub challenge_ack_interval: Span,
+    /// How many that are.
+    pub challenge_ack_limit: u32,
     /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
     pub msl: Span,
 }
@@ -194,6 +210,7 @@ impl Default for Config {
         Config {
             variant: Variant::NewReno,
             mss_bytes: 1440,
+            default_mss_bytes: DEFAULT_MSS_IPV6_BYTES,
             initial_window: InitialWindow::Rfc6928,
             receive_window_bytes: 6 * 1024 * 1024,
             window_scaling: true,
@@ -211,11 +228,14 @@ impl Default for Config {
             max_sack_blocks: None,
             timestamps: false,
             max_retransmissions: None,
+            byte_counting_limit: 1,
             initial_ssthresh_bytes: None,
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
             successive_fast_retransmits: true,
+            challenge_ack_interval: Span::from_secs(5),
+            challenge_ack_limit: 10,
             msl: Span::from_secs(120),
         }
     }

@@ -6,12 +6,13 @@
 //!
 //! Modelled: handshake and close in every order (RFC 9293), window scaling, timestamps and PAWS (RFC 7323),
 //! retransmission timer (RFC 6298), slow start, congestion avoidance, fast retransmit and recovery (RFC 5681,
-//! RFC 6582), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), Vegas (Brakmo and Peterson 1995), the cubic
+//! RFC 6582), appropriate byte counting (RFC 3465), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), Vegas (Brakmo and Peterson 1995), the cubic
 //! window (RFC 9438), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
-//! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961.
+//! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its
+//! limit on the rate of challenge acknowledgements.
 //!
-//! Not modelled: explicit congestion notification, urgent data, keep-alive probes,
-//! data on a SYN, path MTU discovery, and the limit on the rate of challenge acknowledgements (RFC 5961 7).
+//! Not modelled: explicit congestion notification, urgent data, keep-alive probes, data on a SYN, and path MTU
+//! discovery.
 //! The model page is `docs/models/tcp.md`.
 
 mod block_report;
@@ -27,7 +28,9 @@ pub mod stats;
 pub mod window;
 pub mod wire;
 
-pub use config::{Config, InitialWindow, Variant, VegasThresholds};
+pub use config::{
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, InitialWindow, Variant, VegasThresholds,
+};
 pub use connection::{Connection, Event, State};
 pub use segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 pub use stats::Stats;

@@ -57,6 +57,10 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
     match key {
         "variant" => config.variant = text.parse().map_err(|error| format!("{error}"))?,
         "mss" => config.mss_bytes = value(text)?,
+        "default_mss" => config.default_mss_bytes = value(text)?,
+        "byte_counting_limit" => config.byte_counting_limit = value(text)?,
+        "challenge_ack_limit" => config.challenge_ack_limit = value(text)?,
+        "challenge_ack_interval" => config.challenge_ack_interval = span(text)?,
         "initial_window" => config.initial_window = InitialWindow::Segments(value(text)?),
         "receive_window" => config.receive_window_bytes = value(text)?,
         "window_scaling" => config.window_scaling = on_off(text)?,

@@ -5,11 +5,14 @@ use super::distribution::{size_distribution, time_distribution};
 use super::path::path_mss;
 use super::sctp;
 use super::tcp::{tcp_config, variant};
-use crate::model::application::{Application, Pace};
-use crate::model::flow::Flow as FlowModel;
+use crate::model::application::{self, Application};
+use crate::model::flow::{Flow as FlowModel, Pause, Reader as ReaderModel};
 use crate::model::transport::Transport;
 use roamsim_engine::Time;
-use roamsim_network::application::{Activity, Bulk, Client, Messages, OnOff, Server, Source, Transfer};
+use roamsim_network::application as network;
+use roamsim_network::application::{
+    Activity, Bulk, Client, Messages, OnOff, Pace, Reader, Server, Source, Transfer,
+};
 use roamsim_network::flow::Flow;
 use roamsim_network::socket::User;
 use roamsim_network::world::SocketEnd;
@@ -35,7 +38,7 @@ impl Builder<'_> {
         let association = match &model.transport {
             Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
-                let config = tcp_config(settings, path_mss(world, from, to));
+                let config = tcp_config(settings, path_mss(world, from, to), world.network.ip);
                 let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
                 world.add_tcp(&config, ends.0, ends.1)
             }
@@ -71,10 +74,28 @@ impl Builder<'_> {
         });
         world.flows.push(flow);
         world.flows.extend(reverse);
+        for (flow, model) in [(number, &model.reader), (number + 1, &model.reverse_reader)] {
+            if let Some(model) = model {
+                world.add_reader(flow, reader(model));
+            }
+        }
     }
 }
 
+<<<<<<< HEAD
 fn application(model: &Application, reliable: bool, activity: Activity) -> (Source, Option<Server>) {
+=======
+fn reader(model: &ReaderModel) -> Reader {
+    let pace = model.rate_bps.map(|rate_bps| Pace { rate_bps, read_bytes: model.read_size_bytes() });
+    Reader::new(
+        pace,
+        model.pauses.iter().map(|&Pause { start, stop }| network::Pause { start, stop }).collect(),
+    )
+}
+
+fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
+    let activity = Activity { start: model.start(), stop };
+>>>>>>> 1e23827 (TCP: what a probe sends beyond a closed window is not counted as sent, and what is refused leaves no mark; readers close windows in scenarios)
     let source = match model {
         Application::Bulk(bulk) => {
             // Without a stop the connection is not dropped at the end of the run.
@@ -84,12 +105,12 @@ fn application(model: &Application, reliable: bool, activity: Activity) -> (Sour
             Source::Transfer(Transfer::new(activity.start, transfer.size_bytes))
         }
         Application::Cbr(cbr) => match cbr.pace() {
-            Pace::Interval(interval) => {
+            application::Pace::Interval(interval) => {
                 let interval = Distribution::Constant(interval.as_ns());
                 Source::Messages(Messages::new(activity, interval, size_distribution(&cbr.packet_size)))
             }
             // A rate rarely gives whole nanoseconds: one "on" period without end derives every slot by itself.
-            Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
+            application::Pace::RateBps(rate_bps) => Source::OnOff(OnOff::new(
                 activity,
                 size_distribution(&cbr.packet_size),
                 rate_bps,

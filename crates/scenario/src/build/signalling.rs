@@ -48,7 +48,7 @@ impl Builder<'_> {
         let sockets = match &model.transport {
             Transport::Udp(_) => world.add_udp(socket_ends[0], socket_ends[1]),
             Transport::Tcp(settings) => {
-                let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]));
+                let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]), world.network.ip);
                 let random = (stream("tcp/origin"), stream("tcp/responder"));
                 world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
             }

@@ -1,6 +1,7 @@
 //! The configuration of TCP connections.
 
 use crate::model::transport::{Tcp, TcpVariant};
+use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 
 pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
@@ -15,9 +16,13 @@ pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
 }
 
 /// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS.
-pub(super) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
+pub(super) fn tcp_config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
     tcp::Config {
         variant: variant(settings),
+        default_mss_bytes: match ip {
+            IpVersion::V4 => tcp::DEFAULT_MSS_IPV4_BYTES,
+            IpVersion::V6 => tcp::DEFAULT_MSS_IPV6_BYTES,
+        },
         mss_bytes: settings.mss_bytes.map_or(path_mss_bytes, |bytes| bytes as u32),
         initial_window: match settings.initial_window_segments {
             Some(segments) => tcp::InitialWindow::Segments(segments),
@@ -40,6 +45,7 @@ pub(super) fn tcp_config(settings: &Tcp, path_mss_bytes: u32) -> tcp::Config {
         max_sack_blocks: settings.max_sack_blocks,
         timestamps: settings.timestamps,
         max_retransmissions: settings.max_retransmissions,
+        byte_counting_limit: settings.byte_counting_limit,
         initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
         vegas: settings.vegas.map_or_else(tcp::VegasThresholds::default, |vegas| tcp::VegasThresholds {
             alpha: vegas.alpha_segments,

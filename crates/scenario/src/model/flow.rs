@@ -1,10 +1,12 @@
 //! Data flows.
 
+use roamsim_engine::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::application::Application;
 use super::transport::Transport;
+use crate::units;
 
 /// A `[[flow]]`: an application between two nodes, over a transport connection of its own, from one to the other or both
 /// ways.
@@ -26,4 +28,51 @@ pub struct Flow {
     /// of its own, with the nodes in this order. Default: no. `request_response` has two directions by itself.
     #[serde(default)]
     pub bidirectional: bool,
+    /// How what arrives at `to` is read, over TCP. Left out: at once, so that the receive window never closes.
+    #[serde(default)]
+    pub reader: Option<Reader>,
+    /// With `bidirectional`, how what arrives at `from` is read. Left out: at once.
+    #[serde(default)]
+    pub reverse_reader: Option<Reader>,
+}
+
+/// An application that reads slowly, or stops reading for a time: what it has not read fills the receiver's buffer, and
+/// the window that TCP offers closes. Data counts as delivered when it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reader {
+    /// How fast it reads: a read keeps it busy for as long as its octets take at this rate. Left out: it reads at once
+    /// whatever there is.
+    #[serde(rename = "read_rate", default, with = "units::rate")]
+    #[schemars(with = "Option<units::Rate>")]
+    pub rate_bps: Option<u64>,
+    /// The most that it takes in one read, with `read_rate`. Left out: 1 KiB (chosen: less than a segment, so that the
+    /// window opens in TCP's steps and not in those of the reader).
+    #[serde(rename = "read_size", default, with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub read_size_bytes: Option<u64>,
+    /// When it does not read. None may lie within another. Left out: never.
+    #[serde(default)]
+    pub pauses: Vec<Pause>,
+}
+
+impl Reader {
+    /// The most that it takes in one read.
+    pub fn read_size_bytes(&self) -> u64 {
+        self.read_size_bytes.unwrap_or(1024)
+    }
+}
+
+/// A time in which nothing is read: from `start` on, while the time is before `stop`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// Its first instant.
+    #[serde(with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// When reading goes on.
+    #[serde(with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub stop: Time,
 }

@@ -118,6 +118,10 @@ pub struct Tcp {
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_ssthresh_bytes: Option<u64>,
+    /// How many segments' worth of octets an acknowledgement counts in slow start at most: L of appropriate byte counting
+    /// (RFC 3465), 1 or 2. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start doubles the window in a round
+    /// trip of delayed acknowledgements too; after a timeout it is 1 all the same (RFC 3465 section 2.3).
+    pub byte_counting_limit: u32,
     /// The thresholds of the variant `vegas`, which the others pass over, so that variants can be
     /// compared in one scenario. Left out: its defaults.
     pub vegas: Option<Vegas>,
@@ -177,6 +181,7 @@ impl Default for Tcp {
             restart_after_idle: true,
             max_retransmissions: None,
             initial_ssthresh_bytes: None,
+            byte_counting_limit: 1,
             vegas: None,
             fast_convergence: true,
         }

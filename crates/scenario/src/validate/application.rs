@@ -4,7 +4,11 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
+<<<<<<< HEAD
 use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, transport};
+=======
+use super::{At, Key, Report, Step, check_distribution, check_times, join, reader, transport};
+>>>>>>> 1e23827 (TCP: what a probe sends beyond a closed window is not counted as sent, and what is refused leaves no mark; readers close windows in scenarios)
 use crate::Scenario;
 use crate::model::application::{Application, Cbr};
 use crate::model::distribution::SizeDistribution;
@@ -25,6 +29,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
         check_application(&steps, &flow.application, over_udp, report);
         check_both_ways(i, scenario, report);
+        reader::check(i, scenario, report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at, &flow.transport, report);
         }

@@ -8,6 +8,7 @@ mod link;
 mod mobile_ip;
 mod motion;
 mod names;
+mod reader;
 mod sctp;
 mod signalling;
 mod topology;

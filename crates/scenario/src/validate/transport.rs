@@ -202,6 +202,13 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
     }
+    if !(1..=2).contains(&tcp.byte_counting_limit) {
+        report.add(
+            &join(at, ["byte_counting_limit"]),
+            "slow start counts 1 or 2 segments an acknowledgement (RFC 3465 section 2.3)",
+            "write 1, as RFC 5681 has it, or 2",
+        );
+    }
     if tcp.initial_ssthresh_bytes == Some(0) {
         let help = "write a size above zero, or leave it out";
         report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);

@@ -3,7 +3,6 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::receiver::Acknowledgement;
 use super::{Connection, State};
 use crate::machine::Context;
 use crate::tcp::segment::{Flags, Segment};
@@ -27,7 +26,7 @@ impl Connection {
 
     fn arrive(&mut self, now: Time, segment: &Segment) {
         let Some(seq) = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt) else {
-            return self.challenge(segment);
+            return self.challenge(now, segment);
         };
         if self.timestamps && !self.passes_paws(now, segment) {
             return;
@@ -38,18 +37,15 @@ impl Connection {
         // A segment without length may sit on the right edge, where a sender that has filled the window is; one
         // at RCV.NXT is always heard, that a closed window hears ACKs and resets (RFC 9293 3.10.7.4, first).
         if seq > edge || (seq == edge && length > 0 && seq != rcv_nxt) {
-            return self.challenge(segment);
+            return self.challenge(now, segment);
         }
         let old = seq < rcv_nxt && seq + length <= rcv_nxt;
-        if flags.intersects(Flags::RST | Flags::SYN) && !self.passes_reset_and_syn(segment, seq, old) {
+        if flags.intersects(Flags::RST | Flags::SYN) && !self.passes_reset_and_syn(now, segment, seq, old) {
             return;
         }
         if !flags.contains(Flags::ACK) {
             self.stats.segments_refused += 1;
             return;
-        }
-        if self.timestamps && !old {
-            self.record_timestamp(now, segment, seq);
         }
         let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
         if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
@@ -57,6 +53,10 @@ impl Connection {
         }
         if !self.acknowledge(now, segment, seq, ack) {
             return;
+        }
+        // Behind the last check that drops a segment: one that is dropped leaves no mark.
+        if self.timestamps && !old {
+            self.record_timestamp(now, segment, seq);
         }
         if old {
             // Nothing new, but its ACK counts (as in 4.4BSD): with data in both directions a repeated segment may
@@ -69,39 +69,38 @@ impl Connection {
 
     /// RST and SYN in a synchronised state. True when the segment is to be looked at further.
     #[cold]
-    fn passes_reset_and_syn(&mut self, segment: &Segment, seq: u64, old: bool) -> bool {
+    fn passes_reset_and_syn(&mut self, now: Time, segment: &Segment, seq: u64, old: bool) -> bool {
         if segment.flags.contains(Flags::RST) {
             if seq == self.receiver.rcv_nxt {
                 self.arrive_reset();
             } else if old {
                 self.stats.segments_refused += 1;
             } else {
-                self.challenge(segment);
+                self.challenge(now, segment);
             }
             return false;
         }
-        if !old {
-            self.challenge(segment);
+        // RFC 5961 4.2: whatever its sequence number, a SYN on a connection is challenged.
+        if !old || self.state != State::SynReceived {
+            self.challenge(now, segment);
             return false;
         }
-        // The peer repeats its SYN: in SYN-RECEIVED this end's SYN-ACK is lost. With an ACK it is the second half
-        // of a simultaneous open, or the answer to it was lost; either is told by the ACK.
-        if self.state == State::SynReceived && !segment.flags.contains(Flags::ACK) {
-            self.syn_due = true;
-            return false;
-        }
-        true
+        // The peer repeats its SYN: with an ACK it is the second half of a simultaneous open, without this end's SYN-ACK
+        // is lost.
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        self.syn_due |= !acknowledges;
+        acknowledges
     }
 
     /// Refuses a segment and tells the peer where this end stands; a reset is dropped in silence unless it is in
     /// the window (RFC 5961 3.2).
     #[cold]
-    pub(super) fn challenge(&mut self, segment: &Segment) {
+    pub(super) fn challenge(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_refused += 1;
         let seq = from_wire(self.receiver.irs, segment.seq, self.receiver.rcv_nxt);
         let in_window = seq.is_some_and(|seq| (self.receiver.rcv_nxt..self.receiver.rcv_adv).contains(&seq));
         if in_window || !segment.flags.contains(Flags::RST) {
-            self.receiver.acknowledgement = Acknowledgement::Alone;
+            self.receiver.answer_refused(now, segment, &self.config);
         }
     }
 
@@ -120,7 +119,7 @@ impl Connection {
         if age < 0 {
             let outlived = now.since(receiver.ts_recent_at) > TIMESTAMP_LIFETIME;
             if !outlived && !segment.flags.contains(Flags::RST) {
-                self.challenge(segment);
+                self.challenge(now, segment);
                 return false;
             }
             if !outlived {

@@ -98,6 +98,14 @@ impl Pending {
     }
 }
 
+/// A reset, outside of any state's order.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    seq: u32,
+    ack: u32,
+    flags: Flags,
+}
+
 /// One end of a TCP connection.
 ///
 /// The caller brings segments in with [`handle_segment`](Connection::handle_segment) and takes what is to be sent
@@ -117,8 +125,8 @@ pub struct Connection {
     sender: Sender,
     receiver: Receiver,
     timers: Timers,
-    /// A segment outside of any state's order, mostly a reset.
-    reply: Option<Segment>,
+    /// A reset that is due.
+    reset: Option<Reset>,
     local_port: u16,
     remote_port: u16,
     stats: Stats,
@@ -139,7 +147,7 @@ impl Connection {
             sender: Sender::new(config, iss),
             receiver: Receiver::new(config),
             timers: Timers::default(),
-            reply: None,
+            reset: None,
             local_port,
             remote_port,
             stats: Stats::default(),
@@ -176,7 +184,7 @@ impl Connection {
     #[inline]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
         let now = cx.now;
-        if self.reply.is_some() || self.syn_due {
+        if self.reset.is_some() || self.syn_due {
             return self.transmit_control(now);
         }
         match self.receiver.acknowledgement {
@@ -300,7 +308,7 @@ impl Connection {
 
     /// Stream offset up to which anything has been sent.
     pub fn snd_max_offset(&self) -> u64 {
-        self.sender.snd_max.saturating_sub(1).min(self.sender.written)
+        self.sender.highest_sent().saturating_sub(1).min(self.sender.written)
     }
 
     /// Stream offset up to which the peer's stream has arrived in order.
@@ -329,9 +337,7 @@ impl Connection {
         self.receiver.acknowledged();
         self.timers.delayed_ack_at = Time::MAX;
         self.stats.segments_sent += 1;
-        let timestamps = self
-            .timestamps
-            .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent });
+        let timestamps = self.agreed_timestamps(now);
         let sack = if self.receiver.has_blocks_to_tell() {
             self.sack_blocks(payload_bytes)
         } else {
@@ -355,11 +361,17 @@ impl Connection {
         if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
     }
 
-    /// An acknowledgement alone. Its sequence number is the highest sent, not SND.NXT, which goes back after a
-    /// timeout and would then lie outside the peer's window.
+    /// An acknowledgement alone.
     fn pure_ack(&mut self, now: Time) -> Segment {
         self.stats.pure_acks_sent += 1;
-        self.segment(now, self.sender.snd_max, Flags::NONE, 0)
+        self.segment(now, self.sender.offset_without_data(), Flags::NONE, 0)
+    }
+
+    /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).
+    #[inline]
+    fn agreed_timestamps(&self, now: Time) -> Option<Timestamps> {
+        self.timestamps
+            .then(|| Timestamps { value: self.timestamp_clock(now), echo_reply: self.receiver.ts_recent })
     }
 
     /// The timestamp clock, in ticks of the connection's clock but not finer than the 1 ms of RFC 7323 5.4.

@@ -4,12 +4,9 @@ use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::timers::Purpose;
-use super::{Connection, Pending, State};
+use super::{Connection, Pending, Reset, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
 use crate::tcp::sequence::to_wire;
-
-/// The MSS of a peer that announces none (RFC 9293 3.7.1).
-const DEFAULT_MSS_BYTES: u16 = 536;
 
 /// The largest shift count (RFC 7323 2.3).
 const MAX_WINDOW_SHIFT: u8 = 14;
@@ -70,9 +67,9 @@ impl Connection {
     pub fn abort(&mut self) {
         let tells_peer = self.state.is_synchronized() || self.state == State::SynReceived;
         if tells_peer && self.state != State::TimeWait {
-            let seq = to_wire(self.sender.iss, self.sender.snd_max);
+            let seq = to_wire(self.sender.iss, self.sender.offset_without_data());
             let ack = to_wire(self.receiver.irs, self.receiver.rcv_nxt);
-            self.reply_with(seq, ack, Flags::RST | Flags::ACK);
+            self.reset = Some(Reset { seq, ack, flags: Flags::RST | Flags::ACK });
         }
         if self.state != State::Closed {
             self.become_closed(Pending::CLOSED);
@@ -84,7 +81,7 @@ impl Connection {
         self.state = next;
     }
 
-    /// Leaves every state; a reply that waits is still sent.
+    /// Leaves every state; a reset that waits is still sent.
     pub(super) fn become_closed(&mut self, event: u8) {
         self.state = State::Closed;
         self.syn_due = false;
@@ -97,10 +94,19 @@ impl Connection {
     /// A SYN, SYN-ACK or reset that is due.
     #[cold]
     pub(super) fn transmit_control(&mut self, now: Time) -> Option<Segment> {
-        if let Some(reply) = self.reply.take() {
+        if let Some(Reset { seq, ack, flags }) = self.reset.take() {
             self.stats.segments_sent += 1;
             self.stats.control_segments_sent += 1;
-            return Some(reply);
+            return Some(Segment {
+                source_port: self.local_port,
+                destination_port: self.remote_port,
+                seq,
+                ack,
+                flags,
+                window: 0,
+                payload_bytes: 0,
+                options: Options { timestamps: self.agreed_timestamps(now), ..Options::default() },
+            });
         }
         self.syn_due = false;
         Some(self.syn(now))
@@ -238,7 +244,7 @@ impl Connection {
         } else {
             self.sender.do_without_sack();
         }
-        let peer_mss = u32::from(options.mss.unwrap_or(DEFAULT_MSS_BYTES)).max(1);
+        let peer_mss = options.mss.map_or(self.config.default_mss_bytes, u32::from).max(1);
         let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
         let option_bytes = u64::from(self.option_bytes());
         self.sender.smss = mss.saturating_sub(option_bytes).max(1);
@@ -302,23 +308,10 @@ impl Connection {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.reply_with(segment.ack, 0, Flags::RST);
+            self.reset = Some(Reset { seq: segment.ack, ack: 0, flags: Flags::RST });
         } else {
             let ack = segment.seq.wrapping_add(segment.sequence_length() as u32);
-            self.reply_with(0, ack, Flags::RST | Flags::ACK);
+            self.reset = Some(Reset { seq: 0, ack, flags: Flags::RST | Flags::ACK });
         }
-    }
-
-    fn reply_with(&mut self, seq: u32, ack: u32, flags: Flags) {
-        self.reply = Some(Segment {
-            source_port: self.local_port,
-            destination_port: self.remote_port,
-            seq,
-            ack,
-            flags,
-            window: 0,
-            payload_bytes: 0,
-            options: Options::default(),
-        });
     }
 }

@@ -57,6 +57,9 @@ pub(super) struct Receiver {
     pub(super) ts_recent_at: Time,
     /// Last.ACK.sent of RFC 7323.
     pub(super) last_ack_sent: u64,
+    /// Since when answers to refused segments are counted, and how many there were.
+    challenges_since: Time,
+    challenges: u32,
 }
 
 impl Receiver {
@@ -84,6 +87,8 @@ impl Receiver {
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
             last_ack_sent: 0,
+            challenges_since: Time::ZERO,
+            challenges: 0,
         }
     }
 
@@ -108,13 +113,17 @@ impl Receiver {
         self.rcv_nxt.min(self.fin_at).saturating_sub(1)
     }
 
+    /// By how many bits the window field is shifted.
+    #[inline]
+    fn shift(&self) -> u8 {
+        if self.scaled { self.offered_shift } else { 0 }
+    }
+
+    /// What there is room for in the buffer, as far as the window field can say it.
     #[inline]
     fn free(&self) -> u64 {
-        if self.reading {
-            self.buffer
-        } else {
-            self.buffer.saturating_sub(self.stream_offset().saturating_sub(self.taken))
-        }
+        let unread = if self.reading { 0 } else { self.stream_offset().saturating_sub(self.taken) };
+        self.buffer.saturating_sub(unread).min(u64::from(u16::MAX) << self.shift())
     }
 
     /// The right edge the window would have with everything free offered, or the present one if the step is too
@@ -132,10 +141,20 @@ impl Receiver {
     /// 2^shift octets (RFC 7323 2.4); what was offered is still accepted.
     #[inline]
     pub(super) fn advertise(&mut self) -> u16 {
-        let shift = if self.scaled { self.offered_shift } else { 0 };
-        let field = (self.edge().saturating_sub(self.rcv_nxt) >> shift).min(u64::from(u16::MAX));
-        self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + (field << shift));
+        let field = self.field();
+        self.rcv_adv = self.rcv_adv.max(self.edge_of(field));
         field as u16
+    }
+
+    #[inline]
+    fn field(&self) -> u64 {
+        (self.edge().saturating_sub(self.rcv_nxt) >> self.shift()).min(u64::from(u16::MAX))
+    }
+
+    /// The right edge that the peer makes of a window field.
+    #[inline]
+    fn edge_of(&self, field: u64) -> u64 {
+        self.rcv_nxt + (field << self.shift())
     }
 
     /// The window field of a SYN, which is never scaled (RFC 7323 2.2).
@@ -151,11 +170,32 @@ impl Receiver {
         self.last_ack_sent = self.rcv_nxt;
     }
 
-    /// The application takes octets. True when the window opens far enough to tell the peer.
+    /// The application takes octets. True when the peer is to be told at once: the window has opened by a step, by as much
+    /// again as the peer has left of it, and the field can say so. A peer that has more left hears of it with the next
+    /// acknowledgement (chosen, as Linux: a reader of small pieces would undo the delay of acknowledgements).
     pub(super) fn read(&mut self, bytes: u64) -> bool {
         let available = self.stream_offset();
         self.taken = self.taken.saturating_add(bytes).min(available);
-        self.edge() > self.rcv_adv
+        let left = self.rcv_adv.saturating_sub(self.rcv_nxt);
+        let field = self.field();
+        self.edge() > self.rcv_adv && (field << self.shift()) >= (2 * left).max(1)
+    }
+
+    /// A segment is refused, or tells nothing new: its sender is told where this end stands. Answers to segments
+    /// without data, and to SYN and RST, are bounded (RFC 5961 7), lest two ends answer each other's answers for ever;
+    /// data is answered always, as its sender repeats it until it hears of it.
+    #[cold]
+    pub(super) fn answer_refused(&mut self, now: Time, segment: &Segment, config: &Config) {
+        if segment.sequence_length() == 0 || segment.flags.intersects(Flags::SYN | Flags::RST) {
+            if now.since(self.challenges_since) >= config.challenge_ack_interval {
+                (self.challenges_since, self.challenges) = (now, 0);
+            }
+            if self.challenges >= config.challenge_ack_limit {
+                return;
+            }
+            self.challenges += 1;
+        }
+        self.acknowledgement = Acknowledgement::Alone;
     }
 }
 
@@ -235,8 +275,8 @@ impl Connection {
                 }
                 _ => receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now),
             }
-        } else if segment.payload_bytes > 0 {
-            // A probe of a closed window, or data cut off as it lies beyond.
+        } else {
+            // A probe of a closed window, by an octet or by a FIN, or what is cut off as it lies beyond.
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
         }
         if receiver.rcv_nxt == receiver.fin_at {
@@ -275,7 +315,7 @@ impl Connection {
 
     /// A segment that holds nothing new: it is acknowledged at once, as the last acknowledgement may be lost.
     pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment, seq: u64) {
-        self.receiver.acknowledgement = Acknowledgement::Alone;
+        self.receiver.answer_refused(now, segment, &self.config);
         if segment.payload_bytes > 0 {
             if let Some(report) = &mut self.receiver.report {
                 report.duplicate(Range { start: seq, end: seq + u64::from(segment.payload_bytes) });

@@ -24,8 +24,10 @@ pub(super) struct Sender {
     pub(super) snd_una: u64,
     /// Next offset to send; goes back after a timeout.
     pub(super) snd_nxt: u64,
-    /// One above the highest offset ever sent.
+    /// One above the highest offset ever sent within the peer's window.
     pub(super) snd_max: u64,
+    /// One above the octet or FIN that a probe has sent beyond it, and that the peer need not have taken.
+    probe_end: u64,
     pub(super) snd_wnd: u64,
     snd_wl1: u64,
     snd_wl2: u64,
@@ -47,6 +49,9 @@ pub(super) struct Sender {
     flight_peak_before: u64,
     /// Octets of the flight that limited transmit has let go.
     limited_transmit_bytes: u64,
+    /// Slow start after a loss: it counts one segment an ACK, as one ACK may tell of many that had arrived before
+    /// (RFC 3465 2.3).
+    slow_start_after_loss: bool,
     /// Timeouts since an ACK last moved SND.UNA, or probes since any ACK.
     pub(super) retries: u32,
     /// Probes of the window since data last went.
@@ -86,6 +91,7 @@ impl Sender {
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
+            probe_end: 0,
             snd_wnd: 0,
             snd_wl1: 0,
             snd_wl2: 0,
@@ -102,6 +108,7 @@ impl Sender {
             flight_peak: 0,
             flight_peak_before: 0,
             limited_transmit_bytes: 0,
+            slow_start_after_loss: false,
             retries: 0,
             probes: 0,
             rtt: RttEstimator::new(config),
@@ -158,6 +165,23 @@ impl Sender {
     #[inline]
     pub(super) fn acknowledged(&self) -> u64 {
         self.snd_una.saturating_sub(1).min(self.written)
+    }
+
+    /// One above the highest offset ever sent, probes of the window included.
+    #[inline]
+    pub(super) fn highest_sent(&self) -> u64 {
+        self.snd_max.max(self.probe_end)
+    }
+
+    /// The offset of a segment that takes no sequence space. SND.NXT goes back after a timeout and would then lie below
+    /// the peer's window, so it is the highest sent; unless the peer has drawn its right edge back, beyond which nothing
+    /// is acceptable (RFC 9293 3.4). By less than a step of the scaled field it draws back without meaning it, and accepts
+    /// what it has offered (RFC 7323 2.4).
+    pub(super) fn offset_without_data(&self) -> u64 {
+        let edge = self.snd_una + self.snd_wnd;
+        let drawn_back = self.snd_max.saturating_sub(edge) >> self.snd_wnd_shift > 0;
+        // The window of a connection that is not established is not known.
+        if drawn_back && self.snd_una > 0 { edge } else { self.snd_max }
     }
 
     #[inline]
@@ -223,6 +247,7 @@ impl Sender {
     /// Everything in flight is taken as lost: sending starts anew at SND.UNA.
     fn send_anew(&mut self) {
         self.snd_nxt = self.snd_una;
+        self.slow_start_after_loss = true;
         self.limited_transmit_bytes = 0;
         self.stop_timing();
     }
@@ -235,9 +260,9 @@ impl Connection {
         let sender = &mut self.sender;
         let ack = match ack {
             // RFC 5961 5.2: what is older than any window, or was never sent, is not believed.
-            Some(ack) if ack <= sender.snd_max && ack + sender.max_snd_wnd >= sender.snd_una => ack,
+            Some(ack) if ack <= sender.highest_sent() && ack + sender.max_snd_wnd >= sender.snd_una => ack,
             _ => {
-                self.challenge(segment);
+                self.challenge(now, segment);
                 return false;
             }
         };
@@ -258,11 +283,15 @@ impl Connection {
             && offered == sender.snd_wnd
             && self.timers.runs(Purpose::Retransmission)
             && !segment.flags.intersects(Flags::SYN | Flags::FIN);
+        // RFC 9293 3.10.7.4, fifth; and what acknowledges more than anything before is newer than all of it (as Linux): data
+        // that is repeated has an old sequence number, and with the old window the edge would move where none was offered.
         if !segment.flags.contains(Flags::SYN)
-            && (sender.snd_wl1 < seq || (sender.snd_wl1 == seq && sender.snd_wl2 <= ack))
+            && (ack > sender.snd_una
+                || sender.snd_wl1 < seq
+                || (sender.snd_wl1 == seq && sender.snd_wl2 <= ack))
         {
             sender.snd_wnd = offered;
-            sender.snd_wl1 = seq;
+            sender.snd_wl1 = sender.snd_wl1.max(seq);
             sender.snd_wl2 = ack;
             sender.max_snd_wnd = sender.max_snd_wnd.max(offered);
         }
@@ -295,6 +324,8 @@ impl Connection {
         let before = sender.acknowledged();
         sender.snd_una = ack;
         sender.snd_nxt = sender.snd_nxt.max(ack);
+        // The octet of a probe counts once it is taken.
+        sender.snd_max = sender.snd_max.max(ack);
         sender.retries = 0;
         sender.limited_transmit_bytes = 0;
         self.stats.bytes_acknowledged += sender.acknowledged() - before;
@@ -306,7 +337,21 @@ impl Connection {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
                 let srtt = sender.rtt.srtt();
                 let (rtt, snd_una, snd_nxt) = (heard.rtt, sender.snd_una, sender.snd_nxt);
-                sender.window.on_ack(&Acked { bytes: acked, in_use_bytes, now, srtt, rtt, snd_una, snd_nxt });
+                sender.slow_start_after_loss &= sender.window.cwnd_bytes() < sender.window.ssthresh_bytes();
+                let most_segments = match sender.slow_start_after_loss {
+                    true => 1,
+                    false => u64::from(self.config.byte_counting_limit),
+                };
+                sender.window.on_ack(&Acked {
+                    bytes: acked,
+                    most_segments,
+                    in_use_bytes,
+                    now,
+                    srtt,
+                    rtt,
+                    snd_una,
+                    snd_nxt,
+                });
                 true
             }
             Progress::Partial { restart_timer } => restart_timer,
@@ -438,10 +483,12 @@ impl Connection {
             }
         }
         let sender = &self.sender;
-        if length < smss && !goes_back && !fin {
-            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds.
-            let nagle_lets_go = flight == 0 || !self.config.nagle;
-            let worth_sending = length == queued || length >= sender.max_snd_wnd / 2;
+        if length < smss && !fin {
+            // RFC 9293 3.8.6.2.1 (2) and (3), with the bracketed condition that Nagle's algorithm adds. What is sent anew
+            // waits for the window alone.
+            let nagle_lets_go = flight == 0 || goes_back || !self.config.nagle;
+            let worth_sending =
+                length == queued || length >= sender.max_snd_wnd / 2 || (goes_back && length < room);
             if !(nagle_lets_go && worth_sending) {
                 return self.wait_for_window(now);
             }
@@ -504,23 +551,25 @@ impl Connection {
         if sender.flight() > 0 {
             return None;
         }
-        if !self.timers.runs(Purpose::Persist) {
-            self.timers.start(Purpose::Persist, now + self.persist_interval());
-            return None;
-        }
         if !sender.probe_due {
+            if !self.timers.runs(Purpose::Persist) {
+                self.timers.start(Purpose::Persist, now + self.persist_interval());
+            }
             return None;
         }
         sender.probe_due = false;
         let start = sender.snd_nxt;
+        let snd_max = sender.snd_max;
         let queued = (1 + sender.written).saturating_sub(start);
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(start);
         let length = queued.min(sender.smss).min(room.max(1));
         self.stats.window_probes_sent += 1;
         let segment = self.data_segment(now, start, length, queued == 0);
         if room == 0 {
-            // The octet is not taken: it stays the next to send, and the persist timer goes on.
-            self.sender.snd_nxt = start;
+            // The octet need not be taken: it stays the next to send, and the persist timer goes on.
+            let sender = &mut self.sender;
+            sender.probe_end = sender.probe_end.max(sender.snd_max);
+            (sender.snd_nxt, sender.snd_max) = (start, snd_max);
             self.timers.start(Purpose::Persist, now + self.persist_interval());
         }
         Some(segment)
@@ -532,7 +581,7 @@ impl Connection {
         let sender = &mut self.sender;
         let data_end = start + length;
         let end = data_end + u64::from(fin);
-        let repeated = sender.snd_max.min(end).saturating_sub(start);
+        let repeated = sender.highest_sent().min(end).saturating_sub(start);
         if repeated > 0 {
             self.stats.retransmissions += 1;
             self.stats.data_retransmissions += u64::from(length > 0);

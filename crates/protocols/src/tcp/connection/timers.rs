@@ -83,6 +83,8 @@ impl Connection {
             self.syn_due = true;
         } else {
             self.sender.go_back(now);
+            // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293 3.8.6.1).
+            self.sender.probe_due = true;
         }
     }
 

@@ -104,7 +104,7 @@ impl Cubic {
         if self.cwnd_bytes < self.ssthresh_bytes {
             if in_use {
                 let room = self.ssthresh_bytes - self.cwnd_bytes;
-                self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
+                self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
             }
             return;
         }

@@ -42,10 +42,12 @@ pub enum Cause {
 }
 
 /// An ACK for new data outside of recovery.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Acked {
     /// Octets it acknowledges for the first time.
     pub bytes: u64,
+    /// How many segments' worth of them slow start counts at most: L of RFC 3465; one by RFC 5681 3.1, equation 2.
+    pub most_segments: u64,
     /// The largest flight in this and the last round trip: how much of the window is in use.
     pub in_use_bytes: u64,
     /// When it arrived.
@@ -58,6 +60,21 @@ pub struct Acked {
     pub snd_una: u64,
     /// Next octet to send.
     pub snd_nxt: u64,
+}
+
+impl Default for Acked {
+    fn default() -> Acked {
+        Acked {
+            bytes: 0,
+            most_segments: 1,
+            in_use_bytes: 0,
+            now: Time::ZERO,
+            srtt: None,
+            rtt: None,
+            snd_una: 0,
+            snd_nxt: 0,
+        }
+    }
 }
 
 /// The window law of a connection.

@@ -1,7 +1,8 @@
 //! Slow start and congestion avoidance of RFC 5681 3.1, in bytes.
 //!
-//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2), up to ssthresh, where it
-//!   ends: a threshold of five and a half segments is not passed by half a segment.
+//! - Slow start, cwnd < ssthresh: cwnd += min(N, SMSS) an ACK for N new bytes (equation 2; 2 SMSS where appropriate byte
+//!   counting of RFC 3465 is set so), up to ssthresh, where it ends: a threshold of five and a half segments is not passed
+//!   by half a segment.
 //! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
 //!   recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
@@ -57,7 +58,7 @@ impl Reno {
         }
         if self.cwnd_bytes < self.ssthresh_bytes {
             let room = self.ssthresh_bytes - self.cwnd_bytes;
-            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
+            self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
             return;
         }
         self.acked_bytes += acked.bytes;
@@ -187,6 +188,18 @@ mod tests {
         law.on_recovered(8000);
         law.on_congestion(Cause::Idle { restart_window_bytes: 5000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (5000, 2000));
+    }
+
+    #[test]
+    fn byte_counting_counts_two_segments_an_ack_and_no_more() {
+        let mut law = law(10_000, Some(14_500));
+        let ack = |law: &mut Reno, bytes| {
+            law.on_ack(&Acked { most_segments: 2, ..acked(bytes, law.cwnd_bytes()) });
+            law.cwnd_bytes()
+        };
+        assert_eq!(ack(&mut law, 1500), 11_500);
+        assert_eq!(ack(&mut law, 3000), 13_500);
+        assert_eq!(ack(&mut law, 3000), 14_500);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Vegas {
         }
         if self.grows && in_use && self.cwnd_bytes < self.ssthresh_bytes {
             let room = self.ssthresh_bytes - self.cwnd_bytes;
-            self.cwnd_bytes += acked.bytes.min(self.smss_bytes).min(room);
+            self.cwnd_bytes += acked.bytes.min(acked.most_segments * self.smss_bytes).min(room);
         }
     }
 
