@@ -1,0 +1,166 @@
+//! Applications that read slowly or stop reading: flow control from end to end.
+
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::table::Values;
+use roamsim_scenario::{Format, Scenario};
+
+/// 10 Mb/s each way, 10 ms one way; a flow from a to b.
+fn scenario(duration: &str, transport: &str, flow: &str) -> String {
+    format!(
+        "[scenario]\nname = \"readers\"\nduration = \"{duration}\"\nip = \"ipv4\"\n[[node]]\nname = \"a\"\n[[node]]\n\
+         name = \"b\"\n[[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"10Mb/s\"\ndelay = \"10ms\"\n\
+         [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\", {transport} }}\n{flow}\n"
+    )
+}
+
+fn outcome(text: &str, trace: Trace) -> Outcome {
+    let scenario = Scenario::parse(text, "readers", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("the run succeeds")
+}
+
+fn values<'a>(outcome: &'a Outcome, table: &str, column: &str) -> &'a Values {
+    let table = outcome.tables.iter().find(|t| t.name == table).expect("the table");
+    &table.columns.iter().find(|c| c.name == column).expect("the column").values
+}
+
+fn numbers(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
+    match values(outcome, table, column) {
+        Values::Float(values) => values.clone(),
+        Values::Integer(values) => values.iter().map(|&value| value as f64).collect(),
+        Values::Text(_) => panic!("numbers were expected"),
+    }
+}
+
+fn texts(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
+    match values(outcome, table, column) {
+        Values::Text(values) => values.clone(),
+        _ => panic!("text was expected"),
+    }
+}
+
+/// Time and description of each packet that a node sends.
+fn sent(outcome: &Outcome, node: &str) -> Vec<(f64, String)> {
+    let (nodes, events) = (texts(outcome, "packets", "node"), texts(outcome, "packets", "event"));
+    let rows =
+        numbers(outcome, "packets", "time_s").into_iter().zip(texts(outcome, "packets", "description"));
+    let of_node = |i: &usize| nodes[*i] == node && events[*i] == "sent";
+    rows.enumerate().filter(|(i, _)| of_node(i)).map(|(_, row)| row).collect()
+}
+
+fn packets() -> Trace {
+    Trace { packets: true, ..Trace::default() }
+}
+
+#[test]
+fn a_reader_with_a_rate_holds_its_sender_to_it() {
+    let flow = "application = { kind = \"bulk\" }\nreader = { read_rate = \"1Mb/s\" }";
+    let result = outcome(&scenario("60s", "receive_window = \"64KiB\"", flow), Trace::default());
+    // 1 Mb/s from the first octet on, which arrives after 31.2 ms (handshake and one segment of 1500 B at 10 Mb/s); no
+    // octet comes twice.
+    let delivered = numbers(&result, "flows", "delivered_bytes")[0];
+    assert!((7_496_000.0 - 2048.0..7_496_000.0 + 2048.0).contains(&delivered), "{delivered}");
+    assert_eq!(numbers(&result, "flows", "retransmissions"), [0.0]);
+}
+
+#[test]
+fn what_arrives_in_a_pause_is_delivered_when_it_is_over() {
+    let flow = "application = { kind = \"cbr\", packet_size = \"100B\", interval = \"1s\", start = \"1s\", stop = \"2s\" }\n\
+                reader = { pauses = [{ start = \"500ms\", stop = \"3s\" }] }";
+    let result = outcome(&scenario("10s", "", flow), Trace::default());
+    assert_eq!(numbers(&result, "flows", "mean_delay_s"), [2.0]);
+}
+
+#[test]
+fn a_transfer_is_complete_when_it_is_read_and_closes_then() {
+    let flow = "application = { kind = \"transfer\", size = \"20kB\" }\nreader = { pauses = [{ start = \"0s\", stop = \"5s\" }] }";
+    let result = outcome(&scenario("10s", "receive_window = \"30kB\"", flow), packets());
+    assert_eq!(numbers(&result, "flows", "completion_time_s"), [5.0]);
+    let fin = sent(&result, "b").into_iter().find(|(_, text)| text.contains("F."));
+    assert_eq!(fin.map(|(time, _)| time), Some(5.0));
+}
+
+/// RFC 9293 3.8.6.1: with both windows closed each end probes, at its RTO of 1 s and at doubled intervals, and each probe is
+/// answered: four probes an end in 16 s. An ACK beyond the other's window is refused by another one, for ever.
+#[test]
+fn two_closed_windows_are_quiet() {
+    let pause = "{ pauses = [{ start = \"2s\", stop = \"20s\" }] }";
+    let flow = format!(
+        "application = {{ kind = \"bulk\" }}\nbidirectional = true\nreader = {pause}\nreverse_reader = {pause}"
+    );
+    let result = outcome(&scenario("40s", "receive_window = \"30kB\"", &flow), packets());
+    for node in ["a", "b"] {
+        let quiet = sent(&result, node).iter().filter(|(time, _)| (3.0..19.0).contains(time)).count();
+        assert!((2..=10).contains(&quiet), "{quiet} packets of {node}");
+    }
+    // Both go on: 10 Mb/s for 22 s at most.
+    let delivered = numbers(&result, "flows", "delivered_bytes");
+    assert!(delivered.iter().all(|&bytes| bytes > 20e6), "{delivered:?}");
+    assert_eq!(
+        numbers(&result, "flows", "retransmissions").iter().map(|n| n / 10.0).fold(0.0, f64::max).floor(),
+        0.0
+    );
+}
+
+/// One window closed: the data of the other direction goes on, and what acknowledges it is heard.
+#[test]
+fn a_closed_window_does_not_stop_the_other_direction() {
+    let flow = "application = { kind = \"bulk\" }\nbidirectional = true\n\
+                reader = { pauses = [{ start = \"2s\", stop = \"20s\" }] }";
+    let result = outcome(&scenario("20s", "receive_window = \"30kB\"", flow), Trace::default());
+    assert_eq!(numbers(&result, "flows", "timeouts"), [0.0, 0.0]);
+    // 30 kB a round trip of some 44 ms: above 5 Mb/s.
+    let delivered = numbers(&result, "flows", "delivered_bytes");
+    assert!(delivered[1] > 20.0 * 5e6 / 8.0, "{delivered:?}");
+}
+
+/// A transfer that fills the window to its last octet has nothing but its FIN to probe with. Each probe is answered
+/// (RFC 9293 3.10.7.4, first), so that the sender does not give up, which it does after three unanswered ones.
+#[test]
+fn a_fin_at_a_closed_window_is_answered() {
+    let flow = "application = { kind = \"transfer\", size = \"29200B\" }\n\
+                reader = { pauses = [{ start = \"0s\", stop = \"100s\" }] }";
+    let text = scenario("200s", "receive_window = \"29200B\", max_retransmissions = 3", flow);
+    let result = outcome(&text, packets());
+    assert_eq!(numbers(&result, "flows", "completion_time_s"), [100.0]);
+    let sent_by_a = sent(&result, "a");
+    let probes = sent_by_a.iter().filter(|(time, text)| *time < 100.0 && text.contains("[F.]")).count();
+    assert!((6..=8).contains(&probes), "{probes}");
+    assert!(!sent_by_a.iter().any(|(_, text)| text.contains("[R")));
+    // The FIN is taken once the window has opened, and the other end closes too.
+    assert!(sent(&result, "b").iter().any(|(time, text)| *time >= 100.0 && text.contains("[F.]")));
+}
+
+/// With a window scaled by 7 bits (6 MiB) reads of 1450 octets open it by 1408, less than a segment: after the probes of a
+/// pause, too, the sender waits until a whole one fits (RFC 9293 3.8.6.2.1).
+#[test]
+fn no_silly_segments_after_probes() {
+    let flow = "application = { kind = \"bulk\" }\n\
+                reader = { read_rate = \"38kb/s\", read_size = \"1450B\", pauses = [{ start = \"0s\", stop = \"20s\" }] }";
+    let text = scenario("30s", "initial_window = 10", flow);
+    let result = outcome(&text, Trace { segments: true, ..Trace::default() });
+    let (times, events) = (numbers(&result, "segments", "time_s"), texts(&result, "segments", "event"));
+    let (starts, ends) =
+        (numbers(&result, "segments", "start_bytes"), numbers(&result, "segments", "end_bytes"));
+    let sizes: Vec<f64> = (0..times.len())
+        .filter(|&i| times[i] >= 20.0 && events[i].contains("sent"))
+        .map(|i| ends[i] - starts[i])
+        .collect();
+    assert!(sizes.len() > 20, "{sizes:?}");
+    assert!(sizes.iter().all(|&size| size == 1460.0), "{sizes:?}");
+}
+
+/// Reads of 64 octets do not change a window field that counts 128: no ACK tells of them, that senders could take for
+/// duplicates.
+#[test]
+fn reads_that_change_nothing_are_not_told() {
+    let flow = "application = { kind = \"cbr\", packet_size = \"60B\", interval = \"5ms\", start = \"1s\" }\n\
+                reader = { read_rate = \"60kb/s\", read_size = \"64B\" }";
+    let result = outcome(&scenario("20s", "mss = \"60B\", nagle = false", flow), packets());
+    let data = sent(&result, "a").len();
+    let acknowledgements = sent(&result, "b").len();
+    // Every second segment, and the first and last ones.
+    assert!(acknowledgements <= data / 2 + 3, "{acknowledgements} for {data}");
+    assert_eq!(numbers(&result, "flows", "fast_retransmits"), [0.0]);
+    assert_eq!(numbers(&result, "flows", "retransmissions"), [0.0]);
+}
