@@ -93,9 +93,9 @@ fn two_closed_windows_are_quiet() {
         let quiet = sent(&result, node).iter().filter(|(time, _)| (3.0..19.0).contains(time)).count();
         assert!((2..=10).contains(&quiet), "{quiet} packets of {node}");
     }
-    // Both go on: 10 Mb/s for 22 s at most.
+    // Both go on, 30 kB a round trip of some 35 ms for 22 s.
     let delivered = numbers(&result, "flows", "delivered_bytes");
-    assert!(delivered.iter().all(|&bytes| bytes > 20e6), "{delivered:?}");
+    assert!(delivered.iter().all(|&bytes| bytes > 18e6), "{delivered:?}");
     assert_eq!(
         numbers(&result, "flows", "retransmissions").iter().map(|n| n / 10.0).fold(0.0, f64::max).floor(),
         0.0
