@@ -82,9 +82,6 @@ impl Builder<'_> {
     }
 }
 
-<<<<<<< HEAD
-fn application(model: &Application, reliable: bool, activity: Activity) -> (Source, Option<Server>) {
-=======
 fn reader(model: &ReaderModel) -> Reader {
     let pace = model.rate_bps.map(|rate_bps| Pace { rate_bps, read_bytes: model.read_size_bytes() });
     Reader::new(
@@ -93,9 +90,7 @@ fn reader(model: &ReaderModel) -> Reader {
     )
 }
 
-fn application(model: &Application, reliable: bool, stop: Time) -> (Source, Option<Server>) {
-    let activity = Activity { start: model.start(), stop };
->>>>>>> 1e23827 (TCP: what a probe sends beyond a closed window is not counted as sent, and what is refused leaves no mark; readers close windows in scenarios)
+fn application(model: &Application, reliable: bool, activity: Activity) -> (Source, Option<Server>) {
     let source = match model {
         Application::Bulk(bulk) => {
             // Without a stop the connection is not dropped at the end of the run.

@@ -4,11 +4,7 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
-<<<<<<< HEAD
-use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, transport};
-=======
-use super::{At, Key, Report, Step, check_distribution, check_times, join, reader, transport};
->>>>>>> 1e23827 (TCP: what a probe sends beyond a closed window is not counted as sent, and what is refused leaves no mark; readers close windows in scenarios)
+use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, reader, transport};
 use crate::Scenario;
 use crate::model::application::{Application, Cbr};
 use crate::model::distribution::SizeDistribution;
