@@ -66,13 +66,20 @@ published = "The more losses, the more is sent again."
 rule = "Retransmissions of SACK rise with the losses."
 rises = true
 measured = { experiment = "drops", column = "retransmissions", where = { variant = "sack" }, x = "losses" }
+
+[[statement]]
+id = "6"
+published = "The more losses, the more gets through."
+rule = "What Reno delivers rises with the losses."
+rises = true
+measured = { experiment = "drops", column = "delivered_bytes", where = { variant = "reno" }, x = "losses" }
 """
         )
     outcome = study.run(page, out=tmp_path / "out")
     figure = {(row["series"], row["x"]): row["mean"] for row in outcome.figures["delivered"]}
     ratio = outcome.statements[3]["values"][0]["mean"]
     assert ratio == pytest.approx(figure["sack", 4] / figure["reno", 4])
-    assert outcome.statements[4]["verdict"] == "agrees"
+    assert [s["verdict"] for s in outcome.statements[4:]] == ["agrees", "differs"]
 
 
 def test_a_curve_follows_a_formula_and_readings_are_judged_apart(page: Path, tmp_path: Path) -> None:
