@@ -87,7 +87,9 @@ def test_a_study_keeps_what_it_measures_of_a_run(roamsim: Command, small: Path, 
     outcome = study.run(small, level="quick", out=tmp_path / "out")
     assert outcome.figures["success-request"][1]["closed_form"] == 25.0
     rows = json.loads(
-        roamsim("query", "out", "select * from messages_sent where kind = 'indication'", "--json").stdout
+        roamsim(
+            "query", "out", "select * from messages_sent where kind = 'indication'", "--json", "--study", small
+        ).stdout
     )
     # Without loss 100 indications, and registration and subscription: an exchange each.
     assert [(row["messages"], row["packets"]) for row in rows if row["loss"] == 0] == [(100, 104)] * 2
@@ -110,7 +112,7 @@ def test_a_study_answers_questions_and_says_where_its_figures_are(
 ) -> None:
     roamsim("study", "run", small, "--quick", "--out", "out")
     question = "select experiment, kind, loss, count(*) as n from signalling group by all order by all"
-    rows = json.loads(roamsim("query", "out", question, "--json").stdout)
+    rows = json.loads(roamsim("query", "out", question, "--json", "--study", small).stdout)
     # 2 kinds x 2 losses, 2 replications each.
     assert rows == [
         {"experiment": "lossy", "kind": kind, "loss": loss, "n": 2}
@@ -118,7 +120,7 @@ def test_a_study_answers_questions_and_says_where_its_figures_are(
         for loss in (0.0, 0.5)
     ]
     assert "roamsim report" in roamsim("plot", "out", "--what", "flows.goodput_bps", code=2).stderr
-    assert roamsim("report", "out").stdout == "out/report.html\n"
+    assert roamsim("report", "out", "--study", small).stdout == "out/report.html\n"
 
 
 def test_a_failed_check_ends_the_command_with_4(roamsim: Command, small: Path, tmp_path: Path) -> None:
