@@ -115,7 +115,7 @@ pub(super) fn sctp_detail(log: &ChunkLog, packet: &sctp::Packet, capturing: bool
         let Some(chunk) = log.get(data.tsn) else { continue };
         match &chunk.message {
             Some((message, from)) => {
-                let from = u64::from(*from);
+                let from = *from;
                 payload.extend(octets(message, from..from + u64::from(data.payload_bytes)));
             }
             None => payload.extend(pattern(chunk.octets.clone())),

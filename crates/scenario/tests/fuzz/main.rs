@@ -9,6 +9,7 @@
 //! build, whose path the failure tells.
 
 #![allow(clippy::disallowed_methods, reason = "a run that hangs is known by the clock")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a driver reports to its user")]
 
 mod mutate;
 
