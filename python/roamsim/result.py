@@ -28,6 +28,7 @@ KEYS = {
     "dect": ("name",),
     "dect_states": ("name", "type", "state"),
     "dect_transitions": ("name", "type", "from", "to"),
+    "dect_procedures": ("name", "type", "procedure"),
     "dect_terminals": ("name", "type"),
     "handovers": ("node", "scheme", "from_cell", "to_cell"),
     "mobile_ip": ("node", "role", "cell"),

@@ -301,8 +301,12 @@ def _dect(page: Report, results: Results) -> None:
             dectstates.note(counts),
             folded=not own,
         )
-    for table in ("dect", "dect_states", "dect_transitions", "dect_terminals"):
-        page.table(_means(results, table), f"{table}: means over replications", folded=table != "dect_terminals")
+    for table in ("dect", "dect_states", "dect_transitions", "dect_procedures", "dect_terminals"):
+        page.table(
+            _means(results, table),
+            f"{table}: means over replications",
+            folded=table not in ("dect_procedures", "dect_terminals"),
+        )
 
 
 def _mobility(page: Report, results: Results) -> None:

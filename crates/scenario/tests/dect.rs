@@ -202,3 +202,45 @@ fn messages_and_time_series_are_recorded() {
     assert!(from.iter().zip(&until).all(|(from, until)| from < until && *until <= 60.0));
     assert!(from.len() > 50, "{}", from.len());
 }
+
+/// The longest time between two acknowledgements that reach the terminal's sender, from 20 s on, in frames.
+fn longest_silence(text: &str) -> f64 {
+    let mut trace = Trace::default();
+    assert!(trace.add("segments"));
+    let outcome = outcome(text, trace);
+    let table = outcome.tables.iter().find(|table| table.name == "segments").expect("segments");
+    let words = |name: &str| match &table.columns.iter().find(|column| column.name == name).unwrap().values {
+        Values::Text(words) => words.clone(),
+        _ => panic!("{name} is no text"),
+    };
+    let (flows, events) = (words("name"), words("event"));
+    let times: Vec<f64> = column(&outcome, "segments", "time_s")
+        .into_iter()
+        .zip(flows.iter().zip(&events))
+        .filter(|&(time, (flow, event))| flow == "from mobile" && event == "acknowledged" && time >= 20.0)
+        .map(|(time, _)| time)
+        .collect();
+    assert!(times.len() > 1000, "{}", times.len());
+    times.windows(2).map(|two| (two[1] - two[0]) * 100.0).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_order_of_two_windows_in_the_queues_lasts() {
+    // Each of the 64 segments that two windows of 32 have under way becomes an acknowledgement at one end and, when
+    // that arrives, a segment again, and the queues keep their order: whoever is behind whom stays there. Without
+    // errors a cycle over ten bearers is 32 * 22 / 10 = 70.4 frames.
+    // Slow start puts a window's segments next to each other. All 32 segments of the one pass while all of the other
+    // do, then all acknowledgements: none of these for 32 * 20 / 10 = 64 frames less the last one's own.
+    let errors = "{ ber_good = 0, ber_bad = 0 }";
+    let bunched = saturated(60, errors, "{ service = \"lu2\" }");
+    let silence = longest_silence(&bunched);
+    assert!((60.0..=66.0).contains(&silence), "{silence}");
+    // Where segments are let in one by one as they are generated, at 1.05 times of what passes, those of the two
+    // ends are mixed, and never is more than half of a window silent.
+    let mixed = bunched.replace(
+        "{ kind = \"bulk\" }",
+        "{ kind = \"poisson\", packet_size = \"512B\", mean_interval = \"21ms\" }",
+    );
+    let silence = longest_silence(&mixed);
+    assert!(silence < 32.0, "{silence}");
+}

@@ -28,8 +28,8 @@ pub struct Dect {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
-    /// The tables `dect`, `dect_states`, `dect_transitions` and `dect_terminals` count from here on. Default: from the
-    /// start of the run.
+    /// The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
+    /// from here on. Default: from the start of the run.
     #[serde(default, with = "units::instant")]
     #[schemars(with = "units::Instant")]
     pub warm_up: Time,

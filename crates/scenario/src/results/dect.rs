@@ -1,4 +1,4 @@
-//! `dect`, `dect_states`, `dect_transitions`, `dect_terminals` and, when asked for, `dect_occupancy`: what the DECT
+//! `dect`, `dect_states`, `dect_transitions`, `dect_procedures`, `dect_terminals` and, when asked for, `dect_occupancy`: what the DECT
 //! accesses counted from their warm-up on.
 //!
 //! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the gateway.
@@ -10,7 +10,7 @@ use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
 use roamsim_network::link::dect::access::{Access, AccessStats};
 use roamsim_network::link::dect::direction::{DirectionStats, DlcStats};
-use roamsim_network::link::dect::mac::{MacState, MacStats, TerminalType};
+use roamsim_network::link::dect::mac::{MacState, MacStats, ProcedureStats, TerminalType};
 use roamsim_network::subject::{Named, Subject};
 use roamsim_protocols::Address;
 
@@ -49,7 +49,7 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![accesses(world, &rows), states(&rows), transitions(&rows), terminals(&rows)]
+    vec![accesses(world, &rows), states(&rows), transitions(&rows), procedures(&rows), terminals(&rows)]
 }
 
 /// One row an access.
@@ -186,6 +186,37 @@ fn transitions(rows: &[Row<'_>]) -> Table {
     }
 }
 
+/// One row a procedure in which channels are tried, of each type of terminal and access.
+fn procedures(rows: &[Row<'_>]) -> Table {
+    let all: Vec<(&Row<'_>, TerminalType, MacState, ProcedureStats)> = types(rows)
+        .flat_map(|(row, kind)| {
+            let of = row.stats.mac.of(kind);
+            MacState::PROCEDURES.into_iter().map(move |state| (row, kind, state, of.procedure(state)))
+        })
+        .collect();
+    let of = || all.iter().map(|&(.., of)| of);
+    let per_bearer = |name, count: fn(&ProcedureStats) -> u64| {
+        float(name, "", of().map(|of| ratio(count(&of) as f64, of.bearers_tried as f64)))
+    };
+    Table {
+        name: "dect_procedures",
+        columns: vec![
+            text("name", all.iter().map(|(row, ..)| row.name.to_owned())),
+            text("type", all.iter().map(|(_, kind, ..)| kind.name().to_owned())),
+            text("procedure", all.iter().map(|(_, _, state, _)| state.name().to_owned())),
+            integer("bearers_tried", "bearers", of().map(|of| of.bearers_tried)),
+            integer("bearers_obtained", "bearers", of().map(|of| of.bearers_obtained)),
+            integer("bearers_lost", "bearers", of().map(|of| of.bearers_lost)),
+            integer("bearers_tried_again", "bearers", of().map(|of| of.bearers_tried_again)),
+            per_bearer("more_than_one_attempt_share", |of| of.bearers_tried_again),
+            integer("attempts", "", of().map(|of| of.attempts)),
+            integer("attempts_occupied", "", of().map(|of| of.attempts_occupied)),
+            integer("attempts_collided", "", of().map(|of| of.attempts_collided)),
+            per_bearer("mean_attempts", |of| of.attempts),
+        ],
+    }
+}
+
 /// Every access with every type of terminal, the access' own terminal ("User") last.
 fn types<'a>(rows: &'a [Row<'a>]) -> impl Iterator<Item = (&'a Row<'a>, TerminalType)> {
     rows.iter().flat_map(|row| TerminalType::ALL.into_iter().map(move |kind| (row, kind)))
@@ -223,11 +254,17 @@ fn terminals(rows: &[Row<'_>]) -> Table {
                 pairs()
                     .map(|(row, stats, _)| ratio(stats.bearer_frames as f64, row.stats.mac.frames() as f64)),
             ),
-            column("attempts", "", |mac, kind| mac.of(kind).attempts),
-            column("attempts_occupied", "", |mac, kind| mac.of(kind).attempts_occupied),
-            column("attempts_collided", "", |mac, kind| mac.of(kind).attempts_collided),
+            column("attempts", "", |mac, kind| mac.of(kind).in_all_procedures(|of| of.attempts)),
+            column("attempts_occupied", "", |mac, kind| {
+                mac.of(kind).in_all_procedures(|of| of.attempts_occupied)
+            }),
+            column("attempts_collided", "", |mac, kind| {
+                mac.of(kind).in_all_procedures(|of| of.attempts_collided)
+            }),
             column("bearer_handovers", "", |mac, kind| mac.of(kind).entries(MacState::BearerHandover)),
-            column("bearer_handovers_failed", "", |mac, kind| mac.of(kind).bearer_handovers_failed),
+            column("bearer_handovers_failed", "", |mac, kind| {
+                mac.of(kind).procedure(MacState::BearerHandover).bearers_lost
+            }),
             column("connection_handovers", "", |mac, kind| {
                 mac.of(kind).entries(MacState::ConnectionHandover)
             }),
@@ -235,7 +272,7 @@ fn terminals(rows: &[Row<'_>]) -> Table {
                 mac.of(kind).connection_handovers_with_loss
             }),
             column("bearers_lost_in_connection_handover", "bearers", |mac, kind| {
-                mac.of(kind).bearers_lost_in_connection_handover
+                mac.of(kind).procedure(MacState::ConnectionHandover).bearers_lost
             }),
         ],
     }

@@ -15,7 +15,7 @@ pub(super) struct Pick {
 
 /// What becomes of a pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     Success,
     /// A unit of it is occupied.
     Occupied,
@@ -97,18 +97,10 @@ impl Mac {
                 terminal,
                 format_args!("tries {}: {}", pick.channel, pick.outcome.name()),
             );
-            let counts = self.counter.of(terminal.kind);
-            counts.attempts += 1;
+            self.counter.attempt(terminal.kind, terminal.state, terminal.attempts, pick.outcome);
             match pick.outcome {
                 Outcome::Success => self.succeed(*pick),
-                Outcome::Occupied => {
-                    counts.attempts_occupied += 1;
-                    self.fail(pick.place);
-                }
-                Outcome::Collision => {
-                    counts.attempts_collided += 1;
-                    self.fail(pick.place);
-                }
+                Outcome::Occupied | Outcome::Collision => self.fail(pick.place),
             }
         }
         picks.clear();
@@ -223,7 +215,8 @@ mod tests {
     fn two_picks_of_one_channel_both_fail() {
         let mut mac = mac(&[TerminalType::P32, TerminalType::P32]);
         assert_eq!(resolve(&mut mac, &[(0, 20), (0, 20)]), [0, 0]);
-        assert_eq!(mac.counter.of(TerminalType::P32).attempts_collided, 2);
+        let setup = mac.counter.of(TerminalType::P32).procedure(MacState::CallSetup);
+        assert_eq!(setup.attempts_collided, 2);
         assert!(mac.radio.occupied(0).is_empty());
     }
 
@@ -257,7 +250,8 @@ mod tests {
         });
         mac.resolve_picks();
         assert!(mac.terminals[3].bearers.is_empty());
-        assert_eq!(mac.counter.of(TerminalType::P32).attempts_occupied, 1);
+        let setup = mac.counter.of(TerminalType::P32).procedure(MacState::CallSetup);
+        assert_eq!(setup.attempts_occupied, 1);
     }
 
     #[test]

@@ -21,6 +21,8 @@
 //! calendar, and whatever happens with a fixed probability in every frame is drawn as a geometric number of
 //! frames without it.
 
+#[cfg(test)]
+mod account;
 mod arrivals;
 mod attempts;
 mod channel_list;
@@ -38,7 +40,7 @@ mod user;
 pub use config::{MacConfig, TerminalType};
 pub use resource::Channel;
 pub use state::MacState;
-pub use stats::{MacStats, Occupancy, TypeStats};
+pub use stats::{MacStats, Occupancy, ProcedureStats, TypeStats};
 pub use user::{BearerId, Quality, UserBearer, UserEvent};
 
 use super::geometric::Geometric;

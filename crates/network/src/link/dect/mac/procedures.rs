@@ -112,16 +112,15 @@ impl Mac {
                 // The bearer to be handed over is the one with the oldest need still.
                 if let Some((_, needing)) = terminal.next_handover_need() {
                     let id = terminal.bearers[needing].id;
-                    self.release_where(place, |bearer| bearer.id == id);
+                    let lost = self.release_where(place, |bearer| bearer.id == id);
+                    self.counter.lost(kind, MacState::BearerHandover, lost);
                 }
-                self.counter.of(kind).bearer_handovers_failed += 1;
             }
             (MacState::ConnectionHandover, _) => {
                 let rfp = terminal.rfp;
                 let lost = self.release_where(place, |bearer| bearer.channel.rfp != rfp);
-                let counts = self.counter.of(kind);
-                counts.bearers_lost_in_connection_handover += lost;
-                counts.connection_handovers_with_loss += u64::from(lost > 0);
+                self.counter.lost(kind, MacState::ConnectionHandover, lost);
+                self.counter.of(kind).connection_handovers_with_loss += u64::from(lost > 0);
             }
             _ => {}
         }

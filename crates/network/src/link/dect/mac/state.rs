@@ -39,6 +39,14 @@ impl MacState {
         MacState::Dropped,
     ];
 
+    /// Those in which channels are tried.
+    pub const PROCEDURES: [MacState; 4] = [
+        MacState::CallSetup,
+        MacState::BearerHandover,
+        MacState::ConnectionHandover,
+        MacState::ConnectionModification,
+    ];
+
     /// Every arrow of the state diagram, from and to; which of them a terminal can take depends on its type.
     /// The background goes to rest after Blocked, Dropped and the end of a call; the user's call has no end, and
     /// begins anew after Blocked and Dropped. Connection_Mod is the user's alone.
@@ -77,13 +85,7 @@ impl MacState {
 
     /// Whether channels are tried in it.
     pub fn is_procedure(self) -> bool {
-        matches!(
-            self,
-            MacState::CallSetup
-                | MacState::BearerHandover
-                | MacState::ConnectionHandover
-                | MacState::ConnectionModification
-        )
+        Self::PROCEDURES.contains(&self)
     }
 }
 

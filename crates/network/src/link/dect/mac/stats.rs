@@ -1,11 +1,32 @@
 //! What is counted of the MAC: states, transitions, calls, attempts, bearers and channels.
 
+use super::attempts::Outcome;
 use super::config::TerminalType;
 use super::resource::Channel;
 use super::state::MacState;
 
 const STATES: usize = MacState::ALL.len();
+const PROCEDURES: usize = MacState::PROCEDURES.len();
 const TYPES: usize = TerminalType::ALL.len();
+
+/// What the terminals of one type tried in one procedure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcedureStats {
+    /// Channels tried.
+    pub attempts: u64,
+    /// Those that were occupied.
+    pub attempts_occupied: u64,
+    /// Those that were idle, and tried by another terminal in the same frame.
+    pub attempts_collided: u64,
+    /// Bearers to be set up or handed over for which a channel was tried.
+    pub bearers_tried: u64,
+    /// Those for which a second one was.
+    pub bearers_tried_again: u64,
+    /// Bearers that were set up or handed over.
+    pub bearers_obtained: u64,
+    /// Bearers released at the timer because they were not handed over.
+    pub bearers_lost: u64,
+}
 
 /// Counts of one type of terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,18 +36,10 @@ pub struct TypeStats {
     pub frames_in_state: [u64; STATES],
     /// Transitions: `[from][to]`.
     pub transitions: [[u64; STATES]; STATES],
-    /// Channels tried.
-    pub attempts: u64,
-    /// Those that were occupied.
-    pub attempts_occupied: u64,
-    /// Those that were idle, and tried by another terminal in the same frame.
-    pub attempts_collided: u64,
-    /// Bearer handovers that ended with the bearer's release.
-    pub bearer_handovers_failed: u64,
+    /// What each procedure tried, in the order of [`MacState::PROCEDURES`].
+    pub procedures: [ProcedureStats; PROCEDURES],
     /// Bearers of terminals at the beginning of connection handovers.
     pub bearers_in_connection_handover: u64,
-    /// Bearers lost at the end of connection handovers.
-    pub bearers_lost_in_connection_handover: u64,
     /// Connection handovers in which any bearer was lost.
     pub connection_handovers_with_loss: u64,
     /// Sum over frames of the number of bearers, those not yet carrying data included.
@@ -37,6 +50,16 @@ impl TypeStats {
     /// Transitions into a state, from any.
     pub fn entries(&self, state: MacState) -> u64 {
         self.transitions.iter().map(|from| from[state as usize]).sum()
+    }
+
+    /// What was tried in a procedure; nothing in any other state.
+    pub fn procedure(&self, state: MacState) -> ProcedureStats {
+        place(state).map(|place| self.procedures[place]).unwrap_or_default()
+    }
+
+    /// A count of all procedures together.
+    pub fn in_all_procedures(&self, count: fn(&ProcedureStats) -> u64) -> u64 {
+        self.procedures.iter().map(count).sum()
     }
 
     /// Calls that began.
@@ -57,13 +80,20 @@ impl TypeStats {
 
     /// Bearer handovers that failed among those that began; not a number if there was none.
     pub fn bearer_handover_failure(&self) -> f64 {
-        self.bearer_handovers_failed as f64 / self.entries(MacState::BearerHandover) as f64
+        self.procedure(MacState::BearerHandover).bearers_lost as f64
+            / self.entries(MacState::BearerHandover) as f64
     }
 
     /// Bearers lost among those to be handed over in connection handovers; not a number if there was none.
     pub fn connection_handover_loss(&self) -> f64 {
-        self.bearers_lost_in_connection_handover as f64 / self.bearers_in_connection_handover as f64
+        let lost = self.procedure(MacState::ConnectionHandover).bearers_lost;
+        lost as f64 / self.bearers_in_connection_handover as f64
     }
+}
+
+/// The place of a procedure in [`MacState::PROCEDURES`].
+fn place(state: MacState) -> Option<usize> {
+    MacState::PROCEDURES.iter().position(|&procedure| procedure == state)
 }
 
 /// All counts since the measurement began.
@@ -136,6 +166,30 @@ impl Counter {
     #[inline]
     pub fn of(&mut self, kind: TerminalType) -> &mut TypeStats {
         &mut self.stats.types[kind as usize]
+    }
+
+    /// A channel was tried in a procedure, the `attempt`-th for this bearer.
+    pub fn attempt(&mut self, kind: TerminalType, state: MacState, attempt: u32, outcome: Outcome) {
+        let Some(place) = place(state) else { return };
+        let counts = &mut self.of(kind).procedures[place];
+        counts.attempts += 1;
+        match attempt {
+            1 => counts.bearers_tried += 1,
+            2 => counts.bearers_tried_again += 1,
+            _ => {}
+        }
+        match outcome {
+            Outcome::Success => counts.bearers_obtained += 1,
+            Outcome::Occupied => counts.attempts_occupied += 1,
+            Outcome::Collision => counts.attempts_collided += 1,
+        }
+    }
+
+    /// So many bearers were released at a procedure's timer.
+    pub fn lost(&mut self, kind: TerminalType, state: MacState, bearers: u64) {
+        if let Some(place) = place(state) {
+            self.of(kind).procedures[place].bearers_lost += bearers;
+        }
     }
 
     /// Frames since `since` that are measured.

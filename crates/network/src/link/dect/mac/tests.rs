@@ -8,11 +8,11 @@ use super::resource::UnitSet;
 use super::*;
 use proptest::prelude::*;
 
-fn mac(config: MacConfig, seed: u64) -> Mac {
+pub(super) fn mac(config: MacConfig, seed: u64) -> Mac {
     Mac::new(config, |purpose| Stream::new(seed, 0, purpose))
 }
 
-fn run(mac: &mut Mac, until: u64) {
+pub(super) fn run(mac: &mut Mac, until: u64) {
     while mac.next_frame() < until {
         mac.run_frame(mac.next_frame());
     }
@@ -165,10 +165,10 @@ fn a_set_up_without_an_idle_channel_is_blocked_after_its_timer_and_begins_again(
     let stats = mac.stats(700);
     let user = stats.of(TerminalType::User);
     // 10 attempts for the first bearer and no more; in the last 98 frames about as many.
+    let attempts = user.in_all_procedures(|of| of.attempts);
     assert!(
-        (20..=30).contains(&user.attempts) && user.attempts_occupied == user.attempts,
-        "{}",
-        user.attempts
+        (20..=30).contains(&attempts) && user.in_all_procedures(|of| of.attempts_occupied) == attempts,
+        "{attempts}"
     );
     assert_eq!(user.entries(MacState::Blocked), 2);
     // 300 + 300 + 98 frames of Call_Setup, 2 of Blocked.
@@ -309,61 +309,6 @@ fn sums_over_states_are_those_of_the_time_observed() {
     }
 }
 
-/// Transitions and frames in states by type, read from the account of a run.
-fn counts_of_the_account(mac: &Mac, frames: u64) -> [([[u64; 8]; 8], [u64; 8]); 5] {
-    let state_named = |name: &str| {
-        MacState::ALL.iter().position(|state| state.name() == name).expect("the name of a state")
-    };
-    let mut counts = [([[0; 8]; 8], [0; 8]); 5];
-    // Each call by type and number: its state and since when. The user's next call goes on where the last ended.
-    let mut calls: std::collections::BTreeMap<(usize, u64), (usize, u64)> = Default::default();
-    for line in mac.trace().lines().filter(|line| line.contains(" -> ")) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let kind = TerminalType::ALL.iter().position(|kind| kind.name() == words[1]).expect("a type");
-        let call = if TerminalType::ALL[kind] == TerminalType::User { 0 } else { words[2].parse().unwrap() };
-        let frame: u64 = words[0].parse().unwrap();
-        let (from, to) = (state_named(words[3]), state_named(words[5].trim_end_matches(',')));
-        let (transitions, in_state) = &mut counts[kind];
-        transitions[from][to] += 1;
-        if let Some((state, since)) = calls.insert((kind, call), (to, frame)) {
-            assert_eq!(state, from, "{line}");
-            in_state[state] += frame - since;
-        }
-    }
-    let idle = state_named("Idle_Locked");
-    for ((kind, _), (state, since)) in calls {
-        counts[kind].1[state] += if state == idle { 0 } else { frames - since };
-    }
-    counts
-}
-
-#[test]
-fn states_and_transitions_of_every_type_are_those_of_the_account() {
-    let frames = 100_000;
-    // Few channels and a high minimum, so that everything happens to everyone.
-    let user = UserAllocation::Procedures {
-        bearers: BearerCounts { target: 10, minimum: 4 },
-        modification_threshold: 6,
-    };
-    let mut mac = mac(MacConfig { load_factor: 3.0, user, ..MacConfig::default() }, 15);
-    mac.keep_trace();
-    run(&mut mac, frames);
-    let stats = mac.stats(frames);
-    for (kind, (transitions, in_state)) in
-        TerminalType::ALL.into_iter().zip(counts_of_the_account(&mac, frames))
-    {
-        assert_eq!(stats.of(kind).transitions, transitions, "{}", kind.name());
-        assert_eq!(stats.of(kind).frames_in_state, in_state, "{}", kind.name());
-        let modifications = stats.of(kind).entries(MacState::ConnectionModification);
-        assert_eq!(modifications > 0, kind == TerminalType::User);
-    }
-    // Arrows of the diagram are those that somebody takes.
-    for (from, to) in MacState::ALL.into_iter().flat_map(|from| MacState::ALL.map(|to| (from, to))) {
-        let taken = stats.types.iter().any(|of| of.transitions[from as usize][to as usize] > 0);
-        assert_eq!(taken, MacState::DIAGRAM.contains(&(from, to)), "{from:?} to {to:?}");
-    }
-}
-
 #[test]
 fn a_telephone_has_its_bearer_in_the_states_of_a_connection_and_one_frame_before() {
     let frames = 100_000;
@@ -409,7 +354,7 @@ fn a_measurement_counts_from_its_beginning() {
         let of = |stats: &MacStats| {
             let stats = stats.of(kind);
             let spent: u64 = stats.frames_in_state.iter().sum();
-            (stats.bearer_frames, stats.attempts, stats.calls(), spent)
+            (stats.bearer_frames, stats.in_all_procedures(|of| of.attempts), stats.calls(), spent)
         };
         let (whole, first, last) = (of(&whole), of(&first), of(&last));
         assert_eq!(whole.0, first.0 + last.0);
