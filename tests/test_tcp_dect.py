@@ -5,7 +5,9 @@ import re
 import pytest
 from matplotlib.patches import StepPatch
 from roamsim import dectstates, study
+from roamsim.statistics import Estimate
 from roamsim.study.drawings import drawn
+from roamsim.theory import dect
 
 PUBLISHED = study.load("tcp-dect")
 
@@ -156,3 +158,120 @@ def test_the_published_differences_have_reasons_that_say_what_they_rest_on() -> 
     assert differ
     for name in differ:
         assert "Tested by runs: " in statements[name].if_differs, name
+
+
+def test_a_burst_raises_delays_when_the_whole_interval_of_the_ratio_is_above_one() -> None:
+    def verdict(*in_burst_s: float) -> tuple[str, float]:
+        rows = [
+            {
+                "arrivals": "Poisson arrivals",
+                "replication": replication,
+                "from_s": part / 2,
+                "segments": 10,
+                "mean_delay_s": in_burst_s[replication] if 10 <= part < 20 else 0.1,
+            }
+            for replication in range(len(in_burst_s))
+            for part in range(40)
+        ]
+        finding = PUBLISHED.measurement("burst_raises")(Kept(burst=rows))
+        return finding.verdict, finding.decided_by.mean
+
+    assert verdict(0.14, 0.16) == ("not decidable", pytest.approx(1.5))  # 1.5 ± 1.27
+    assert verdict(0.149, 0.151) == ("agrees", pytest.approx(1.5))  # 1.5 ± 0.127
+    assert verdict(0.049, 0.051) == ("differs", pytest.approx(0.5))
+
+
+def test_timeouts_are_told_for_each_receive_window_and_the_verdict_rests_on_it() -> None:
+    def rows(counts: dict[str, int], **labels: str) -> list[dict[str, object]]:
+        return [{"case": case, "timeouts": count, "measured_s": 1800.0, **labels} for case, count in counts.items()]
+
+    cases = ("reference", "doubled BER", "doubled handover probability", "high background load", "batch arrivals")
+    none = dict.fromkeys(cases, 0)
+    some = none | {"reference": 3, "high background load": 40}
+    load = none | {"high background load": 7}
+    kept = Kept(throughput=rows(some), windows=rows(load, window="8 KiB") + rows(load, window="4 KiB"))
+    finding = PUBLISHED.measurement("no_timeout")(kept)
+    assert finding.verdict == "differs"
+    assert finding.brief == "43 in 2.5 hours; with 4 KiB 7 in 2.5 hours, 7 of them under high background load"
+    assert finding.rests_on == ("a receive window of 16 KiB in all cases but high background load",)
+    kept = Kept(throughput=rows(none), windows=rows(none, window="8 KiB") + rows(none, window="4 KiB"))
+    finding = PUBLISHED.measurement("no_timeout")(kept)
+    assert (finding.verdict, finding.rests_on) == ("agrees", ())
+
+
+def test_the_tail_with_batches_is_not_decidable_without_their_size() -> None:
+    class Shares:
+        def __init__(self, of_50: Estimate, of_100: Estimate) -> None:
+            self.shares = {"batch arrivals": of_50, "batches of 100": of_100}
+
+        def estimate(self, _experiment: str, _metric: str, arrivals: str) -> Estimate:
+            return self.shares[arrivals]
+
+    def around(mean: float) -> Estimate:
+        return Estimate(mean, mean - 0.012, mean + 0.012, 10)
+
+    judge = PUBLISHED.measurement("tail_with_batches")
+    finding = judge(Shares(around(0.107), around(0.224)))
+    assert finding.verdict == "not decidable"
+    assert finding.rests_on == ("the size of batches, which is not published",)
+    assert finding.ours == "10.7 ± 1.2 % with batches of 50, 22.4 ± 1.2 % with batches of 100"
+    assert judge(Shares(around(0.107), around(0.2))).verdict == "not decidable"
+    assert judge(Shares(around(0.19), around(0.2))).verdict == "agrees"
+    assert judge(Shares(around(0.05), around(0.107))).verdict == "differs"
+    assert judge(Shares(around(0.3), around(0.4))).verdict == "differs"
+
+
+def test_subfield_errors_are_read_from_the_attempts_of_packets() -> None:
+    # At a ratio of 1/2 a packet is incomplete after k of ten attempts with 1 - (1 - 2^-k)^4: 1 + 0.9375 + 0.68359 +
+    # 0.41382 + 0.22752 + 0.11926 + 0.06105 + 0.03089 + 0.01553 + 0.00779 = 3.49696 attempts.
+    row = {"attempts_up": 349696, "attempts_down": 349696, "packets_up": 100000, "packets_down": 100000}
+    assert PUBLISHED.function("subfield_error_ratio")(row) == pytest.approx(0.5, abs=1e-5)
+    for (state, factor), (published, half_digit) in PUBLISHED.function("PUBLISHED_SUBFIELD_ERRORS").items():
+        ber = {"good": 1.7e-4, "bad": 3e-3}[state] * factor
+        assert dect.failure(ber, dect.SUBFIELD_BITS) == pytest.approx(published, abs=half_digit)
+
+
+def test_attempts_are_told_by_procedure() -> None:
+    counts = {"attempts": 13, "bearers_obtained": 9, "bearers_lost": 1}
+    rows = [
+        {
+            "case": "reference",
+            "offered": 50,
+            "type": kind,
+            "procedure": procedure,
+            "bearers_tried": tried,
+            "bearers_tried_again": tried * 3 // 10,
+            **counts,
+        }
+        for kind in ("P08j", "P32", "P80", "Data", "User")
+        for procedure, tried in (("Bearer_HO", 10), ("Connection_Mod", 0))
+        for _ in range(2)
+    ]
+    table = PUBLISHED.exhibit("procedures")(Kept(dect_procedures=rows))
+    assert [row["type"] for row in table] == ["the terminal", "P08j", "P32", "P80", "Data"]
+    first = table[0]
+    assert (first["procedure"], first["bearers tried"], first["attempts a bearer"], first["lost"]) == (
+        "Bearer_HO",
+        20,
+        1.3,
+        2,
+    )
+    assert first["more than one attempt (%)"].startswith("30")
+
+
+def test_the_published_limits_are_drawn_beside_each_case() -> None:
+    class Throughput:
+        def labels(self, _experiment: str, _dimension: str) -> list[str]:
+            return ["reference", "high background load"]
+
+        def curve(self, _experiment: str, _metric: str, _x: str, **_where: object) -> dict[float, Estimate]:
+            return {20.0: Estimate(20, 19, 21, 4), 50.0: Estimate(30, 29, 31, 4)}
+
+        def estimate(self, _experiment: str, _metric: str, **_where: object) -> Estimate:
+            return Estimate(30, 29, 31, 4)
+
+    figure = PUBLISHED.exhibit("figure_5")(Throughput())
+    bands = [axes.collections[-1].get_paths()[0].get_extents() for axes in figure.axes[:2]]
+    # 76 to 80 % of 30; 83 % of 30, as wide as a line.
+    assert (bands[0].y0, bands[0].y1) == (pytest.approx(22.8), pytest.approx(24.0))
+    assert (bands[1].y0 + bands[1].y1) / 2 == pytest.approx(24.9)

@@ -10,6 +10,20 @@ from roamsim.theory import dect
 REFERENCE, ERRORS, HANDOVERS = "reference", "doubled BER", "doubled handover probability"
 LOAD = "high background load"
 POISSON, BATCHES = "Poisson arrivals", "batch arrivals"
+#: Receive windows under which TCP's timeouts are counted; the first is the chosen one.
+WINDOWS = ("16 KiB", "8 KiB", "4 KiB")
+#: Arrivals in batches by their mean size, ascending; the publication gives none.
+BATCH_SIZES = {50: BATCHES, 100: "batches of 100"}
+#: Limit of TH beside TH_teo as published, from and to.
+PUBLISHED_RATIO = {REFERENCE: (0.76, 0.80), ERRORS: (0.68, 0.68), HANDOVERS: (0.76, 0.80), LOAD: (0.83, 0.83)}
+PUBLISHED_RATIO[BATCHES] = PUBLISHED_RATIO[REFERENCE]
+#: Subfield error ratios as published, in either state, by multiple of the BER: value, half a digit of it.
+PUBLISHED_SUBFIELD_ERRORS = {
+    ("good", 1): (0.0135, 5e-5),
+    ("bad", 1): (0.2137, 5e-5),
+    ("good", 10): (0.127, 5e-4),
+    ("bad", 10): (0.913, 5e-4),
+}
 #: The five cases of figure 5.
 CASES = (REFERENCE, ERRORS, HANDOVERS, LOAD, BATCHES)
 #: Situation of the sensitivity table below saturation.

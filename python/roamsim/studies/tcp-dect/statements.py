@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 
 from roamsim import statistics
 from roamsim.statistics import Estimate
-from roamsim.study.data import Data, paired
-from roamsim.study.judging import Finding, Value, every, number, positive, within, yes
+from roamsim.study.data import Data, Row
+from roamsim.study.judging import Finding, Value, every, number, positive, value_of, with_interval, within, yes
 
 from .cases import (
+    BATCH_SIZES,
     BATCHES,
     BURST_S,
     CASES,
@@ -19,6 +22,7 @@ from .cases import (
     POISSON,
     REFERENCE,
     SATURATED,
+    WINDOWS,
     air_interface,
     dropped_share,
     mean_between,
@@ -38,19 +42,15 @@ def nominal_maximum(data: Data) -> Finding:
     return every(
         [
             within(rate, 49.5, 50.5, "segments/s"),
-            within(_scaled(rate, 8 * 512 / 1000), 0.99 * 204.8, 1.01 * 204.8, "user data (kbit/s)"),
+            within(rate.scaled(8 * 512 / 1000), 0.99 * 204.8, 1.01 * 204.8, "user data (kbit/s)"),
         ]
     )
 
 
 def shortest_transfer(data: Data) -> Finding:
     """1b."""
-    shortest_ms = _scaled(data.estimate("nominal", "shortest_delay_s"), 1000)
+    shortest_ms = data.estimate("nominal", "shortest_delay_s").scaled(1000)
     return within(shortest_ms, 19.9, 20.1, "shortest delay (ms)")
-
-
-def _scaled(estimate: Estimate, factor: float) -> Estimate:
-    return Estimate(estimate.mean * factor, estimate.low * factor, estimate.high * factor, estimate.samples)
 
 
 # 2. The reference case
@@ -121,16 +121,34 @@ def _less(data: Data, metric: str, small: str, large: str) -> Finding:
 
 def no_timeout(data: Data) -> Finding:
     """4a."""
-    rows = data.rows("throughput")
-    timeouts = {case: sum(row["timeouts"] for row in rows if row["case"] == case) for case in CASES}
-    hours = sum(row["measured_s"] for row in rows) / 3600
-    total = sum(timeouts.values())
-    text = "; ".join(f"{case}: {count}" for case, count in timeouts.items())
-    return yes(
-        total == 0,
-        f"timeouts of both senders in {number(hours)} hours of {len(rows)} runs: {text}",
-        Value("TCP timeouts in all runs", total),
+    found = {WINDOWS[0]: data.rows("throughput")}
+    found |= {window: data.rows("windows", window=window) for window in WINDOWS[1:]}
+    counted = {window: {case: _timeouts(rows, case) for case in CASES} for window, rows in found.items()}
+    text = "; ".join(
+        f"receive window of {window}, {number(_hours(found[window]))} hours: "
+        + ", ".join(f"{case} {count}" for case, count in of_cases.items())
+        for window, of_cases in counted.items()
     )
+    chosen, smallest = counted[WINDOWS[0]], counted[WINDOWS[-1]]
+    total = sum(chosen.values())
+    finding = yes(total == 0, f"timeouts of both senders, {text}", Value("TCP timeouts in all runs", total))
+    # Without high background load the verdict is that of the window.
+    other = [case for case in CASES if case != LOAD]
+    rests = any(chosen[case] for case in other) and not any(smallest[case] for case in other)
+    return replace(
+        finding,
+        brief=f"{total} in {number(_hours(found[WINDOWS[0]]))} hours; with {WINDOWS[-1]} {sum(smallest.values())} in "
+        f"{number(_hours(found[WINDOWS[-1]]))} hours, {smallest[LOAD]} of them under {LOAD}",
+        rests_on=(f"a receive window of {WINDOWS[0]} in all cases but {LOAD}",) if rests else (),
+    )
+
+
+def _timeouts(rows: Iterable[Row], case: str) -> int:
+    return sum(row["timeouts"] for row in rows if row["case"] == case)
+
+
+def _hours(rows: Iterable[Row]) -> float:
+    return math.fsum(row["measured_s"] for row in rows) / 3600
 
 
 def recovery_succeeds(data: Data) -> Finding:
@@ -153,7 +171,7 @@ def air_interface_limits(data: Data) -> Finding:
     parts = []
     for case, factor in ((REFERENCE, 1.0), (ERRORS, 2.0)):
         form = air_interface(factor)
-        ratio = _scaled(_at_limit(data, "ratio", case), 1 / form)
+        ratio = _at_limit(data, "ratio", case).scaled(1 / form)
         parts.append(within(ratio, 0.95, math.inf, f"TH over {number(form)} TH_teo, {case}"))
     return every(parts)
 
@@ -179,26 +197,52 @@ def heavy_tail(data: Data) -> Finding:
 
 def tail_with_batches(data: Data) -> Finding:
     """5d."""
-    return within(data.estimate("delays", "beyond_25_s", arrivals=BATCHES), 0.17, 0.23, "share beyond 25 s")
+    findings = {
+        size: within(
+            data.estimate("delays", "beyond_25_s", arrivals=arrivals),
+            0.17,
+            0.23,
+            f"share beyond 25 s, batches of {size}",
+        )
+        for size, arrivals in BATCH_SIZES.items()
+    }
+    shares = {
+        size: data.estimate("delays", "beyond_25_s", arrivals=of).scaled(100) for size, of in BATCH_SIZES.items()
+    }
+    brief = ", ".join(f"{with_interval(share)} % with batches of {size}" for size, share in shares.items())
+    ends = list(shares.values())
+    # The share grows with the size: sizes on both sides of the published share, or one at it, leave it to the size.
+    one_side = ends[-1].high < 17 or ends[0].low > 23
+    whole = every(list(findings.values()))
+    if whole.verdict == "agrees" or one_side:
+        return replace(whole, brief=brief)
+    return Finding(
+        "not decidable",
+        whole.measured,
+        tuple(value_of(f"share beyond 25 s (%), batches of {size}", share) for size, share in shares.items()),
+        rests_on=("the size of batches, which is not published",),
+        brief=brief,
+    )
 
 
 # 6. A burst of bit errors
 
 
 def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, str]:
-    """The ratio of two means over replications; few segments of one run make a poor divisor."""
+    """The ratio of two mean delays, with Fieller's interval for pairs of one run."""
     before = mean_between(data, POISSON, BURST_S[0] - 2, BURST_S[0])
     then = mean_between(data, POISSON, from_s, until_s)
-    middle = statistics.mean(list(before.values()))
-    ratio = paired(lambda a: a / middle.mean, then)
-    at_that_time = statistics.mean(list(then.values()))
-    return ratio, f"{number(1000 * at_that_time.mean)} ms beside {number(1000 * middle.mean)} ms"
+    runs = sorted(before.keys() & then.keys())
+    more = statistics.paired_ratio([before[run] for run in runs], [then[run] for run in runs])
+    ratio = Estimate(1 + more.mean, 1 + more.low, 1 + more.high, more.samples)
+    middle, at_that_time = (statistics.mean(list(means.values())).mean for means in (before, then))
+    return ratio, f"{number(1000 * at_that_time)} ms beside {number(1000 * middle)} ms"
 
 
 def burst_raises(data: Data) -> Finding:
     """6a."""
     ratio, text = _over_before(data, *BURST_S)
-    return within(ratio, 3, math.inf, f"mean delay in the burst over that before it ({text})")
+    return within(ratio, 1, math.inf, f"mean delay in the burst over that before it ({text})")
 
 
 def burst_without_timeout(data: Data) -> Finding:

@@ -13,7 +13,7 @@ from roamsim.study import Check, Data
 from roamsim.study.data import Row
 from roamsim.theory import dect, dect_mac
 
-from .cases import SEGMENTS_PER_BEARER_S, air_interface, ip_channel
+from .cases import PUBLISHED_SUBFIELD_ERRORS, SEGMENTS_PER_BEARER_S, air_interface, ip_channel
 
 SEGMENT_BITS = 8 * 512
 #: Delays at which the share of segments that wait longer is kept.
@@ -148,6 +148,11 @@ def closed_forms(data: Data) -> list[Check]:
             ("packets discarded", lambda row: row["discarded_up"] / row["packets_up"], form.discarded),
         ):
             checks.append(_check(f"{what} {where}", data.estimate("ip-channel", column, ber_factor=factor), exact))
+    for (state, ber_factor), (published, half_digit) in PUBLISHED_SUBFIELD_ERRORS.items():
+        ratio = data.estimate("subfields", subfield_error_ratio, state=state, ber_factor=ber_factor)
+        where = f"in the {state} state at {ber_factor} times the BER, as published"
+        # Half of half a digit as the standard error of what is printed.
+        checks.append(_check(f"subfield error ratio {where}", ratio, published, half_digit / 2))
     for row in data.rows("window"):
         # The first window finds an empty loop, and the measurement ends within one.
         seconds = row["measured_s"]
@@ -187,3 +192,14 @@ def _saturated(row: Row) -> float:
     """
     busy_s = row["attempts"] / 2 / 100
     return float(row["dlc_frames_delivered"] / 4 / (SEGMENTS_PER_BEARER_S * busy_s))
+
+
+def subfield_error_ratio(row: Row) -> float:
+    """The ratio with which packets of four subfields need as many attempts as they did, ten at most, in one state."""
+    attempts = (row["attempts_up"] + row["attempts_down"]) / (row["packets_up"] + row["packets_down"])
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        mean = math.fsum(1 - (1 - middle**k) ** dect.SUBFIELDS for k in range(10))
+        low, high = (middle, high) if mean < attempts else (low, middle)
+    return (low + high) / 2

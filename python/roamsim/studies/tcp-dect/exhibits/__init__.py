@@ -3,19 +3,25 @@
 from .burst import burst_delays, burst_run
 from .data_units import data_units
 from .delay import delay_histogram, delay_statistics
-from .mac import occupancy, state_diagram, states, terminals, transitions
+from .figure_5 import figure_5
+from .mac import occupancy, procedures, state_diagram, states, terminals, transitions
+from .network import bearers, network
 from .recovery import recoveries
 from .sensitivity import robustness, sensitivity
 from .throughput import limits, user_plane
 
 __all__ = [
+    "bearers",
     "burst_delays",
     "burst_run",
     "data_units",
     "delay_histogram",
     "delay_statistics",
+    "figure_5",
     "limits",
+    "network",
     "occupancy",
+    "procedures",
     "recoveries",
     "robustness",
     "sensitivity",

@@ -98,6 +98,37 @@ def terminals(data: Data) -> Rows:
     return rows
 
 
+def procedures(data: Data) -> Rows:
+    """Attempts for a bearer in each procedure: of the terminal in each case, of the others in the reference case."""
+    wanted = [(case, "User") for case in data.labels("throughput", "case")]
+    wanted += [(REFERENCE, kind) for kind in OTHERS]
+    rows: Rows = []
+    for case, kind in wanted:
+        by_procedure: dict[str, Rows] = {}
+        for row in data.rows_of("throughput", "dect_procedures", case=case, offered=SATURATED, type=kind):
+            by_procedure.setdefault(row["procedure"], []).append(row)
+        for procedure, found in by_procedure.items():
+            tried = sum(row["bearers_tried"] for row in found)
+            if not tried:
+                continue
+            again = statistics.share(
+                [row["bearers_tried_again"] for row in found], [row["bearers_tried"] for row in found]
+            )
+            rows.append(
+                {
+                    "case": case,
+                    "type": kind if kind != "User" else "the terminal",
+                    "procedure": procedure,
+                    "bearers tried": tried,
+                    "more than one attempt (%)": with_interval(again.scaled(100)),
+                    "attempts a bearer": sum(row["attempts"] for row in found) / tried,
+                    "obtained (%)": 100 * sum(row["bearers_obtained"] for row in found) / tried,
+                    "lost": sum(row["bearers_lost"] for row in found),
+                }
+            )
+    return rows
+
+
 def occupancy(result: Result) -> Figure:
     """Channels, bearers, queues and handovers of one run."""
     (recording,) = dectmap.recordings(result, Part(start_s=SHOWN_S[0], end_s=SHOWN_S[1]))

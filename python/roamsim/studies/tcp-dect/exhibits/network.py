@@ -1,0 +1,146 @@
+"""The network with its protocols (figure 1), and a TDMA frame with the bearers of one connection (figure 2)."""
+
+from __future__ import annotations
+
+import polars
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from roamsim.result import Result
+from roamsim.study.data import Data
+
+NODE, AIR, OWN, OTHER = "#eef3f8", "#c7e9c0", "#0072b2", "#d9d9d9"
+#: Nodes from left to right: name, where its stack begins, protocols from the top, each as wide as its links.
+STACKS = (
+    (
+        "mobile terminal",
+        0.0,
+        (("user of TCP",), ("TCP",), ("IP",), ("DLC: LU2",), ("MAC: Ip channel",), ("DECT physical",)),
+    ),
+    ("radio fixed part", 3.0, ((), (), (), (), ("MAC: Ip channel",), ("DECT physical",))),
+    ("CCFP, interworking unit", 6.0, ((), (), ("IP (router)",), ("DLC: LU2", "link"), ("", ""), ("", ""))),
+    ("fixed host", 9.0, (("user of TCP",), ("TCP",), ("IP",), ("link",), ("",), ("",))),
+)
+WIDTH, HEIGHT, STACK_TOP = 2.4, 0.42, 3.0
+CARRIERS, SLOT_PAIRS = 10, 12
+
+
+def network(_data: Data) -> Figure:
+    """Who stands where, and the layers of each."""
+    figure = Figure(figsize=(9.0, 5.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xlim(-0.2, 11.6)
+    axes.set_ylim(0.0, 6.6)
+    axes.set_axis_off()
+    for place in range(3):
+        y = 6.0 - 0.75 * place
+        _box(axes, 3.0, y - 0.22, WIDTH, 0.45, f"radio fixed part {place}", NODE)
+        style = "-" if place == 1 else ":"
+        axes.plot([1.2 + WIDTH / 2, 3.0], [5.25, y], color="#2a7", linestyle=style, linewidth=1.2, zorder=0)
+        axes.plot([3.0 + WIDTH, 6.0], [y, 5.25], color="#555", linewidth=1.0, zorder=0)
+    _box(axes, 0.0, 5.0, WIDTH, 0.5, "mobile terminal\n(TCP user)", NODE)
+    _box(axes, 6.0, 5.0, WIDTH, 0.5, "CCFP and\ninterworking unit", NODE)
+    _box(axes, 9.0, 5.0, WIDTH, 0.5, "fixed host\n(TCP user)", NODE)
+    axes.plot([6.0 + WIDTH, 9.0], [5.25, 5.25], color="#555", linewidth=1.0, linestyle="--", zorder=0)
+    axes.text(8.7, 5.6, "fixed network:\nno loss, constant delay", fontsize=7.5, ha="center")
+    axes.text(2.7, 6.35, "up to 10 bearers to one of them", fontsize=7.5, ha="center", color="#2a7")
+    axes.text(5.7, 6.35, "one cluster", fontsize=7.5, ha="center")
+    for name, x, layers in STACKS:
+        axes.text(x + WIDTH / 2, STACK_TOP + HEIGHT + 0.12, name, ha="center", weight="bold", fontsize=8.5)
+        for level, names in enumerate(layers):
+            for number, text in enumerate(names):
+                if text:
+                    part = WIDTH / len(names)
+                    colour = AIR if text.startswith(("DLC", "MAC", "DECT")) else NODE
+                    _box(axes, x + number * part, STACK_TOP - level * HEIGHT, part, HEIGHT, text, colour)
+    lowest = STACK_TOP - 5 * HEIGHT
+    axes.plot([WIDTH, 3.0], [lowest + HEIGHT / 2] * 2, color="#2a7", linewidth=1.2)
+    # The DLC ends at the fixed part's centre, behind whichever radio fixed part.
+    axes.plot(
+        [3.0 + WIDTH, 6.0 + WIDTH / 4, 6.0 + WIDTH / 4],
+        [lowest + 1.5 * HEIGHT] * 2 + [STACK_TOP - 3 * HEIGHT],
+        color="#555",
+        linewidth=1.0,
+    )
+    axes.plot(
+        [6.0 + 0.75 * WIDTH] * 2 + [9.0 + WIDTH / 2] * 2,
+        [STACK_TOP - 3 * HEIGHT, lowest + HEIGHT / 2, lowest + HEIGHT / 2, STACK_TOP - 3 * HEIGHT],
+        color="#555",
+        linewidth=1.0,
+        linestyle="--",
+    )
+    axes.text(
+        0.0,
+        0.2,
+        "green: DECT; the radio fixed parts of a cluster share one DLC, so that a connection handover keeps it",
+        fontsize=8,
+    )
+    return figure
+
+
+def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, colour: str) -> None:
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, edgecolor="#22303c", linewidth=0.7))
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=7.5)
+
+
+def bearers(result: Result) -> Figure:
+    """Carriers and slots of one radio fixed part at a moment with all ten bearers of the terminal."""
+    used = result.dect_occupancy
+    own = used.filter(polars.col("type") == "User")
+    moment_s, rfp = _moment(own)
+    there = used.filter(
+        (polars.col("from_s") <= moment_s)
+        & (polars.col("until_s") > moment_s)
+        & (polars.col("radio_fixed_part") == rfp)
+    )
+    figure = Figure(figsize=(9.0, 3.9), layout="constrained")
+    axes = figure.add_subplot()
+    for carrier in range(CARRIERS):
+        for slot in range(2 * SLOT_PAIRS):
+            axes.add_patch(Rectangle((slot, carrier), 1, 1, facecolor="white", edgecolor="#bbb", linewidth=0.5))
+    number = 0
+    for row in there.sort("carrier", "slot_pair", "half").iter_rows(named=True):
+        mine = row["type"] == "User"
+        number += mine
+        for direction in range(2):
+            x = row["slot_pair"] + row["half"] / 2 + direction * SLOT_PAIRS
+            axes.add_patch(
+                Rectangle(
+                    (x, row["carrier"]),
+                    row["slots"],
+                    1,
+                    facecolor=OWN if mine else OTHER,
+                    edgecolor="#777",
+                    linewidth=0.5,
+                )
+            )
+            if mine:
+                axes.text(
+                    x + 0.5, row["carrier"] + 0.5, str(number), ha="center", va="center", fontsize=7.5, color="white"
+                )
+    axes.set_xlim(0, 2 * SLOT_PAIRS)
+    axes.set_ylim(CARRIERS, 0)
+    axes.axvline(SLOT_PAIRS, color="black", linewidth=1.2)
+    axes.set_xticks([slot + 0.5 for slot in range(2 * SLOT_PAIRS)], [str(slot) for slot in range(2 * SLOT_PAIRS)])
+    axes.set_yticks([carrier + 0.5 for carrier in range(CARRIERS)], [str(carrier) for carrier in range(CARRIERS)])
+    axes.tick_params(length=0, labelsize=7.5)
+    axes.set_xlabel("slot of the frame of 10 ms: 0 to 11 from the radio fixed part, 12 to 23 to it")
+    axes.set_ylabel("carrier")
+    axes.set_title(
+        f"radio fixed part {rfp} at {moment_s:g} s: the terminal's bearers are blue, those of others grey",
+        fontsize=9,
+    )
+    return figure
+
+
+def _moment(own: polars.DataFrame) -> tuple[float, int]:
+    """The first moment from the end of the warm-up on with the most bearers at one radio fixed part, and that one."""
+    best = (0, 0.0, 0)
+    for row in own.sort("from_s").iter_rows(named=True):
+        at, rfp = max(row["from_s"], 600.0), row["radio_fixed_part"]
+        held = own.filter(
+            (polars.col("from_s") <= at) & (polars.col("until_s") > at) & (polars.col("radio_fixed_part") == rfp)
+        )
+        if held.height > best[0]:
+            best = (held.height, at, rfp)
+    return best[1], best[2]
