@@ -105,3 +105,14 @@ def test_packets_say_what_they_carry(rules: str) -> None:
     assert told.str.starts_with("INIT tag").any()
     assert told.str.contains(r"DATA TSN \d+ stream 1 SSN 0 \(\d+ B\) \[part of message 1 \(2000 B\)\]").any()
     assert told.str.contains(r"SACK up to \d+ rwnd \d+ gap \d+-\d+").any()
+
+
+def test_settings_of_fast_recovery_and_of_sacks_are_checked() -> None:
+    def run(**settings: object) -> None:
+        package.run(SCENARIO, set={"flow.ftp.transport": {"protocol": "sctp", **settings}, "scenario.duration": "2s"})
+
+    run(fast_retransmit_in_recovery=True, max_gap_ack_blocks=1)
+    with pytest.raises(package.ScenarioError, match="RFC 2960 knows no fast recovery"):
+        run(rules="rfc2960", fast_retransmit_in_recovery=True)
+    with pytest.raises(package.ScenarioError, match="a SACK without gap ack blocks"):
+        run(max_gap_ack_blocks=0)

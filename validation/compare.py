@@ -22,7 +22,7 @@ from pathlib import Path
 from peers import document, simulators
 from peers.simulators import MissingError, Program
 from validation import ours
-from validation.parts import SCTP, VARIANTS, Case, Part, parts
+from validation.parts import SCTP_VARIANTS, VARIANTS, Case, Part, parts
 from validation.runs import Outcome, Run
 from validation.tables import Outcomes, report
 
@@ -66,7 +66,7 @@ def ns2() -> Simulator:
     """ns-2, with a program for each protocol."""
     program = simulators.ns2(PROGRAMS / "ns2.tcl")
     tcp, sctp = _peer(program), _peer(simulators.ns2(PROGRAMS / "ns2_sctp.tcl"))
-    return Simulator("ns-2", program.build, lambda run: (sctp if run.variant == SCTP else tcp)(run))
+    return Simulator("ns-2", program.build, lambda run: (sctp if run.variant in SCTP_VARIANTS else tcp)(run))
 
 
 def available() -> list[Simulator]:

@@ -195,4 +195,16 @@ left RTTVAR near zero, and the RTO is 1.23 to 1.28 s where a repeat behind a ful
 RFC 6298 asks for no more. ns-2's Linux agent lets RTTVAR fall more slowly. In ns-3 the timer that runs on
 (c) expires in each repair. How often the queue overflows depends on the growth of k.""",
     ),
+    Explanation(
+        letter="m",
+        peers=("ns-2",),
+        parts=("sctp six losses",),
+        variants=("sctp",),
+        quantities=("recovery, s",),
+        cases=(),
+        because="""**RFC 4960's step 3 or RFC 9260's.** In fast recovery ns-2 sends a packet of what a SACK finds lost
+at once, whatever cwnd is (RFC 4960 7.2.4). RFC 9260 does so "if not in Fast Recovery": what is found lost within it
+waits for cwnd, which has just been halved. With `fast_retransmit_in_recovery` (sctp-each) the same packets are sent
+again after the same SACKs, and what differs is which of the six leave in one burst.""",
+    ),
 ]

@@ -2,7 +2,7 @@
 
 import roamsim
 
-from validation.parts import SCTP
+from validation.parts import SCTP_EACH, SCTP_VARIANTS
 from validation.runs import MSS_BYTES, SCTP_HEADER_BYTES, Outcome, Run
 
 
@@ -30,7 +30,7 @@ def scenario(run: Run) -> dict[str, object]:
                 "name": "bulk",
                 "from": "source",
                 "to": "sink",
-                "transport": _sctp(run) if run.variant == SCTP else _tcp(run),
+                "transport": _sctp(run) if run.variant in SCTP_VARIANTS else _tcp(run),
                 "application": {"kind": "bulk"},
             }
         ],
@@ -44,7 +44,7 @@ def _tcp(run: Run) -> dict[str, object]:
         "mss": f"{MSS_BYTES}B",
         "initial_window": 10,
         "receive_window": "6291000B",
-        "min_rto": "200ms",
+        "min_rto": _duration(run.min_rto_s),
         "max_rto": "60s",
         "initial_rto": "3s",
         "clock_granularity": "1ms",
@@ -67,12 +67,15 @@ def _sctp(run: Run) -> dict[str, object]:
     delay = {"sack_delay": "100ms"} if run.ack_every > 1 else {}
     return {
         "protocol": "sctp",
+        "fast_retransmit_in_recovery": run.variant == SCTP_EACH,
         "mtu": f"{MSS_BYTES + SCTP_HEADER_BYTES}B",
-        "ordered": False,
+        # What a run watches for is delivered in order; long runs are unordered, as ns-2 needs it.
+        "ordered": run.mark_bytes >= 0,
         "initial_window": 2,
-        "receive_window": "6291000B",
+        # Also the threshold at the start.
+        "receive_window": f"{run.ssthresh * MSS_BYTES or 6_291_000}B",
         "rto_initial": "3s",
-        "rto_min": "200ms",
+        "rto_min": _duration(run.min_rto_s),
         "rto_max": "60s",
         "sack_frequency": run.ack_every,
         **delay,

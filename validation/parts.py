@@ -10,7 +10,10 @@ from validation.runs import MSS_BYTES, Outcome, Run
 
 TCP_VARIANTS = ["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]
 SCTP = "sctp"
-VARIANTS = [*TCP_VARIANTS, SCTP]
+#: With `fast_retransmit_in_recovery`, as ns-2's agent has it.
+SCTP_EACH = "sctp-each"
+SCTP_VARIANTS = [SCTP, SCTP_EACH]
+VARIANTS = [*TCP_VARIANTS, *SCTP_VARIANTS]
 ACKNOWLEDGED = {1: "every segment", 2: "every second"}
 
 
@@ -131,21 +134,8 @@ def six_losses(variants: Sequence[str], *, quick: bool) -> Part:
     cases = []
     for variant in variants:
         for window in (12, 16, 24, 32, 48, 64):
-            runs: list[Run] = []
-            for i in range(2 if quick else 6):
-                first = 3 * window + i
-                lost = tuple(range(first, first + 11, 2))
-                run = Run(
-                    variant,
-                    delay_s=0.6,
-                    ssthresh=window,
-                    drop=lost,
-                    mark_bytes=lost[-1] * MSS_BYTES,
-                    duration_s=100.0,
-                    seed=1 + i,
-                )
-                runs += [run, replace(run, drop=())]
-            cases.append(Case(variant, (variant, str(window)), tuple(runs)))
+            run = Run(variant, delay_s=0.6)
+            cases.append(_six_alternate(run, (variant, str(window)), window, range(2 if quick else 6)))
     return Part(
         name="six losses",
         title="Six alternate losses from one window, round trip 1.2 s",
@@ -159,20 +149,32 @@ def six_losses(variants: Sequence[str], *, quick: bool) -> Part:
     )
 
 
-def sctp_goodput(*, quick: bool) -> Part:
+def sctp_goodput(variants: Sequence[str], *, quick: bool) -> Part:
     """Bulk goodput of SCTP over the path and the losses of `goodput`; unordered, as ns-2 needs it."""
     cases = []
-    for ack_every, acknowledged in ACKNOWLEDGED.items():
-        for loss in (0.0, 0.001, 0.005, 0.01, 0.03):
-            run = Run(SCTP, ack_every=ack_every, loss=loss, duration_s=30.0 if quick else 100.0)
-            replications = (4 if quick else 40) if loss else 1
-            cases.append(
-                Case(SCTP, (acknowledged.replace("segment", "packet"), f"{loss:g}"), _seeds(run, replications))
-            )
+    for variant in variants:
+        for ack_every, acknowledged in ACKNOWLEDGED.items():
+            for min_rto_s, losses in ((0.2, (0.0, 0.001, 0.005, 0.01, 0.03, 0.1)), (1.0, (0.03, 0.1))):
+                # Where losses are rare there is seldom one in fast recovery.
+                for loss in losses if variant == SCTP else losses[-2:]:
+                    run = Run(
+                        variant,
+                        ack_every=ack_every,
+                        loss=loss,
+                        min_rto_s=min_rto_s,
+                        duration_s=30.0 if quick else 100.0,
+                    )
+                    labels = (
+                        variant,
+                        acknowledged.replace("segment", "packet"),
+                        f"{min_rto_s:g} s",
+                        f"{loss:g}",
+                    )
+                    cases.append(Case(variant, labels, _seeds(run, (4 if quick else 40) if loss else 1)))
     return Part(
         name="sctp",
         title="Goodput of a bulk flow over SCTP",
-        labels=("acknowledged", "p"),
+        labels=("variant", "acknowledged", "minimum RTO", "p"),
         cases=tuple(cases),
         quantities=(
             Quantity("goodput, Mb/s", 3, _goodput),
@@ -182,11 +184,52 @@ def sctp_goodput(*, quick: bool) -> Part:
     )
 
 
+def sctp_six_losses(variants: Sequence[str], *, quick: bool) -> Part:
+    """The losses of `six_losses` for SCTP, on a slow link: 500 kb/s, round trip 1.2 s."""
+    cases = []
+    for variant in variants:
+        for window in (12, 16, 20, 24, 32, 48, 64):
+            run = Run(variant, rate_bps=500_000, delay_s=0.6)
+            # Over the whole window: which of its packets leave in one burst differs.
+            firsts = range(0, window, window // (2 if quick else 6))
+            cases.append(_six_alternate(run, (variant, str(window)), window, firsts))
+    return Part(
+        name="sctp six losses",
+        title="Six alternate losses from one window over SCTP, 500 kb/s, round trip 1.2 s",
+        labels=("variant", "window"),
+        cases=tuple(cases),
+        quantities=(
+            Quantity("recovery, s", 2, _recovery),
+            Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes[::2]], judged=False),
+        ),
+        dear=0,
+    )
+
+
 def parts(variants: Sequence[str], *, quick: bool) -> list[Part]:
     """All parts of these variants, in the order of the document."""
-    tcp = [variant for variant in variants if variant != SCTP]
+    tcp = [variant for variant in variants if variant not in SCTP_VARIANTS]
+    sctp = [variant for variant in variants if variant in SCTP_VARIANTS]
     found = [make(tcp, quick=quick) for make in (goodput, wide, blackout, six_losses)] if tcp else []
-    return [*found, *([sctp_goodput(quick=quick)] if SCTP in variants else [])]
+    return [*found, *([make(sctp, quick=quick) for make in (sctp_goodput, sctp_six_losses)] if sctp else [])]
+
+
+def _six_alternate(settings: Run, labels: tuple[str, ...], window: int, firsts: Sequence[int]) -> Case:
+    """Pairs of runs with and without the losses, the first loss at several packets of the fourth window."""
+    runs: list[Run] = []
+    for i in firsts:
+        first = 3 * window + i
+        lost = tuple(range(first, first + 11, 2))
+        run = replace(
+            settings,
+            ssthresh=window,
+            drop=lost,
+            mark_bytes=lost[-1] * MSS_BYTES,
+            duration_s=100.0,
+            seed=1 + i,
+        )
+        runs += [run, replace(run, drop=())]
+    return Case(settings.variant, labels, tuple(runs))
 
 
 def _seeds(run: Run, replications: int) -> tuple[Run, ...]:

@@ -21,6 +21,7 @@ class Run:
     delay_s: float = 0.02
     queue_packets: int = 100  # that wait, beside the one in service
     ssthresh: int = 0  # the threshold at the start, in segments; 0: arbitrarily high
+    min_rto_s: float = 0.2
     loss: float = 0.0
     outage_s: float = 0.0
     outage_for_s: float = 0.0

@@ -9,7 +9,7 @@ set mss_bytes 1000
 
 array set run {
     variant newreno ack_every 1 rate_bps 10000000 delay_s 0.02 queue_packets 100 ssthresh 0
-    loss 0 outage_s 0 outage_for_s 0 drop {} duration_s 100 seed 1 after_s -1 mark_bytes -1
+    min_rto_s 0.2 loss 0 outage_s 0 outage_for_s 0 drop {} duration_s 100 seed 1 after_s -1 mark_bytes -1
 }
 foreach word $argv {
     if {![regexp {^(\w+)=(.*)$} $word whole key value] || ![info exists run($key)]} {
@@ -27,7 +27,7 @@ Agent/TCP set useHeaders_ true
 Agent/TCP set packetSize_ $mss_bytes
 Agent/TCP set window_ 6291
 Agent/TCP set windowInit_ 10
-Agent/TCP set minrto_ 0.2
+Agent/TCP set minrto_ $run(min_rto_s)
 Agent/TCP set maxrto_ 60
 Agent/TCP set rtxcur_init_ 3
 Agent/TCP set tcpTick_ 0.001
@@ -37,7 +37,7 @@ Agent/TCPSink/DelAck set interval_ 100ms
 Agent/TCP/Vegas set v_alpha_ 2
 Agent/TCP/Vegas set v_beta_ 4
 Agent/TCP/Vegas set v_gamma_ 1
-Agent/TCP/Linux set minrto_ 0.2
+Agent/TCP/Linux set minrto_ $run(min_rto_s)
 Agent/TCP/Linux set maxrto_ 60
 Agent/TCP/Linux set rtxcur_init_ 3
 

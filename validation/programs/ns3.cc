@@ -107,6 +107,7 @@ class Settings
     std::map<std::string, std::string> m_values{
         {"variant", "newreno"},
         {"ack_every", "1"},
+        {"min_rto_s", "0.2"},
         {"loss", "0"},
         {"rate_bps", "10000000"},
         {"delay_s", "0.02"},
@@ -149,7 +150,7 @@ SetDefaults(const Settings& run)
     RngSeedManager::SetRun(static_cast<uint64_t>(run.Number("seed")));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(variant == "sack" || variant == "cubic"));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(run.Number("min_rto_s"))));
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
     Config::SetDefault("ns3::RttEstimator::InitialEstimation", TimeValue(Seconds(3)));
     Config::SetDefault("ns3::TcpSocket::ConnTimeout", TimeValue(Seconds(3)));

@@ -52,11 +52,6 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
     pub(crate) fn get(&self, place: usize) -> Option<Range> {
         self.ranges.get(place).copied()
     }

@@ -21,6 +21,8 @@ fn cases(cases: u32) -> ProptestConfig {
 prop_compose! {
     fn any_config()(
         older in any::<bool>(),
+        fast_retransmit_in_recovery in any::<bool>(),
+        max_gap_ack_blocks in prop::option::of(1u32..5),
         packet_bytes in 128u32..1500,
         receive_window_bytes in prop_oneof![1500u32..5000, 5000u32..1_000_000],
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
@@ -28,6 +30,8 @@ prop_compose! {
     ) -> Config {
         Config {
             rules: if older { Rules::Rfc2960 } else { Rules::Rfc9260 },
+            fast_retransmit_in_recovery,
+            max_gap_ack_blocks,
             packet_bytes,
             receive_window_bytes,
             delayed_ack,

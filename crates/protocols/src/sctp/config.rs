@@ -60,8 +60,13 @@ pub struct Config {
     pub initial_window: Option<u32>,
     /// Missing reports that tell of a loss. Default `None`: 3 by RFC 9260 7.2.4, 4 by RFC 2960 7.2.4.
     pub missing_reports: Option<u32>,
+    /// Whether a packet of what a SACK finds lost goes at once, whatever cwnd is, in fast recovery too (RFC 4960 7.2.4, step
+    /// 3). Default false: when fast recovery begins (RFC 9260 7.2.4, step 3). RFC 2960 knows no fast recovery.
+    pub fast_retransmit_in_recovery: bool,
     /// Packets with DATA that one SACK acknowledges, where nothing is missing. Default 2 (RFC 9260 6.2).
     pub sack_frequency: u32,
+    /// The most gap ack blocks of a SACK. Default `None`: as many as a packet holds (RFC 9260 6.2, 3.3.4).
+    pub max_gap_ack_blocks: Option<u32>,
     /// How long a SACK may be delayed; `None` sends one for every packet. Default 200 ms (RFC 9260 6.2).
     pub delayed_ack: Option<Span>,
     /// Packets with DATA in answer to one event. Default 4 (Max.Burst, RFC 9260 section 16).
@@ -95,7 +100,9 @@ impl Default for Config {
             clock_granularity: Span::from_ms(1),
             initial_window: None,
             missing_reports: None,
+            fast_retransmit_in_recovery: false,
             sack_frequency: 2,
+            max_gap_ack_blocks: None,
             delayed_ack: Some(Span::from_ms(200)),
             max_burst: 4,
             max_retransmissions: 10,

@@ -82,9 +82,11 @@ pub(super) struct Receiver {
     pub(super) cumulative: u64,
     /// What has arrived beyond a gap.
     ranges: Ranges,
-    /// The lowest of them as gap ack blocks, as many as a packet holds.
+    /// The lowest of them as gap ack blocks, as many as a packet holds or the settings allow.
     blocks: Vec<(u16, u16)>,
     most_blocks: usize,
+    /// Blocks and duplicates that a packet holds.
+    most_entries: usize,
     /// Chunks of messages that are not whole yet.
     fragments: BTreeMap<u64, Data>,
     /// By number, as far as they have been used.
@@ -103,12 +105,16 @@ pub(super) struct Receiver {
 
 impl Receiver {
     pub(super) fn new(config: &Config, initial_tsn: u32) -> Receiver {
+        let most_entries = (config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize;
         Receiver {
             base: initial_tsn.wrapping_sub(1),
             cumulative: 0,
             ranges: Ranges::default(),
             blocks: Vec::new(),
-            most_blocks: (config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES + 16) / 4) as usize,
+            most_blocks: config
+                .max_gap_ack_blocks
+                .map_or(most_entries, |most| most_entries.min(most as usize)),
+            most_entries,
             fragments: BTreeMap::new(),
             streams: Vec::new(),
             duplicates: Vec::new(),
@@ -289,13 +295,13 @@ impl Receiver {
 
     /// Octets of the SACK, if no packet is too small for it.
     pub(super) fn sack_bytes(&self) -> u32 {
-        16 + 4 * (self.ranges.len() + self.duplicates.len()) as u32
+        16 + 4 * (self.blocks.len() + self.duplicates.len()) as u32
     }
 
     /// The SACK, which is hereby sent: gap ack blocks, then duplicates, as far as a packet holds.
     pub(super) fn sack(&mut self) -> Sack {
         let mut duplicates = std::mem::take(&mut self.duplicates);
-        duplicates.truncate(self.most_blocks - self.blocks.len());
+        duplicates.truncate(self.most_entries - self.blocks.len());
         self.sack_due = false;
         self.sack_at = None;
         self.packets = 0;

@@ -107,6 +107,7 @@ pub fn run(mut input: &[u8]) -> [Stats; 2] {
     let settings = take(&mut input, 1).map_or(0, |octets| octets[0]);
     let mut pair = Pair::new(&Config {
         rules: if settings & 1 == 0 { Rules::Rfc9260 } else { Rules::Rfc2960 },
+        fast_retransmit_in_recovery: settings & 32 != 0,
         dynamic_addresses: settings & 2 == 0,
         receive_window_bytes: if settings & 4 == 0 { 100_000 } else { 3000 },
         packet_bytes: if settings & 8 == 0 { 1452 } else { 200 },

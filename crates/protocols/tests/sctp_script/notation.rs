@@ -80,6 +80,8 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "rto_max" => config.rto_max = span(text)?,
         "delayed_ack" => config.delayed_ack = span_or_off(text)?,
         "max_burst" => config.max_burst = value(text)?,
+        "fast_retransmit_in_recovery" => config.fast_retransmit_in_recovery = on_off(text)?,
+        "max_gap_ack_blocks" => config.max_gap_ack_blocks = Some(value(text)?),
         "max_retransmissions" => config.max_retransmissions = value(text)?,
         "max_path_retransmissions" => config.max_path_retransmissions = value(text)?,
         "max_init_retransmissions" => config.max_init_retransmissions = value(text)?,

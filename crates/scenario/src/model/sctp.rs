@@ -40,10 +40,18 @@ pub struct Sctp {
     /// How many times a chunk is reported missing before it is sent again. Left out: 3 (RFC 9260 section 7.2.4), or
     /// 4 (RFC 2960 section 7.2.4).
     pub missing_reports: Option<u32>,
+    /// Whether, in fast recovery too, every SACK that brings chunks their last missing report lets one packet of them go at
+    /// once, whatever the window is, as RFC 4960 has it (section 7.2.4, step 3; so do ns-2 and Linux). Default: no, as RFC
+    /// 9260 has it: the first packet goes at once, the others as the window allows ("If not in Fast Recovery", section
+    /// 7.2.4, step 3). Not with RFC 2960's rules, which know no fast recovery.
+    pub fast_retransmit_in_recovery: bool,
     /// How many packets with data one SACK acknowledges, where nothing is missing. Default: RFC 9260 section 6.2. 1
     /// is without delay.
     #[serde(rename = "sack_frequency")]
     pub sack_frequency_packets: u32,
+    /// The most gap ack blocks that a SACK holds, the lowest ones. Left out: as many as a packet holds (RFC 9260 section
+    /// 6.2). TCP has room for 3 or 4 (RFC 2018 section 3): this shows what more of them are worth.
+    pub max_gap_ack_blocks: Option<u32>,
     /// How long a SACK waits for the packets that it is to acknowledge, at most 500 ms. Default: RFC 9260 section
     /// 6.2.
     #[serde(with = "units::duration")]
@@ -107,7 +115,9 @@ impl Default for Sctp {
             initial_window_packets: None,
             receive_window_bytes: 6 << 20,
             missing_reports: None,
+            fast_retransmit_in_recovery: false,
             sack_frequency_packets: 2,
+            max_gap_ack_blocks: None,
             sack_delay: Span::from_ms(200),
             rto_initial: None,
             rto_min: Span::from_secs(1),
@@ -138,7 +148,8 @@ impl Sctp {
 #[serde(rename_all = "lowercase")]
 pub enum SctpRules {
     /// Fast retransmit on the third missing report, fast recovery, an initial window of about 4404 bytes, a first
-    /// timeout of 1 s. RFC 4960 has the same but for the timeout, 3 s.
+    /// timeout of 1 s. RFC 4960 differs in the timeout, 3 s, in a window that moves in MTUs, and in what fast recovery
+    /// sends at once (`fast_retransmit_in_recovery`).
     Rfc9260,
     /// Fast retransmit on the fourth missing report, no fast recovery, a window that starts at 2 MTU and grows by MTUs, a
     /// first timeout of 3 s.

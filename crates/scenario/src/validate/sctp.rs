@@ -5,7 +5,7 @@ use roamsim_engine::Span;
 use super::topology::Topology;
 use super::{Report, Step, join};
 use crate::Scenario;
-use crate::model::sctp::Sctp;
+use crate::model::sctp::{Sctp, SctpRules};
 use crate::units::time_text;
 
 /// The smallest packet, without the IP header: an INIT ACK with its cookie.
@@ -189,6 +189,20 @@ fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
         let message =
             "with `sack_frequency = 1` every packet is acknowledged at once, and no SACK is delayed";
         report.add(&join(at, ["sack_delay"]), message, "leave one of the two out");
+    }
+    if sctp.max_gap_ack_blocks == Some(0) {
+        report.add(
+            &join(at, ["max_gap_ack_blocks"]),
+            "a SACK without gap ack blocks would never tell of a loss",
+            "write 1 or more, or leave it out for as many as a packet holds",
+        );
+    }
+    if sctp.fast_retransmit_in_recovery && sctp.rules == SctpRules::Rfc2960 {
+        report.add(
+            &join(at, ["fast_retransmit_in_recovery"]),
+            "RFC 2960 knows no fast recovery: every SACK that finds chunks lost lets one packet of them go at once",
+            "leave it out, or take rules = \"rfc9260\"",
+        );
     }
     if sctp.missing_reports.is_some_and(|reports| !(1..=MAX_MISSING_REPORTS).contains(&reports)) {
         report.add(

@@ -14,8 +14,12 @@ from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import Finding, Value, positive, value_of, with_interval, within, yes
 
-RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
-SLOW, FAST = (150, 200), (1000, 2000)
+from .levels import RENO, SACK, SCTP, beside_mean, levels
+from .recovery import block_limits, blocks_matter, reno_recovery, sack_recovery
+
+__all__ = ["block_limits", "blocks_matter", "levels", "reno_recovery", "sack_recovery"]
+
+SLOW, FAST, UP_TO_384 = (150, 200), (1000, 2000), (150, 200, 384)
 
 Cell = tuple[float, int]
 """Bandwidths of wire and radio in kb/s."""
@@ -30,16 +34,6 @@ def _recovery(data: Data, protocol: str) -> list[float]:
         timesequence.repaired_after_s(data.rows_of("recovery", "segments", protocol=protocol, pattern=pattern))
         for pattern in data.labels("recovery", "pattern")
     ]
-
-
-def reno_recovery(data: Data) -> Finding:
-    """1a."""
-    return within(statistics.mean(_recovery(data, RENO)), 13.5, 22.5, "Reno (s)")
-
-
-def sack_recovery(data: Data) -> Finding:
-    """1b."""
-    return within(statistics.mean(_recovery(data, SACK)), 4.875, 8.125, "SACK (s)")
 
 
 def sack_faster(data: Data) -> Finding:
@@ -71,8 +65,13 @@ def reno_waits(data: Data) -> Finding:
 
 def others_do_not_wait(data: Data) -> Finding:
     """1f."""
-    most = max(_timeouts(data, SACK) + _timeouts(data, SCTP))
-    return yes(most == 0, f"most timeouts of SACK or SCTP in a pattern: {most}", Value("most timeouts", most))
+    timeouts = {protocol: _timeouts(data, protocol) for protocol in (SACK, SCTP)}
+    waited = {protocol: sum(count > 0 for count in counts) for protocol, counts in timeouts.items()}
+    words = " and ".join(
+        f"{protocol} in {waited[protocol]} of {len(timeouts[protocol])} patterns" for protocol in waited
+    )
+    values = (Value(f"patterns with a timeout of {protocol}", count) for protocol, count in waited.items())
+    return yes(not any(waited.values()), f"a timeout: {words}", *values)
 
 
 # 2. Orders and gains
@@ -156,7 +155,7 @@ def largest_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
 
 def large_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
     """2d."""
-    return within(_of(_gains(data, experiment, RENO, SCTP), _average(None, SLOW)), 30, 200, "gain over Reno (%)")
+    return beside_mean(_of(_gains(data, experiment, RENO, SCTP), _average(None, SLOW)), RENO, SCTP, None, SLOW)
 
 
 def small_over_reno(data: Data, experiment: str = "bandwidths") -> Finding:
@@ -169,16 +168,45 @@ def small_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
     return within(_of(_gains(data, experiment, SACK, SCTP), _average(None, FAST)), -2, 8, "gain over SACK (%)")
 
 
+def large_over_sack_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+    """2g."""
+    return beside_mean(_of(_gains(data, experiment, SACK, SCTP), _average(None, SLOW)), SACK, SCTP, None, SLOW)
+
+
+def sack_gains_more_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+    """2h."""
+    slow, fast = _average(None, SLOW), _average(None, FAST)
+    gains = _gains(data, experiment, RENO, SACK)
+    finding = positive(
+        _of(gains, lambda g: slow(g) - fast(g)),
+        "SACK's gain over Reno at slow radio links less that at fast ones (points)",
+    )
+    both = f"slow {with_interval(_of(gains, slow))} %, fast {with_interval(_of(gains, fast))} %"
+    return Finding(finding.verdict, f"{finding.measured}; {both}", finding.values, finding.decided_by)
+
+
 # 3. Where the bottleneck is
 
 
 def considerable_with_fast_wire(data: Data, experiment: str = "bandwidths") -> Finding:
     """3a."""
+    gain = _of(_gains(data, experiment, RENO, SCTP), _average([1500.0], UP_TO_384))
+    return beside_mean(gain, RENO, SCTP, [1500.0], UP_TO_384)
+
+
+def considerable_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
+    """3d."""
+    gain = _of(_gains(data, experiment, SACK, SCTP), _average([1500.0], UP_TO_384))
+    return beside_mean(gain, SACK, SCTP, [1500.0], UP_TO_384)
+
+
+def small_over_sack_with_slow_wire(data: Data, experiment: str = "bandwidths") -> Finding:
+    """3e."""
     return within(
-        _of(_gains(data, experiment, RENO, SCTP), _average([1500.0], (150, 200, 384))),
-        30,
-        float("inf"),
-        "gain over Reno (%)",
+        _of(_gains(data, experiment, SACK, SCTP), _average([28.8, 54.0, 200.0], FAST)),
+        float("-inf"),
+        8,
+        "gain over SACK (%)",
     )
 
 

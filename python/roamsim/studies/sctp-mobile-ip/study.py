@@ -119,6 +119,12 @@ def radio_by_air_time(kbps: int, labels: Mapping[str, Any]) -> dict[str, Any]:
     return {**radio(kbps, labels), **errors}
 
 
+def radio_by_air_time_threefold(kbps: int, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with three times as many errors up to 384 kb/s, to come near the published slow levels."""
+    more = 3 if kbps <= 384 else 1
+    return {**radio(kbps, labels), **_errors(more * EDGE * max(RADIO_KBPS) / kbps).network}
+
+
 def radio_link(kbps: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """The radio link of scenarios/radio.toml and scenarios/pattern.toml."""
     return {"link.radio.rate": f"{kbps}kb/s"}
@@ -132,6 +138,17 @@ def pattern(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
 def round_trip(seconds: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """The propagation delay there and back: 0.8 s at home; 1.2 s abroad, where acknowledgements take the tunnel."""
     return {"link.backhaul.delay": f"{round(500 * seconds) - 200}ms"}
+
+
+def window(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The receive window in segments."""
+    return {"flow.ftp.transport.receive_window": f"{count * SEGMENT_BYTES}B"}
+
+
+def gap_ack_blocks(most: int | str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """SCTP whose SACKs hold no more than so many gap ack blocks; with words in place of a number all that fit."""
+    limit = {"max_gap_ack_blocks": most} if isinstance(most, int) else {}
+    return {"flow.ftp.transport": {**TRANSPORTS["SCTP"], **limit}}
 
 
 def outage(seconds: float, labels: Mapping[str, Any]) -> dict[str, Any]:

@@ -255,10 +255,11 @@ impl Sender {
             self.candidates.remove(&tsn);
             self.lost.insert(tsn);
         }
+        // Step 3 of 7.2.4: "If not in Fast Recovery" by RFC 9260, each time by RFC 4960.
+        self.one_packet_due |= self.recovery_exit.is_none() || self.config.fast_retransmit_in_recovery;
         if self.recovery_exit.is_none() {
             halved.into_iter().for_each(|path| paths.all[path].halve());
             stats.fast_retransmits += 1;
-            self.one_packet_due = true;
             if self.config.rules == Rules::Rfc9260 {
                 self.recovery_exit = Some(self.highest_sent());
             }

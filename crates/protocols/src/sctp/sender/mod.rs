@@ -193,12 +193,12 @@ impl Sender {
         }
     }
 
-    /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3).
+    /// T3-rtx of a path has expired: everything outstanding there is taken as lost (RFC 9260 6.3.3). Fast recovery ends with
+    /// its exit point alone, and until then the window does not grow (7.2.4, 7.2.1).
     pub(super) fn expire(&mut self, path: usize, paths: &mut Paths, stats: &mut Stats) {
         paths.all[path].collapse();
         stats.timeouts += 1;
         self.lose_path(path, paths);
-        self.recovery_exit = None;
         self.one_packet_due = true;
         self.probing = true;
     }

@@ -1,0 +1,150 @@
+"""The 90 published levels: segments received in 200 s, ours held against each."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from roamsim import statistics
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data, Row
+from roamsim.study.judging import Finding, Value, Verdict, number, value_of, with_interval, within
+
+RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
+PROTOCOLS = (RENO, SACK, SCTP)
+SEGMENT_BYTES = 1000
+
+#: A level agrees when the whole interval of ours lies within this share of it.
+TOLERANCE = 0.10
+
+#: The names of the protocols in published.csv.
+PUBLISHED_NAMES = {"tcp-reno": RENO, "tcp-sack": SACK, "sctp": SCTP}
+
+#: The experiments that have the whole table, by what is different in them.
+CONDITIONS = {
+    "as chosen": "bandwidths",
+    "errors by time on the air": "bandwidths-air-time",
+    "three times these up to 384 kb/s": "bandwidths-air-time-threefold",
+}
+
+
+def published() -> dict[tuple[str, float, int], int]:
+    """The published segments received in 200 s, by protocol, wire and radio bandwidth (kb/s)."""
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {
+        (PUBLISHED_NAMES[row["protocol"]], float(row["wireline_kbps"]), int(column.removeprefix("wireless_"))): int(
+            row[column]
+        )
+        for row in rows
+        for column in row
+        if column.startswith("wireless_")
+    }
+
+
+def segments(row: Row) -> float:
+    """Segments received by the correspondent node."""
+    return float(row["delivered_bytes"]) / SEGMENT_BYTES
+
+
+def over_published(data: Data, experiment: str, protocol: str, wire: float, radio: int) -> Estimate:
+    """Ours over the published level, with its interval."""
+    here = data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
+    there = published()[protocol, float(wire), int(radio)]
+    return replace(here, mean=here.mean / there, low=here.low / there, high=here.high / there)
+
+
+def _cells(data: Data, experiment: str = "bandwidths") -> dict[tuple[str, float, int], Estimate]:
+    return {
+        (protocol, float(wire), int(radio)): over_published(data, experiment, protocol, wire, radio)
+        for protocol in PROTOCOLS
+        for wire in data.labels(experiment, "wireline_kbps")
+        for radio in data.labels(experiment, "radio_kbps")
+    }
+
+
+def _verdict(ratio: Estimate) -> Verdict:
+    return within(ratio, 1 - TOLERANCE, 1 + TOLERANCE, "").verdict
+
+
+def levels(data: Data) -> Finding:
+    """2i: every level."""
+    cells = _cells(data)
+    verdicts = [_verdict(ratio) for ratio in cells.values()]
+    counts = {name: verdicts.count(name) for name in ("agrees", "differs", "not decidable")}
+    far = sum(not 0.5 <= ratio.mean <= 1.5 for ratio in cells.values())
+    (protocol, wire, radio), most = max(cells.items(), key=lambda one: one[1].mean)
+    words = (
+        f"{counts['agrees']} of {len(cells)} levels agree, {counts['differs']} differ, {counts['not decidable']} are "
+        f"not decidable; {far} are off by more than 50 %; the most is {with_interval(most)} times the published, "
+        f"{protocol} at {wire:g} and {radio} kb/s"
+    )
+    verdict: Verdict = "differs" if counts["differs"] else "not decidable" if counts["not decidable"] else "agrees"
+    values = (
+        Value("levels that agree", counts["agrees"]),
+        Value("levels that differ", counts["differs"]),
+        value_of("largest ratio", most),
+    )
+    return Finding(verdict, words, values, brief=f"{counts['agrees']} of {len(cells)} levels agree")
+
+
+def levels_by_cell(data: Data) -> list[dict[str, Any]]:
+    """Ours over the published level and the verdict, cell by cell."""
+    rows = []
+    for protocol in PROTOCOLS:
+        for wire in data.labels("bandwidths", "wireline_kbps"):
+            row: dict[str, Any] = {"protocol": protocol, "wire (kb/s)": wire}
+            for radio in data.labels("bandwidths", "radio_kbps"):
+                ratio = over_published(data, "bandwidths", protocol, wire, radio)
+                row[f"radio {radio} kb/s"] = f"{with_interval(ratio)} {_verdict(ratio)}"
+            rows.append(row)
+    return rows
+
+
+def levels_by_bandwidth(data: Data) -> list[dict[str, Any]]:
+    """Geometric means of ours over the published levels, by one bandwidth over all of the other."""
+    rows = []
+    for condition, experiment in CONDITIONS.items():
+        for protocol in PROTOCOLS:
+            row: dict[str, Any] = {"errors": condition, "protocol": protocol}
+            for name, short in (("radio_kbps", "radio"), ("wireline_kbps", "wire")):
+                for at in data.labels(experiment, name):
+                    row[f"{short} {at}"] = with_interval(_geometric(data, experiment, protocol, **{name: at}))
+            rows.append(row)
+    return rows
+
+
+def _geometric(data: Data, experiment: str, protocol: str, **at: Any) -> Estimate:
+    """The geometric mean over cells in each replication, and over replications its mean with an interval."""
+    logarithms: dict[int, list[float]] = {}
+    there = published()
+    for row in data.rows(experiment, protocol=protocol, **at):
+        level = there[protocol, float(row["wireline_kbps"]), int(row["radio_kbps"])]
+        logarithms.setdefault(row["replication"], []).append(math.log(segments(row) / level))
+    of_logarithm = statistics.mean([fmean(logarithms[r]) for r in sorted(logarithms)])
+    low, mean, high = (math.exp(x) for x in (of_logarithm.low, of_logarithm.mean, of_logarithm.high))
+    return replace(of_logarithm, mean=mean, low=low, high=high)
+
+
+def mean_of_published(behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int]) -> float:
+    """The published gain in percent, averaged over pairs of bandwidths (all wires: None)."""
+    there = published()
+    return fmean(
+        100 * (there[ahead, wire, radio] / there[behind, wire, radio] - 1)
+        for protocol, wire, radio in there
+        if protocol == ahead and (wires is None or wire in wires) and radio in radios
+    )
+
+
+def beside_mean(
+    gain: Estimate, behind: str, ahead: str, wires: Sequence[float] | None, radios: Sequence[int]
+) -> Finding:
+    """A mean gain in percent against the published mean over the same pairs, within a quarter of it."""
+    there = mean_of_published(behind, ahead, wires, radios)
+    what = f"gain of {ahead} over {behind} (%), published mean {number(round(there, 1))}"
+    return within(gain, 0.75 * there, 1.25 * there, what)
