@@ -155,6 +155,10 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
             if !own.is_null() {
                 continue;
             }
+            // A setting of delayed acknowledgements is refused where there are none, as here.
+            if key == "delayed_ack_timeout" {
+                continue;
+            }
             let set = Scenario::parse(&text, "set", Format::Toml, &[(path.clone(), value)]);
             let set = set.unwrap_or_else(|e| panic!("{e}"));
             assert_ne!(set.canonical_json(), plain.canonical_json(), "{path} was not set");
