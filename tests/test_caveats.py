@@ -10,7 +10,7 @@ from conftest import Command
 from roamsim import caveats
 from roamsim.curves import curves
 from roamsim.errors import UsageError
-from roamsim.metrics import numeric
+from roamsim.metrics import Target, numeric
 from roamsim.store import Manifest, PointEntry, Results
 
 PATH = """
@@ -168,8 +168,8 @@ def test_what_tells_rows_apart_makes_series() -> None:
     entries = [PointEntry({"p": v}, {"p": float(v)}, v, 1) for v in ("1", "2")]
     manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={"p": ["1", "2"]}, points=entries)
     results = Results(Path(), manifest, {"dect_terminals": frame, "messages": frame})
-    drawn = curves(results, "dect_terminals", "mean_bearers").frame
+    drawn = curves(results, Target.parse("dect_terminals.mean_bearers")).frame
     assert drawn.filter(series="air User").select("x", "mean").rows() == [(1.0, 5.0), (2.0, 4.0)]
     assert drawn["series"].n_unique() == 2
     with pytest.raises(UsageError, match="many values a run"):
-        curves(results, "messages", "delay_s")
+        curves(results, Target.parse("messages.delay_s"))

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from roamsim import timesequence
 from roamsim.curves import curves, delays
 from roamsim.manifests import Manifest, PointEntry
+from roamsim.metrics import Target
 from roamsim.store import Results
 from roamsim.timeseries import Part, segments, time_series
 
@@ -74,11 +75,21 @@ def test_what_was_not_recorded_is_said() -> None:
 
 def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
     vary = {"flow.download.transport.variant": "reno,newreno", "link.path.delay": "10ms,20ms"}
-    drawn = curves(roamsim.sweep(scenario, vary, replications=2), "flows", "goodput_bps")
+    drawn = curves(roamsim.sweep(scenario, vary, replications=2), Target.parse("flows.goodput_bps"))
     assert drawn.x_title == "link.path.delay_s"
     assert drawn.frame.sort("series")["x"].to_list() == [0.01, 0.02] * 2
     assert sorted(set(drawn.frame["series"])) == ["variant=newreno", "variant=reno"]
     assert drawn.y_title == "goodput_bps [bit/s]"
+
+
+def test_a_metric_may_be_that_of_one_row(scenario: Path) -> None:
+    # As `compare` takes it: the link's name stands between the table and the column.
+    results = roamsim.sweep(scenario, {"link.path.delay": "10ms,20ms"})
+    drawn = curves(results, Target.parse("links.path.utilisation")).frame
+    whole = curves(results, Target.parse("links.utilisation")).frame
+    assert drawn["mean"].to_list() == whole["mean"].to_list()
+    with pytest.raises(roamsim.UsageError, match="links has no row 'pth'; there are 'path'"):
+        curves(results, Target.parse("links.pth.utilisation"))
 
 
 def test_delays_are_shares_of_all_transactions() -> None:
@@ -98,7 +109,7 @@ def test_delays_are_shares_of_all_transactions() -> None:
 
 
 def test_a_unit_is_not_said_twice(scenario: Path) -> None:
-    assert curves(roamsim.sweep(scenario, {}), "drops", "packets").y_title == "packets"
+    assert curves(roamsim.sweep(scenario, {}), Target.parse("drops.packets")).y_title == "packets"
 
 
 def events(rows: list[tuple[float, str, int, int]], *, name: str = "f", point: int = 0) -> polars.DataFrame:

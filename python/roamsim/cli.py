@@ -442,8 +442,9 @@ def plot(
         typer.Option(
             metavar="WHAT",
             help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
-            "time-sequence chart), a panel for each point; a metric such as flows.goodput_bps; transactions: how "
-            "their delays are distributed; or occupancy: the channels of a DECT access.",
+            "time-sequence chart), a panel for each point; a metric, flows.goodput_bps or of one row "
+            "flows.NAME.goodput_bps; transactions: how their delays are distributed; or occupancy: the channels of a "
+            "DECT access.",
             autocompletion=completion.drawn,
         ),
     ],

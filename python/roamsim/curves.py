@@ -9,7 +9,7 @@ import polars
 from roamsim import caveats
 from roamsim.errors import UsageError
 from roamsim.labels import in_words
-from roamsim.metrics import Metric, numeric
+from roamsim.metrics import Metric, Target
 from roamsim.result import KEYS, keys_within
 from roamsim.store import Results, point_label, short
 
@@ -40,15 +40,19 @@ class Curves:
         return titled(self.metric.column, self.metric.unit or "")
 
 
-def curves(results: Results, table: str, column: str) -> Curves:
+def curves(results: Results, target: Target) -> Curves:
     """Means over replications with 95 % intervals, ready to be drawn.
 
     The first varied path that is a number is the x axis; further varied paths and the row's name make the series.
 
+    Args:
+        results: of a run, a sweep or a comparison.
+        target: the metric, of every row of its table or of the one with a name.
+
     Raises:
         UsageError: there is no such metric, or the results have no value of it.
     """
-    metric = numeric(table, column)
+    table, column, metric = target.table, target.column, target.metric
     if table not in KEYS:
         raise UsageError(
             f"{metric.name} has many values a run, which make no mean; what can be drawn is in the tables "
@@ -56,9 +60,14 @@ def curves(results: Results, table: str, column: str) -> Curves:
         )
     if table not in results or column not in results[table].columns:
         raise UsageError(f"the results have no {metric.name}")
-    estimates = results.estimate(table, column)
+    if target.row is not None and "name" not in results[table].columns:
+        raise UsageError(f"the rows of {table} have no names; give {metric.name}")
+    estimates = target.rows(results.estimate(table, column))
+    if not estimates.height:
+        there = ", ".join(map(repr, results[table]["name"].unique(maintain_order=True)))
+        raise UsageError(f"{table} has no row {target.row!r}; there are {there}")
     keys = [key for key in results.keys_of(table) if key in results[table].columns]
-    groups = results[table].group_by(keys, maintain_order=True)
+    groups = target.rows(results[table]).group_by(keys, maintain_order=True)
     shares = [caveats.missing(metric, rows) for _, rows in groups]
     estimates = estimates.with_columns(polars.Series("missing", shares, polars.Float64))
     estimates = estimates.filter(polars.col("mean").is_not_null())

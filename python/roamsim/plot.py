@@ -14,6 +14,7 @@ from roamsim import dectmap, timesequence
 from roamsim.curves import Curves, curves, delays
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
+from roamsim.metrics import Target
 from roamsim.store import Results, open_results
 from roamsim.timeseries import ALL, NOTES, POINTS, TITLES, Panel, Part, segments, time_series
 
@@ -44,7 +45,8 @@ def plot(
         what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
             `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
             their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
-            `TABLE.COLUMN`, drawn over what was varied with its 95 % interval.
+            `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its 95 %
+            interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
         part: of a trace, the flow and the time that are drawn.
 
@@ -82,7 +84,6 @@ def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
 
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
-    table, dot, column = what.partition(".")
     notes: tuple[str, ...] = ()
     if what == "occupancy":
         return dectmap.draw(dectmap.only(dectmap.recordings(results, part)))
@@ -93,10 +94,10 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
             timesequence.draw(place, panel.frame)
         _same_span(axes)
         timesequence.legend(figure, axes)
-    elif dot or what == "transactions":
+    elif "." in what or what == "transactions":
         figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
-        if dot:
-            drawn = curves(results, table, column)
+        if "." in what:
+            drawn = curves(results, Target.parse(what))
             draw_curves(axes[0], drawn)
             notes = drawn.notes
         else:

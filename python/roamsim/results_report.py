@@ -20,6 +20,7 @@ from roamsim.curves import Curves, curves, titled
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
 from roamsim.manifests import StudyManifest, study_manifest
+from roamsim.metrics import Target
 from roamsim.plot import save, write_figure
 from roamsim.report import Report
 from roamsim.result import RUN_COLUMNS
@@ -188,7 +189,7 @@ def _study_report(
 
 def _metric(page: Report, results: Results, table: str, column: str) -> None:
     try:
-        drawn = curves(results, table, column)
+        drawn = curves(results, Target(table, None, column))
     except UsageError:
         return
     compared = results.manifest.compared.metrics if results.manifest.compared else ()

@@ -13,6 +13,7 @@ from typing import Any
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Row
+from roamsim.study.definition import Label
 from roamsim.study.judging import Finding, Value, Verdict, number, value_of, with_interval, within
 
 RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
@@ -52,7 +53,7 @@ def segments(row: Row) -> float:
     return float(row["delivered_bytes"]) / SEGMENT_BYTES
 
 
-def over_published(data: Data, experiment: str, protocol: str, wire: float, radio: int) -> Estimate:
+def over_published(data: Data, experiment: str, protocol: str, wire: Label, radio: Label) -> Estimate:
     """Ours over the published level, with its interval."""
     here = data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
     there = published()[protocol, float(wire), int(radio)]
