@@ -277,6 +277,37 @@ def test_what_is_no_regular_file_is_refused(roamsim: Command, scenario: Path, tm
     assert Path("/dev/null").is_char_device()
 
 
+def test_links_in_a_folder_lead_nothing_out_of_it(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    sweep = ("sweep", scenario, "--vary", f"{LOSS}=0,0.1", "--out", "out")
+    roamsim(*sweep)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    names = ("report.html", "flows.goodput_bps.svg", "flows.parquet", "manifest.json")
+    for name in names:
+        (precious / name).write_bytes(b"mine")
+        if name == "manifest.json":
+            (precious / name).write_bytes((tmp_path / "out" / name).read_bytes())
+        (tmp_path / "out" / name).unlink(missing_ok=True)
+        (tmp_path / "out" / name).symlink_to(precious / name)
+    before = contents(precious)
+    roamsim("report", "out")
+    roamsim("plot", "out", "--what", "flows.goodput_bps")
+    roamsim(*sweep, "--replications", "2")
+    assert contents(precious) == before
+    # Whoever names a file means what it leads to.
+    (tmp_path / "mine.html").symlink_to(precious / "report.html")
+    roamsim("report", "out", "--out", "mine.html")
+    assert (tmp_path / "mine.html").is_symlink()
+    assert (precious / "report.html").read_bytes() != b"mine"
+    # What is damaged in parts is renamed, and what is left over there removed.
+    shutil.rmtree(tmp_path / "out" / "parts")
+    (precious / "holidays.zip").write_bytes(b"mine")
+    (precious / ".tmp-mine").write_bytes(b"mine")
+    (tmp_path / "out" / "parts").symlink_to(precious)
+    assert "is a link" in roamsim(*sweep, code=2).stderr
+    assert {"holidays.zip", ".tmp-mine"} <= set(contents(precious))
+
+
 def test_names_end_no_script_and_no_comment() -> None:
     report = Report("A <!--<script> name")
     report.figure("f", {"mark": "point", "data": {"values": [{"a": "<!--<script></script>"}]}}, "c")

@@ -130,7 +130,7 @@ def _captured(
         made.append(_roamsim.run(scenario, seed=seed, trace=kinds, pcap=os.fspath(aside), heard=heard))
 
     try:
-        write_aside(pcap, capture)
+        write_aside(pcap, capture, follow=True)
     except OSError as error:
         raise OSError(
             error.errno, f"the capture cannot be written: {error.strerror or error}", os.fspath(pcap)

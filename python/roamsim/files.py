@@ -19,27 +19,33 @@ class NoRegularFile(UsageError):
     """What should be a file is a device, a pipe or a socket."""
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes | memoryview) -> Path:
-    """Writes a file so that a reader sees either all of it or what was there before.
+def write_whole(path: str | os.PathLike[str], data: bytes | memoryview, *, follow: bool = False) -> Path:
+    """Writes a file so that a reader sees either all of it or what was there before; `follow` as in `write_aside`.
 
     Raises:
         OSError: the folder does not exist or cannot be written to.
     """
-    return write_aside(path, lambda aside: aside.write_bytes(data))
+    return write_aside(path, lambda aside: aside.write_bytes(data), follow=follow)
 
 
-def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object]) -> Path:
+def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object], *, follow: bool = False) -> Path:
     """Lets `write` fill a new file beside `path`, then renames it to `path`.
 
-    The new file keeps the ending of `path`, since many libraries choose a format by it. What a link leads to is
-    replaced, not the link; what is no file, such as /dev/stdout, cannot be replaced and is written to.
+    The new file keeps the ending of `path`, since many libraries choose a format by it.
+
+    Args:
+        path: of the file.
+        write: fills the file at the path that it is given.
+        follow: where the user named the file: what a link leads to is replaced, not the link, and what is no file,
+            such as /dev/stdout, is written to. Else a link itself is replaced, since the folder may be someone else's
+            and its links may lead anywhere.
 
     Raises:
         OSError: the folder does not exist or cannot be written to.
     """
     asked = Path(path)
-    target = Path(os.path.realpath(asked))
-    if target.exists() and not target.is_file() and not target.is_dir():
+    target = Path(os.path.realpath(asked)) if follow else asked
+    if follow and target.exists() and not target.is_file() and not target.is_dir():
         write(asked)
         return asked
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=target.suffix)

@@ -64,7 +64,7 @@ def plot(
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     if part != ALL and ("." in what or what == "transactions"):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part))
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part), follow=out is not None)
 
 
 def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:

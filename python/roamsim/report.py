@@ -189,13 +189,13 @@ class Report:
             )
         )
 
-    def write(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the page (complete or not at all) and returns its path.
+    def write(self, path: str | os.PathLike[str], *, follow: bool = False) -> Path:
+        """Writes the page (complete or not at all) and returns its path; `follow` as in `files.write_aside`.
 
         Raises:
             OSError: the file cannot be written.
         """
-        return write_whole(path, self.html().encode())
+        return write_whole(path, self.html().encode(), follow=follow)
 
     def _captioned(self, attributes: str, caption: str, body: str, folded: bool) -> None:
         """Adds a figure under its caption; folded, it comes out of the caption."""

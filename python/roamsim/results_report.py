@@ -150,7 +150,7 @@ def report(
             page.table(summary, f"{table}: {_MEANS}")
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
-    return page.write(target)
+    return page.write(target, follow=out is not None)
 
 
 def _unfinished(results: Results) -> dict[str, str]:
@@ -184,7 +184,7 @@ def _study_report(
 
     definition = of_folder(held, folder, own).folder
     outcome = study.run(definition, level="quick" if held.level == "quick" else "full", seed=held.seed, out=folder)
-    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes())
+    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes(), follow=True)
 
 
 def _metric(page: Report, results: Results, table: str, column: str) -> None:

@@ -207,6 +207,10 @@ def writing(folder: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    parts = folder / "parts"
+    if parts.is_symlink():
+        # What is damaged there is renamed, and what is left over is removed: elsewhere that is not ours to do.
+        raise UsageError(f"{os.fspath(parts)!r} is a link; parts of results lie in their own folder only")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / ".lock")
