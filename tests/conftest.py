@@ -10,8 +10,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import small_study
@@ -64,6 +65,29 @@ def environment() -> dict[str, str]:
     """The environment of a command: this Python's programs first, no colours, a fixed width."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "120", "TERM": "dumb"}
+
+
+_begun: list[subprocess.Popen[str]] = []
+
+
+def begin(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+    """Starts the command with a pipe for stderr and goes on; when the test is over, it is killed if it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "roamsim", *map(str, arguments)],
+        **{"env": environment(), "stderr": subprocess.PIPE, "text": True} | options,
+    )
+    _begun.append(process)
+    return process
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    """Kills what `begin` started, however the test ended."""
+    yield
+    for process in _begun:
+        process.kill()
+        process.wait()
+    _begun.clear()
 
 
 @pytest.fixture

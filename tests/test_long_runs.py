@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import roamsim
+from conftest import begin
 from roamsim import _roamsim
 
 Command = Any
@@ -105,8 +106,7 @@ def test_the_limit_is_that_of_the_process(tmp_path: Path, default_limit: None) -
 def test_an_interrupted_run_ends_at_once_and_leaves_the_earlier_capture(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(FLOOD.replace("1Tb/s", "10Mb/s").replace("50ms", "1000000s"))
     (tmp_path / "run.pcapng").write_bytes(b"earlier")
-    command = [sys.executable, "-m", "roamsim", "run", "long.toml", "--pcap", "run.pcapng"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+    process = begin("run", "long.toml", "--pcap", "run.pcapng", cwd=tmp_path)
     aside: list[Path] = []
     while not aside:
         time.sleep(0.05)

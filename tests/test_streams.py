@@ -10,9 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SCENARIO, Command, environment
-
-ROAMSIM = [sys.executable, "-m", "roamsim"]
+from conftest import SCENARIO, Command, begin, environment
 
 
 def shell(line: str, folder: Path, **more: str) -> subprocess.CompletedProcess[bytes]:
@@ -96,17 +94,18 @@ def test_ctrl_c_while_modules_load(roamsim: Command, scenario: Path, module: str
 def test_ctrl_c_in_a_question(roamsim: Command, scenario: Path) -> None:
     roamsim("run", scenario, "--parquet", "out")
     endless = "select count(*) as n from range(100000000000) t(a), range(1000) s(b) where a * b % 7 = 3"
-    process = subprocess.Popen(
-        [*ROAMSIM, "query", "out", endless], stderr=subprocess.PIPE, cwd=scenario.parent,
-        env=environment() | {"TMPDIR": str(scenario.parent)},
-    )  # fmt: skip
+    process = begin(
+        "query", "out", endless, cwd=scenario.parent, env=environment() | {"TMPDIR": str(scenario.parent)}
+    )
+    until_s = time.monotonic() + 60
     while not list(scenario.parent.glob("roamsim-*/links.parquet")):
         assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until_s, "the question was not begun"
         time.sleep(0.05)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (130, b"roamsim: interrupted\n")
+    assert (process.returncode, said) == (130, "roamsim: interrupted\n")
     assert not list(scenario.parent.glob("roamsim-*"))
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, environment
+from conftest import SCENARIO, Command, begin
 from filelock import FileLock
 from polars.testing import assert_frame_equal
 from roamsim.parts import Parts
@@ -100,11 +99,11 @@ def start(scenario: Path, *more: str) -> subprocess.Popen[str]:
     """Starts a sweep that takes a while, and returns when some of its parts are there."""
     long = SCENARIO.replace('duration = "10s"', 'duration = "2000s"').replace('stop = "8s"', 'stop = "1990s"')
     scenario.write_text(long)
-    command = [
-        sys.executable, "-m", "roamsim", "sweep", str(scenario), "--vary", f"{LOSS}=0.01:0.2:0.01",
-        "--replications", "40", "--jobs", "2", "--out", str(scenario.parent / "out"), *more,
-    ]  # fmt: skip
-    process = subprocess.Popen(command, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    process = begin(
+        "sweep", scenario, "--vary", f"{LOSS}=0.01:0.2:0.01",
+        "--replications", "40", "--jobs", "2", "--out", scenario.parent / "out", *more,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
     folder = scenario.parent / "out" / "parts"
     deadline = time.monotonic() + 60
     while not list(folder.glob("[!.]*.zip")):

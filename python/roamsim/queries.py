@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,6 @@ from roamsim.manifests import study_manifest
 from roamsim.store import open_results, write_tables
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     import duckdb
 
 #: Statements that only read; PIVOT is one of several parts.
@@ -28,9 +25,8 @@ READING = ("SELECT", "MULTI")
 #: DuckDB's types that a frame has no column for; they become text.
 _TEXT_ONLY = re.compile(r"INTERVAL|BLOB|BIT\b|BITSTRING|UNION|VARIANT|BIGNUM|GEOMETRY|WITH TIME ZONE\[|^TIME WITH")
 
-
-#: The table that an answer is put into.
-_ANSWER = "roamsim_answer"
+#: The table that an answer is put into, in a schema of its own, which `show tables` does not tell.
+_ANSWER = "roamsim.answer"
 
 
 def query(
@@ -61,6 +57,9 @@ def query(
         for name in tables:
             path = _text(str(Path(aside) / f"{name}.parquet"))
             connection.execute(f"create view {_name(name)} as select * from read_parquet({path})")
+        connection.execute("create schema roamsim")
+        # What does not fit into memory goes there too, and not into the user's folder.
+        connection.execute(f"set temp_directory = {_text(str(Path(aside) / '.spilled'))}")
         # Whoever wrote the folder may have chosen names, and whoever gave the question its text: neither may reach a
         # file or the network.
         connection.execute(f"set allowed_directories = [{_text(aside)}]")
@@ -85,9 +84,15 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], pol
     with ThreadPoolExecutor(1) as other:
         answer = other.submit(work)
         try:
+            # Polars has signals handled so that the system resumes a wait without an end: Ctrl-C would go unheard.
+            while not answer.done():
+                wait([answer], timeout=0.05)
             return answer.result()
         except KeyboardInterrupt:
-            connection.interrupt()
+            # Between two statements nobody hears it: say it until somebody does.
+            while not answer.done():
+                connection.interrupt()
+                wait([answer], timeout=0.05)
             raise
 
 
