@@ -24,6 +24,7 @@ import pytest
 import roamsim
 from conftest import ROOT, environment
 from markdown_it import MarkdownIt
+from roamsim import study
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("studies/**/README.md"))]
 
@@ -138,6 +139,19 @@ def test_a_path_that_does_not_exist_is_found() -> None:
 
 def test_the_readme_has_examples_to_run() -> None:
     assert len(list(blocks(ROOT / "README.md"))) >= 2
+
+
+def test_the_readme_counts_what_the_studies_have() -> None:
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| [`")]
+    for name in study.available():
+        row = next(row for row in rows if f"`{name}`" in row)
+        found = study.load(name)
+        there = {
+            "statements": found.statements, "figures": found.figures, "message-sequence charts": found.sequences
+        }  # fmt: skip
+        for count, what in re.findall(r"(\d+) (?:published )?(statements|figures|message-sequence charts)", row):
+            assert int(count) == len(there[what]), f"{name}: {count} {what}"
+        assert "statements" in row
 
 
 def test_blocks_are_found_and_left_out(tmp_path: Path) -> None:
