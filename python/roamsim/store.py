@@ -222,9 +222,10 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
     try:
-        # What a killed process left half-written, or whole and not yet in its place.
-        for left in (*folder.glob(".tmp-*"), *folder.glob("parts/.tmp-*")):
-            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        # What a killed process left half-written, or whole and not yet in its place; in other folders it is not ours.
+        if parts.is_dir() or any((folder / name).is_file() for name in (MANIFEST, f"{NEW}/{MANIFEST}")):
+            for left in (*folder.glob(".tmp-*"), *parts.glob(".tmp-*")):
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
         _settle(folder)
         yield
     finally:
