@@ -264,7 +264,7 @@ impl World {
     /// A flow's sink reads at a pace of its own from now on.
     pub fn add_reader(&mut self, flow: u32, reader: Reader) {
         let flow = &mut self.flows[flow as usize];
-        // The other transports have no window that a reader could close.
+        // Over the others whatever arrives is taken at once: UDP has no window, SCTP's is not modelled for readers.
         if let SocketId::Tcp(number) = flow.association.sink {
             flow.reader = Some(reader);
             self.tcp[number as usize].connection.set_reading(false);

@@ -122,8 +122,7 @@ pub struct Tcp {
     /// (RFC 3465), 1 or 2. Default: 1 (RFC 5681 section 3.1, equation 2). With 2 slow start doubles the window in a round
     /// trip of delayed acknowledgements too; after a timeout it is 1 all the same (RFC 3465 section 2.3).
     pub byte_counting_limit: u32,
-    /// The thresholds of the variant `vegas`, which the others pass over, so that variants can be
-    /// compared in one scenario. Left out: its defaults.
+    /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
     pub vegas: Option<Vegas>,
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.

@@ -187,7 +187,7 @@ impl Receiver {
     #[cold]
     pub(super) fn answer_refused(&mut self, now: Time, segment: &Segment, config: &Config) {
         if segment.sequence_length() == 0 || segment.flags.intersects(Flags::SYN | Flags::RST) {
-            if now.since(self.challenges_since) >= config.challenge_ack_interval {
+            if self.challenges == 0 || now.since(self.challenges_since) >= config.challenge_ack_interval {
                 (self.challenges_since, self.challenges) = (now, 0);
             }
             if self.challenges >= config.challenge_ack_limit {
