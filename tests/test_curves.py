@@ -203,7 +203,7 @@ def test_a_part_of_the_time_carries_the_values_that_hold() -> None:
         Part(start_s=2.0, end_s=1.0)
     with pytest.raises(roamsim.UsageError, match="between these times"):
         segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(start_s=5.0))
-    with pytest.raises(roamsim.UsageError, match="nothing was recorded of a flow 'g'; there are flow f"):
+    with pytest.raises(roamsim.UsageError, match="nothing was recorded of 'g'; there are the flow 'f'"):
         segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(flow="g"))
 
 

@@ -109,7 +109,7 @@ def test_packets_say_what_they_carry(rules: str) -> None:
 
 def test_settings_of_fast_recovery_and_of_sacks_are_checked() -> None:
     def run(**settings: object) -> None:
-        package.run(SCENARIO, set={"flow.ftp.transport": {"protocol": "sctp", **settings}, "scenario.duration": "2s"})
+        package.run(SCENARIO, set={"flow.ftp.transport": {"protocol": "sctp", **settings}, "scenario.duration": "3s"})
 
     run(fast_retransmit_in_recovery=True, max_gap_ack_blocks=1)
     with pytest.raises(package.ScenarioError, match="RFC 2960 knows no fast recovery"):

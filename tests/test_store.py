@@ -183,13 +183,13 @@ def test_a_part_that_is_not_whole_is_said_set_aside_and_made_again(
         ):
             assert f"{part.name} is damaged" in roamsim(*question, code=2).stderr
     done = roamsim(*command)
-    assert ("is set aside as 000001.damaged" in done.stderr) is not lost
+    assert (f"is set aside as {part.stem}.damaged" in done.stderr) is not lost
     assert package.open_results(tmp_path / "out").flows.equals(before)
     assert before.height == 8
     if not lost:
         # A narrower sweep makes what was lost of other points, too.
         damage(next((tmp_path / "out" / "parts").glob("*.zip")))
-        roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", "--out", "out")
+        roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", "--replications", "4", "--out", "out")
         assert package.open_results(tmp_path / "out").flows.equals(before)
     roamsim("report", "out")
 
@@ -390,7 +390,8 @@ def test_results_of_another_build_are_made_again(scenario: Path, tmp_path: Path)
     manifest = json.loads((out / "manifest.json").read_text())
     manifest["build"] = manifest["points"][0]["fingerprint"] = "0"
     (out / "manifest.json").write_text(json.dumps(manifest))
-    runs = Parts(out).rows("flows").drop("key", "replication").to_dict(as_series=False)
+    frame = Parts(out).rows("flows").drop("key", "replication")
+    runs = {name: frame[name].to_numpy() for name in frame.columns}
     shutil.rmtree(out / "parts")
     Parts(out).add([(run_key("0", 1), 0, {"flows": runs})])
     assert package.open_results(out).flows.height == 1

@@ -14,7 +14,6 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -276,8 +275,6 @@ def exact_value(value: Any) -> str:
         return "–" if math.isnan(value) else repr(value)
     if isinstance(value, list | tuple):
         return ", ".join(exact_value(v) for v in value)
-    if isinstance(value, date | datetime):
-        return value.isoformat()
     return "–" if value is None else str(value)
 
 
