@@ -94,6 +94,7 @@ pub(crate) fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice;
 
     #[test]
     fn a_long_line_is_cut_around_its_place() {
@@ -114,12 +115,12 @@ mod tests {
     #[test]
     fn lines_of_no_great_length_stay_whole() {
         let text = format!("{}\n\n{}", "µ".repeat(120), "x".repeat(121));
-        let excerpt = Excerpt::new(&text, &[text.len()..text.len()]);
+        let excerpt = Excerpt::new(&text, slice::from_ref(&(text.len()..text.len())));
         assert_eq!(excerpt.text.lines().next(), Some("µ".repeat(120).as_str()));
         // The place is the end of the text: the 40 letters before it are left.
         assert_eq!(excerpt.text.lines().last(), Some(format!("…{}", "x".repeat(40)).as_str()));
         assert_eq!(excerpt.spans, [Some(excerpt.text.len()..excerpt.text.len())]);
-        assert_eq!(Excerpt::new("", &[0..0]).text, "");
+        assert_eq!(Excerpt::new("", slice::from_ref(&(0..0))).text, "");
     }
 
     #[test]
