@@ -179,5 +179,5 @@ def test_every_example_runs(file: Path) -> None:
     # its flows do not begin.
     scenario = roamsim.load(file)
     warm_up = any(access.get("warm_up", "0s") != "0s" for access in json.loads(scenario.canonical).get("dect", []))
-    duration_s = scenario.duration_s if warm_up else min(scenario.duration_s, 20.0)
+    duration_s = scenario.duration_s if warm_up else min(scenario.duration_s, 60.0)
     assert roamsim.run(scenario, set={"scenario.duration": f"{duration_s:g}s"}).events > 0
