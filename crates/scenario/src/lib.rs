@@ -1,5 +1,6 @@
 //! The declarative scenario: reading, validating, building a world from it, running it.
 
+pub mod access;
 mod build;
 mod decode;
 mod diagnostics;

@@ -1,10 +1,10 @@
 //! Where flows meet with nothing random on their way: there the phases of their packets, and not chance, decide whose
 //! packets a full queue drops (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
+use crate::access::wire::model::{Link, LossModel};
 use crate::build;
 use crate::model::application::Application;
 use crate::model::flow::Flow;
-use crate::model::link::{Link, LossModel};
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
 use crate::model::transport::Transport;

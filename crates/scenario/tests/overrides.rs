@@ -1,8 +1,9 @@
 //! `--set PATH=VALUE`: what can be set, and that it is set.
 
 use roamsim_engine::{Span, Time};
+use roamsim_scenario::access::queue::Queue;
+use roamsim_scenario::access::wire::model::LossModel;
 use roamsim_scenario::model::distribution::TimeDistribution;
-use roamsim_scenario::model::link::{LossModel, Queue};
 use roamsim_scenario::model::transport::{TcpVariant, Transport};
 use roamsim_scenario::{Diagnostics, Format, Scenario};
 

@@ -1,13 +1,7 @@
-//! Links: their places in the topology, and the machines of wires and wireless LANs.
+//! Links: their places in the topology.
 
-use super::{Builder, NewLink, NewMachine, escaped};
-use crate::model::link::{Link as LinkModel, LossModel as Losses, Queue, Transitions as Moves};
-use crate::model::wifi::{Preamble as PreambleModel, Wifi};
-use roamsim_network::flow::Flow;
-use roamsim_network::link::loss::{Loss, LossModel, Transitions};
-use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
-use roamsim_network::link::wired::{Outage, Wire, WireConfig};
-use roamsim_network::link::{AnyLink, Attachment, QueueLimit};
+use super::{Builder, NewLink, NewMachine};
+use roamsim_network::link::Attachment;
 use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
 use roamsim_protocols::Address;
 
@@ -53,44 +47,6 @@ impl<'a> Builder<'a> {
         }
         links
     }
-
-    /// The direction of a point-to-point link that starts from one of its ends.
-    pub(super) fn wire(&self, model: &LinkModel, from: usize, flows: &[Flow]) -> AnyLink {
-        let sender = &model.between[from];
-        let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
-        let loss = loss.map(|loss| {
-            Loss::new(loss_model(&loss.model, flows), loss.start, |purpose| {
-                self.stream("link", &model.name, &[&escaped(sender), purpose])
-            })
-        });
-        let config = WireConfig {
-            rate_bps: model.rate_bps,
-            delay: model.delay,
-            queue: queue_limit(model.queue),
-            mtu_bytes: model.mtu_bytes as u32,
-            outages: model
-                .outages
-                .iter()
-                .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
-                .collect(),
-        };
-        AnyLink::Wire(Wire::new(config, loss))
-    }
-
-    pub(super) fn wifi(&self, model: &Wifi) -> AnyLink {
-        let config = CellConfig {
-            rate_bps: model.rate_bps,
-            basic_rate_bps: model.acknowledgement_rate_bps(),
-            preamble: match model.preamble {
-                PreambleModel::Long => Preamble::Long,
-                PreambleModel::Short => Preamble::Short,
-            },
-            cw_min: model.cw_min,
-            queue: queue_limit(model.queue),
-            mtu_bytes: model.mtu_bytes as u32,
-        };
-        AnyLink::Wifi(Box::new(Cell::new(config, |purpose| self.stream("wifi", &model.name, &[purpose]))))
-    }
 }
 
 /// Gives a link that is one machine for both its ends a place in the topology.
@@ -111,37 +67,4 @@ fn shared(
             name: name.to_owned(),
         })
     })
-}
-
-pub(super) fn queue_limit(queue: Queue) -> QueueLimit {
-    match queue {
-        Queue::Packets(packets) => QueueLimit::Packets(packets),
-        Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
-    }
-}
-
-fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
-    match *model {
-        Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
-        Losses::List { ref segments, ref flow } => {
-            let mut segments = segments.clone();
-            segments.sort_unstable();
-            // Validation refuses the name of no flow.
-            let flow = flow.as_ref().and_then(|name| flows.iter().find(|flow| flow.name == *name));
-            LossModel::List { segments, association: flow.map(|flow| flow.association) }
-        }
-        Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {
-            transitions: match transitions {
-                Moves::PerPacket { good_to_bad, bad_to_good } => {
-                    Transitions::PerPacket { good_to_bad, bad_to_good }
-                }
-                Moves::PerTime { mean_good, mean_bad } => Transitions::PerTime {
-                    mean_good_s: mean_good.as_secs_f64(),
-                    mean_bad_s: mean_bad.as_secs_f64(),
-                },
-            },
-            loss_good,
-            loss_bad,
-        },
-    }
 }

@@ -3,28 +3,28 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
-mod cells;
-mod dect;
 mod distribution;
 mod flows;
+mod handovers;
 mod links;
 mod mobile_ip;
+mod motion;
 mod path;
 mod sctp;
 mod signalling;
 mod tcp;
 
-pub(crate) use self::cells::{radius_m, trajectory};
-pub(crate) use self::dect::first_frame;
+pub(crate) use self::motion::trajectory;
 pub(crate) use self::tcp::variant;
 
 use self::distribution::time_distribution;
-use crate::model::cell::Cell as CellModel;
-use crate::model::dect::Dect;
+use crate::access::cell::model::Cell as CellModel;
+use crate::access::dect::build as dect;
+use crate::access::dect::model::Dect;
+use crate::access::wifi::model::Wifi;
+use crate::access::wire::model::Link as LinkModel;
 use crate::model::distribution::TimeDistribution;
-use crate::model::link::Link as LinkModel;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
-use crate::model::wifi::Wifi;
 use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
@@ -35,7 +35,7 @@ use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 use std::io;
 
-struct Builder<'a> {
+pub(crate) struct Builder<'a> {
     scenario: &'a Scenario,
     seed: u64,
     replication: u64,
@@ -141,7 +141,7 @@ enum NewMachine<'a> {
 impl Builder<'_> {
     /// The random stream of a purpose. Names of the scenario are escaped as in RFC 6901, so that no two purposes
     /// share a stream.
-    fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
+    pub(crate) fn stream(&self, kind: &str, name: &str, purpose: &[&str]) -> Stream {
         let mut path = format!("{kind} {}", escaped(name));
         for part in purpose {
             path.push('/');
@@ -161,12 +161,12 @@ impl Builder<'_> {
         stop.map_or(end, |stop| stop.min(end))
     }
 
-    fn node(&self, name: &str) -> NodeId {
+    pub(crate) fn node(&self, name: &str) -> NodeId {
         self.nodes[name]
     }
 }
 
 /// A name without slashes.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -4,13 +4,12 @@
 //! These types are also the grammar: a field is a key, its doc comment is what `roamsim schema` prints, and its
 //! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the variant
 //! (see `decode`).
+//!
+//! Those of access technologies lie in the folders of [`crate::access`].
 
 pub mod application;
-pub mod cell;
-pub mod dect;
 pub mod distribution;
 pub mod flow;
-pub mod link;
 pub mod mobile_ip;
 pub mod motion;
 pub mod node;
@@ -18,4 +17,3 @@ pub mod scenario;
 pub mod sctp;
 pub mod signalling;
 pub mod transport;
-pub mod wifi;

@@ -4,15 +4,15 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cell::Cell;
-use super::dect::Dect;
 use super::flow::Flow;
-use super::link::Link;
 use super::mobile_ip::MobileIp;
 use super::motion::Area;
 use super::node::Node;
 use super::signalling::Signalling;
-use super::wifi::Wifi;
+use crate::access::cell::model::Cell;
+use crate::access::dect::model::Dect;
+use crate::access::wifi::model::Wifi;
+use crate::access::wire::model::Link;
 use crate::units;
 
 /// A scenario: nodes, the links between them, and who sends what to whom.

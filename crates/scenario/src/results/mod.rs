@@ -1,6 +1,5 @@
 //! The result tables of a run, one file a table.
 
-mod dect;
 mod drops;
 mod flows;
 mod handovers;
@@ -8,11 +7,12 @@ mod links;
 mod messages;
 mod mobile_ip;
 mod packets;
-mod samples;
+pub(crate) mod samples;
 mod segments;
 mod signalling;
 mod transactions;
 
+use crate::access::dect::results as dect;
 use crate::run::Trace;
 use crate::table::Table;
 use roamsim_engine::Time;

@@ -1,18 +1,18 @@
 //! `samples`: time series, in order of recording, and those of DECT accesses in their places among them.
 
-use super::dect;
+use crate::access::dect::results as dect;
 use crate::table::{Table, float, text};
 use roamsim_network::World;
 use roamsim_network::recorder::{Recorder, Series};
 use roamsim_network::subject::Named;
 
 /// A value of a time series.
-pub(super) struct Sample<'a> {
-    pub(super) time_s: f64,
-    pub(super) of: Named<'a>,
-    pub(super) quantity: &'static str,
-    pub(super) value: f64,
-    pub(super) unit: &'static str,
+pub(crate) struct Sample<'a> {
+    pub(crate) time_s: f64,
+    pub(crate) of: Named<'a>,
+    pub(crate) quantity: &'static str,
+    pub(crate) value: f64,
+    pub(crate) unit: &'static str,
 }
 
 pub(super) fn table(world: &World, recorder: &Recorder) -> Table {

@@ -2,25 +2,23 @@
 //! contradict each other, destinations without a route. All problems are reported.
 
 mod application;
-mod cell;
-mod dect;
-mod link;
 mod mobile_ip;
 mod motion;
-mod names;
+pub(crate) mod names;
 mod reader;
 mod sctp;
 mod signalling;
+mod station;
 mod topology;
 mod transport;
 mod unused;
-mod wifi;
 
 use roamsim_engine::{Span, Time};
 
 use self::names::Names;
 use self::topology::Topology;
 use crate::Scenario;
+use crate::access::{cell, dect, wifi, wire};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
@@ -31,11 +29,12 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     let mut report = Report { root, problems };
     let names = Names::check(scenario, &mut report);
     check_general(scenario, &mut report);
-    link::check(scenario, &names, &mut report);
-    wifi::check(scenario, &names, &mut report);
-    dect::check(scenario, &names, &mut report);
+    wire::check::check(scenario, &names, &mut report);
+    wifi::check::check(scenario, &names, &mut report);
+    dect::check::check(scenario, &names, &mut report);
     let trajectories = motion::check(scenario, &mut report);
-    cell::check(scenario, &names, &trajectories, &mut report);
+    cell::check::check(scenario, &names, &trajectories, &mut report);
+    station::check(scenario, &mut report);
     let topology = Topology::new(scenario, &names);
     mobile_ip::check(scenario, &names, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
@@ -56,21 +55,21 @@ fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
 
 /// A step from the root of the tree to the value that a problem is about.
 #[derive(Clone, Copy)]
-enum Step {
+pub(crate) enum Step {
     Key(&'static str),
     At(usize),
 }
-use Step::{At, Key};
+pub(crate) use Step::{At, Key};
 
 /// Where problems go, and where they find their places.
-struct Report<'a> {
+pub(crate) struct Report<'a> {
     root: &'a Node,
     problems: &'a mut Problems,
 }
 
 impl Report<'_> {
     /// Reports a problem with the value that the steps lead to.
-    fn add(&mut self, steps: &[Step], message: impl Into<String>, help: impl Into<String>) {
+    pub(crate) fn add(&mut self, steps: &[Step], message: impl Into<String>, help: impl Into<String>) {
         if self.problems.full() {
             return self.problems.leave_out();
         }
@@ -79,7 +78,7 @@ impl Report<'_> {
     }
 
     /// Reports a problem that is about a second place as well.
-    fn add_related(
+    pub(crate) fn add_related(
         &mut self,
         steps: &[Step],
         message: impl Into<String>,
@@ -96,7 +95,7 @@ impl Report<'_> {
     }
 
     /// Whether the scenario itself sets the value.
-    fn is_set(&self, steps: &[Step]) -> bool {
+    pub(crate) fn is_set(&self, steps: &[Step]) -> bool {
         let mut node = self.root;
         steps.iter().all(|step| match child(node, *step) {
             Some(inner) => {
@@ -142,7 +141,7 @@ fn locate<'a>(root: &'a Node, steps: &[Step]) -> (&'a Node, String) {
 }
 
 /// `steps` with one or two keys behind them.
-fn join<const N: usize>(steps: &[Step], keys: [&'static str; N]) -> Vec<Step> {
+pub(crate) fn join<const N: usize>(steps: &[Step], keys: [&'static str; N]) -> Vec<Step> {
     steps.iter().copied().chain(keys.map(Key)).collect()
 }
 
@@ -181,7 +180,7 @@ fn check_times(
 }
 
 /// Checks that what starts at the time that the steps lead to does so before the run ends.
-fn check_start(steps: &[Step], start: Time, scenario: &Scenario, report: &mut Report<'_>) {
+pub(crate) fn check_start(steps: &[Step], start: Time, scenario: &Scenario, report: &mut Report<'_>) {
     check_latest_start(steps, start.since(Time::ZERO), true, scenario, report);
 }
 

@@ -10,7 +10,7 @@ use crate::suggest::{alternatives, nearest};
 const MAX_NAME_BYTES: usize = 253;
 
 /// The nodes by name.
-pub(super) struct Names<'a> {
+pub(crate) struct Names<'a> {
     nodes: BTreeMap<&'a str, usize>,
     in_order: Vec<&'a str>,
 }
@@ -80,13 +80,13 @@ impl<'a> Names<'a> {
 }
 
 /// Names in their order, each once: those that stand there twice are refused anyway.
-pub(super) fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Reports a name, at `steps`, that none of `all` has. `what` is the word of their section.
-pub(super) fn report_unknown<'a>(
+pub(crate) fn report_unknown<'a>(
     what: &str,
     name: &str,
     all: impl ExactSizeIterator<Item = &'a str> + Clone,

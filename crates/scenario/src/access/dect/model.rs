@@ -8,7 +8,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::link::default_mtu_bytes;
+use crate::access::mtu::default_mtu_bytes;
 use crate::units;
 
 /// A `[[dect]]`: the access of one mobile terminal with a multibearer data connection to its gateway.

@@ -3,13 +3,14 @@
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::{Trajectory, ever_within};
 
-use super::link::{MAX_MTU_BYTES, check_mtu, check_queue};
-use super::names::Names;
-use super::{At, Key, Report, Step, check_start, join};
-use crate::model::cell::{Cell, Coverage, ErrorTable};
-use crate::model::node::PrimaryChange;
+use super::build::radius_m;
+use super::model::{Cell, Coverage, ErrorTable};
+use crate::Scenario;
+use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
+use crate::access::queue::check_queue;
 use crate::units::length_text;
-use crate::{Scenario, build};
+use crate::validate::names::Names;
+use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// Beacons at a shorter period are more events than packets.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
@@ -17,7 +18,7 @@ const SHORTEST_PERIOD: Span = Span::from_ms(1);
 /// A larger exponent is no law of nature, and its powers are zero.
 const LARGEST_EXPONENT: f64 = 100.0;
 
-pub(super) fn check(
+pub(crate) fn check(
     scenario: &Scenario,
     names: &Names<'_>,
     trajectories: &[Option<Trajectory>],
@@ -54,56 +55,6 @@ pub(super) fn check(
         if check_coverage(&at, &cell.coverage, report) {
             check_reach(&at, cell, scenario, names, trajectories, report);
         }
-    }
-    for (i, node) in scenario.nodes.iter().enumerate() {
-        let station = scenario.cells.iter().any(|cell| cell.stations.contains(&node.name));
-        let base = scenario.cells.iter().any(|cell| cell.base_station == node.name);
-        if node.motion.is_some() && !station && !base {
-            let message =
-                format!("\"{}\" moves, but it is in no cell: nothing depends on its place", node.name);
-            let help = "name it in the `stations` of a [[cell]], or leave `motion` out";
-            report.add(&[Key("node"), At(i), Key("motion")], message, help);
-        }
-        let follows = node.multihomed && scenario.has_followed_addresses(&node.name);
-        let at = [Key("node"), At(i)];
-        if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
-            let message = match station {
-                false => format!("\"{}\" is a station of no cell, and changes none", node.name),
-                true => format!("\"{}\" keeps an address in each cell, and changes none", node.name),
-            };
-            report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");
-        } else if node.hysteresis_m > 0.0 && follows && node.change_primary_at != PrimaryChange::Nearer {
-            let message = format!("\"{}\" changes its primary address whatever the distances", node.name);
-            let help = "leave `hysteresis` out, or write change_primary_at = \"nearer\"";
-            report.add(&join(&at, ["hysteresis"]), message, help);
-        }
-        let steps = join(&at, ["change_primary_at"]);
-        if report.is_set(&steps) {
-            check_primary_change(&steps, &node.name, station && follows, scenario, report);
-        }
-    }
-}
-
-/// Checks that a rule for the primary address, at `steps`, has something to decide.
-fn check_primary_change(
-    steps: &[Step],
-    name: &str,
-    follows: bool,
-    scenario: &Scenario,
-    report: &mut Report<'_>,
-) {
-    let cells = scenario.cells.iter().filter(|cell| cell.stations.iter().any(|station| station == name));
-    if !follows {
-        let message = format!(
-            "\"{name}\" is no multihomed station with an SCTP association that follows its addresses"
-        );
-        let help =
-            "leave it out, or write `multihomed = true` here and `dynamic_addresses = true` in the transport";
-        report.add(steps, message, help);
-    } else if cells.count() < 2 {
-        let message =
-            format!("\"{name}\" is a station of one cell, and prefers its address there while it hears it");
-        report.add(steps, message, "leave it out, or put the node into a second cell");
     }
 }
 
@@ -211,7 +162,7 @@ fn check_reach(
     let stations: Option<Vec<_>> = cell.stations.iter().map(|name| trajectory(name)).collect();
     // What is wrong with a station was reported.
     let Some(stations) = stations.filter(|stations| !stations.is_empty()) else { return };
-    let radius_m = build::radius_m(&cell.coverage);
+    let radius_m = radius_m(&cell.coverage);
     let end = Time::ZERO + scenario.general.duration;
     if !stations.iter().any(|station| ever_within(station, base_station, radius_m, end)) {
         let message = format!("nobody ever comes into this cell: it reaches {}", length_text(radius_m));

@@ -1,16 +1,17 @@
 //! Wi-Fi cells.
 
-use super::link::{check_mtu, check_queue};
-use super::names::Names;
-use super::{At, Key, Report, Step, join};
+use super::model::{Preamble, Wifi};
 use crate::Scenario;
-use crate::model::wifi::{Preamble, Wifi};
+use crate::access::mtu::check_mtu;
+use crate::access::queue::check_queue;
 use crate::units::rate_text;
+use crate::validate::names::Names;
+use crate::validate::{At, Key, Report, Step, join};
 
 /// IEEE 802.11-2007 section 7.1.2: an MSDU has 2304 bytes at most, of which LLC and SNAP take 8.
 const MAX_MTU_BYTES: u64 = 2296;
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
+pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
     for (i, cell) in scenario.wifi.iter().enumerate() {
         let at = [Key("wifi"), At(i)];
         names.resolve(&cell.access_point, &join(&at, ["access_point"]), report);

@@ -2,8 +2,10 @@
 
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
+use crate::access::mtu::default_mtu_bytes;
+use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
 use crate::schema::first_variant_is_default;
 use crate::units;
@@ -41,33 +43,8 @@ pub struct Link {
     pub outages: Vec<Outage>,
 }
 
-pub(crate) fn default_mtu_bytes() -> u64 {
-    1500
-}
-
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
     Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
-}
-
-/// The capacity of a drop-tail queue; the packet in service does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename = "one key", rename_all = "snake_case")]
-#[schemars(rename = "Queue")]
-pub enum Queue {
-    /// The most packets that wait.
-    Packets(u32),
-    /// The most bytes of IP packets that wait.
-    Bytes(
-        #[serde(with = "units::size")]
-        #[schemars(with = "units::Size")]
-        u64,
-    ),
-}
-
-impl Default for Queue {
-    fn default() -> Queue {
-        Queue::Packets(100)
-    }
 }
 
 /// When a link is cut.

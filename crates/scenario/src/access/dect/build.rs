@@ -1,6 +1,6 @@
 //! DECT accesses: from the scenario's words to the configuration of MAC and DLC.
 
-use crate::model::dect as model;
+use super::model;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
@@ -17,7 +17,7 @@ use roamsim_network::link::dect::mac::config::{
 use roamsim_network::recorder::Wanted;
 
 /// The machine of an access; `stream(purpose)` gives its random streams, and `wanted` says what it records.
-pub(super) fn access(model: &model::Dect, wanted: Wanted, stream: impl Fn(&str) -> Stream) -> AnyLink {
+pub(crate) fn access(model: &model::Dect, wanted: Wanted, stream: impl Fn(&str) -> Stream) -> AnyLink {
     let (service, ip) = dlc(&model.dlc);
     let config = AccessConfig {
         mac: mac(model),

@@ -2,14 +2,14 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::link::check_mtu;
-use super::names::Names;
-use super::{At, Key, Report, Step, check_start, join};
+use super::build::first_frame;
+use super::model::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
 use crate::Scenario;
-use crate::build::first_frame;
-use crate::model::dect::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
+use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::model::scenario::IpVersion;
 use crate::units;
+use crate::validate::names::Names;
+use crate::validate::{At, Key, Report, Step, check_start, join};
 use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
@@ -23,8 +23,6 @@ const MAX_WINDOW_FRAGMENTS: u32 = 127;
 /// Octets of a fragment, and of the frame checksum.
 const FRAGMENT_BYTES: u64 = 29;
 const CHECKSUM_BYTES: u64 = 2;
-/// Without an MTU from LU2's window: what the length fields of IP are used for.
-const MAX_MTU_BYTES: u64 = 65_535;
 /// Timers and lists beyond this are switched off, and counters of frames do not overflow.
 const MAX_FRAMES: u64 = 1_000_000_000;
 /// Chosen: traffic beyond this fills the memory with calls that are all blocked.
@@ -32,7 +30,7 @@ const MAX_ERLANG: f64 = 100_000.0;
 /// Chosen, as that.
 const MAX_LOAD_FACTOR: f64 = 1000.0;
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
+pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
     for (i, access) in scenario.dect.iter().enumerate() {
         let at = [Key("dect"), At(i)];
         names.resolve(&access.terminal, &join(&at, ["terminal"]), report);

@@ -4,7 +4,8 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::link::{Queue, default_mtu_bytes};
+use crate::access::mtu::default_mtu_bytes;
+use crate::access::queue::Queue;
 use crate::units;
 
 /// A `[[cell]]`: a base station, and the stations that may be in its cell.

@@ -4,19 +4,17 @@ use std::collections::BTreeMap;
 
 use roamsim_engine::{Span, Time};
 
-use super::names::{self, Names};
-use super::{At, Key, Report, Step, check_start, join};
+use super::model::{Link, LossModel, Outage, Transitions};
 use crate::Scenario;
-use crate::model::link::{Link, LossModel, Outage, Queue, Transitions};
-use crate::model::scenario::IpVersion;
-
-/// The largest packet that the length fields of IPv4 and IPv6 are used for here (RFC 791 section 3.1).
-pub(super) const MAX_MTU_BYTES: u64 = 65_535;
+use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
+use crate::access::queue::check_queue;
+use crate::validate::names::{self, Names};
+use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// Shorter stays than the time between packets say nothing that a loss probability does not say.
 const SHORTEST_STAY: Span = Span::from_us(1);
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
+pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
     for (i, link) in scenario.links.iter().enumerate() {
         let at = [Key("link"), At(i)];
         let [a, b] = &link.between;
@@ -41,33 +39,6 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<
         check_losses(&at, link, scenario, report);
         check_outages(&at, &link.outages, scenario, report);
     }
-}
-
-/// Checks that something can wait in a queue.
-pub(super) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
-    if matches!(queue, Queue::Packets(0) | Queue::Bytes(0)) {
-        let help = "give the queue room for one packet or more; the packet in service does not count";
-        report.add(&join(at, ["queue"]), "a queue of zero drops every packet that has to wait", help);
-    }
-}
-
-/// Checks an MTU against what IP demands and what the link can carry.
-pub(super) fn check_mtu(at: &[Step], mtu_bytes: u64, max_bytes: u64, ip: IpVersion, report: &mut Report<'_>) {
-    let min_bytes = ip.minimum_mtu_bytes();
-    if (min_bytes..=max_bytes).contains(&mtu_bytes) {
-        return;
-    }
-    let (version, source) = match ip {
-        IpVersion::Ipv6 => ("IPv6", "RFC 8200 section 5"),
-        IpVersion::Ipv4 => ("IPv4", "RFC 791 section 3.2"),
-    };
-    let message = if mtu_bytes < min_bytes {
-        format!("{version} needs an MTU of {min_bytes} B or more ({source})")
-    } else {
-        format!("the MTU of this link can be {max_bytes} B at most")
-    };
-    let help = format!("write an MTU from \"{min_bytes}B\" to \"{max_bytes}B\"");
-    report.add(&join(at, ["mtu"]), message, help);
 }
 
 fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Report<'_>) {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::link::{Queue, default_mtu_bytes};
+use crate::access::mtu::default_mtu_bytes;
+use crate::access::queue::Queue;
 use crate::units;
 
 /// A `[[wifi]]`: an access point and the station in its cell.

@@ -1,0 +1,5 @@
+//! Abstract radio cells.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;

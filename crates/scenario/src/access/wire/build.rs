@@ -1,0 +1,60 @@
+//! The machine of one direction of a wire.
+
+use super::model::{Link as LinkModel, LossModel as Losses, Transitions as Moves};
+use crate::access::queue::queue_limit;
+use crate::build::{Builder, escaped};
+use roamsim_network::flow::Flow;
+use roamsim_network::link::AnyLink;
+use roamsim_network::link::loss::{Loss, LossModel, Transitions};
+use roamsim_network::link::wired::{Outage, Wire, WireConfig};
+
+impl Builder<'_> {
+    /// The direction of a point-to-point link that starts from one of its ends.
+    pub(crate) fn wire(&self, model: &LinkModel, from: usize, flows: &[Flow]) -> AnyLink {
+        let sender = &model.between[from];
+        let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
+        let loss = loss.map(|loss| {
+            Loss::new(loss_model(&loss.model, flows), loss.start, |purpose| {
+                self.stream("link", &model.name, &[&escaped(sender), purpose])
+            })
+        });
+        let config = WireConfig {
+            rate_bps: model.rate_bps,
+            delay: model.delay,
+            queue: queue_limit(model.queue),
+            mtu_bytes: model.mtu_bytes as u32,
+            outages: model
+                .outages
+                .iter()
+                .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
+                .collect(),
+        };
+        AnyLink::Wire(Wire::new(config, loss))
+    }
+}
+
+fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {
+    match *model {
+        Losses::Bernoulli { probability } => LossModel::Bernoulli { probability },
+        Losses::List { ref segments, ref flow } => {
+            let mut segments = segments.clone();
+            segments.sort_unstable();
+            // Validation refuses the name of no flow.
+            let flow = flow.as_ref().and_then(|name| flows.iter().find(|flow| flow.name == *name));
+            LossModel::List { segments, association: flow.map(|flow| flow.association) }
+        }
+        Losses::GilbertElliott { transitions, loss_good, loss_bad } => LossModel::GilbertElliott {
+            transitions: match transitions {
+                Moves::PerPacket { good_to_bad, bad_to_good } => {
+                    Transitions::PerPacket { good_to_bad, bad_to_good }
+                }
+                Moves::PerTime { mean_good, mean_bad } => Transitions::PerTime {
+                    mean_good_s: mean_good.as_secs_f64(),
+                    mean_bad_s: mean_bad.as_secs_f64(),
+                },
+            },
+            loss_good,
+            loss_bad,
+        },
+    }
+}

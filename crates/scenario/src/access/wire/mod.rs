@@ -1,0 +1,5 @@
+//! Wired point-to-point links.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;

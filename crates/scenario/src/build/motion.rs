@@ -1,0 +1,53 @@
+//! Where nodes are, and how they move.
+
+use super::Builder;
+use crate::files;
+use crate::model::motion::{Motion, Place};
+use crate::model::node::Node;
+use roamsim_network::mobility::{Point, Trajectory};
+
+impl Builder<'_> {
+    /// Where the node of this name is at each time.
+    pub(crate) fn trajectory(&self, name: &str) -> Trajectory {
+        let node = self.scenario.nodes.iter().find(|node| node.name == name);
+        // Validation refuses members of a cell without a place.
+        node.and_then(trajectory).unwrap_or_else(|| Trajectory::fixed(Point::default()))
+    }
+}
+
+/// Where a node is at each time; `None` when the scenario does not say.
+pub(crate) fn trajectory(node: &Node) -> Option<Trajectory> {
+    let place = node.position.map(point);
+    match &node.motion {
+        None => place.map(Trajectory::fixed),
+        Some(Motion::Linear(motion)) => {
+            let stop = (point(motion.to), motion.speed_m_per_s, roamsim_engine::Span::ZERO);
+            Some(Trajectory::waypoints(place?, motion.start, &[stop]))
+        }
+        Some(Motion::BackAndForth(motion)) => Some(Trajectory::back_and_forth(
+            place?,
+            point(motion.to),
+            motion.speed_m_per_s,
+            motion.pause,
+            motion.start,
+        )),
+        Some(Motion::Waypoints(motion)) => {
+            let stops: Vec<_> = motion
+                .points
+                .iter()
+                .map(|stop| (Point::new(stop.x_m, stop.y_m), stop.speed_m_per_s, stop.pause))
+                .collect();
+            Some(Trajectory::waypoints(place?, motion.start, &stops))
+        }
+        Some(Motion::Setdest(file)) => {
+            files::setdest::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
+        }
+        Some(Motion::Bonnmotion(file)) => {
+            files::bonnmotion::parse(file.content.as_deref()?, file.node).ok().map(|walk| walk.trajectory)
+        }
+    }
+}
+
+fn point(place: Place) -> Point {
+    Point::new(place.x_m, place.y_m)
+}
