@@ -4,6 +4,8 @@
 # make lint    formats, lints and types, Rust and Python
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
+# make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
+#              them anew
 # make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
 # make references  run every study in short and in full, and make the results their reference
 # make lock    choose new versions of the Python dependencies
@@ -20,7 +22,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint figures bench validate references lock clean
+.PHONY: help setup demo test fuzz lint figures bench counts new-counts validate references lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -89,6 +91,14 @@ bench: setup
 	cargo bench -p roamsim-scenario --bench dect --locked --quiet -- --noplot
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
+
+counts:
+	$(SAY) 'Counting: the instructions of some runs, against benches/counts.json'
+	@$(PYTHON) -m benches.counts
+
+new-counts:
+	$(SAY) 'Counting: the instructions of some runs, to be kept in benches/counts.json'
+	@$(PYTHON) -m benches.counts --renew
 
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'

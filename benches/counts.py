@@ -1,0 +1,189 @@
+"""Counts the instructions of some runs with callgrind, and holds them against the counts that are kept.
+
+    python -m benches.counts [--only NAME]... [--renew]
+
+Instructions do not depend on what else the machine does, so that a change of a few percent shows. They do depend on
+the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`. A count further
+than 3 % from what is kept is an error, whether it is more or less: less is to be kept as well, by `--renew`, which
+writes the counts of this compiler anew. The processor and the C library hardly count: other variants of the library's
+copying and an allocator without caches move the dumbbell of ten flows by 0.01 %.
+
+Only the run is counted, not the reading of the scenario nor the building of its world (`benches/counts/src/main.rs`).
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.dumbbell import dumbbell
+from peers.document import table
+from peers.simulators import ROOT
+
+KEPT = ROOT / "benches" / "counts.json"
+TOLERANCE = 0.03
+# The function of benches/counts/src/main.rs around the run, however its name is mangled.
+COUNTED = "*counted_run*"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run: a file of benches/scenarios or a dumbbell of so many flows, cut short."""
+
+    name: str
+    duration: str
+    scenario: str | int
+
+
+CASES = [
+    Case("bulk", "60s", "bulk.toml"),
+    Case("dumbbell-10", "3s", 10),
+    Case("dumbbell-1000", "3s", 1000),
+    Case("sctp", "3s", "sctp.toml"),
+    Case("dect", "300s", "dect.toml"),
+    Case("walk", "240s", "walk.toml"),
+]
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a run took, and what it did."""
+
+    instructions: int
+    events: int
+    delivered_bytes: int
+
+
+class FailedError(Exception):
+    """Something could not be built or run."""
+
+
+def run(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """A program's output."""
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise FailedError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def compiler() -> str:
+    """The Rust compiler and what it compiles for: what counts are kept by."""
+    about = dict(line.split(": ", 1) for line in run(["rustc", "-vV"]).splitlines() if ": " in line)
+    return f"rustc {about['release']}, {about['host']}"
+
+
+def build() -> Path:
+    """Builds the program in the profile of Cargo.toml, whatever the environment changes in it; returns its path."""
+    spoils = re.compile(r"CARGO_PROFILE_.*|CARGO_INCREMENTAL|CARGO_ENCODED_RUSTFLAGS|(CARGO_BUILD_)?RUSTFLAGS")
+    environment = {key: value for key, value in os.environ.items() if not spoils.fullmatch(key)}
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "roamsim-counts"]
+    messages = run([*command, "--message-format=json-render-diagnostics"], environment)
+    for line in messages.splitlines():
+        executable = json.loads(line).get("executable")
+        if executable:
+            return Path(executable)
+    raise FailedError("cargo names no program that it built")
+
+
+def count(program: Path, case: Case) -> Count:
+    """Runs a case under callgrind."""
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(case.scenario, int):
+            path = Path(folder) / "dumbbell.json"
+            path.write_text(json.dumps(dumbbell(case.scenario)))
+        else:
+            path = ROOT / "benches" / "scenarios" / case.scenario
+        out = Path(folder) / "callgrind.out"
+        callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
+        told = run([*callgrind, str(program), str(path), f"scenario.duration={case.duration}"])
+        found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
+    if not found or not int(found[1]):
+        raise FailedError(f"{case.name}: callgrind counted nothing; is there a function like {COUNTED}?")
+    return Count(instructions=int(found[1]), **json.loads(told))
+
+
+def read() -> dict[str, dict[str, dict[str, int]]]:
+    """The counts that are kept: by compiler, then by case."""
+    kept: dict[str, dict[str, dict[str, int]]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    return kept
+
+
+def compare(counts: dict[str, Count], kept: dict[str, dict[str, int]]) -> tuple[str, list[str]]:
+    """A table of all counts, and a sentence about each that is not what is kept."""
+    rows, complaints = [], []
+    for name, now in counts.items():
+        before = kept.get(name)
+        if before is None:
+            complaints.append(f"{name}: no count is kept")
+            continue
+        ratio = now.instructions / before["instructions"]
+        rows.append([name, f"{before['instructions']:,}", f"{now.instructions:,}", f"{ratio - 1:+.2%}"])
+        if abs(now.instructions - before["instructions"]) > TOLERANCE * before["instructions"]:
+            more = "more" if ratio > 1 else "fewer"
+            same = (now.events, now.delivered_bytes) == (before["events"], before["delivered_bytes"])
+            work = (
+                "for the same events and octets" if same else f"for {now.events:,} events, not {before['events']:,}"
+            )
+            complaints.append(f"{name}: {abs(ratio - 1):.1%} {more} instructions {work}")
+    return table(["run", "kept", "now", "difference"], rows), complaints
+
+
+def missing_programs() -> list[str]:
+    """What is needed and not there."""
+    return [program for program in ("valgrind", "cargo", "rustc") if shutil.which(program) is None]
+
+
+def left_out(why: str) -> int:
+    """Says why nothing is counted; the exit code, a failure in continuous integration."""
+    required = os.environ.get("ROAMSIM_REQUIRE_TOOLS") == "1"
+    sys.stderr.write(f"{'MISSING' if required else 'LEFT OUT'}: {why}\n")
+    return int(required)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Counts and judges; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=[case.name for case in CASES], help="this run")
+    parser.add_argument("--renew", action="store_true", help="keep these counts for this compiler")
+    arguments = parser.parse_args(words)
+    missing = missing_programs()
+    if missing:
+        return left_out(f"instructions are not counted without {', '.join(missing)}")
+    cases = [case for case in CASES if not arguments.only or case.name in arguments.only]
+    try:
+        by, kept = compiler(), read()
+        if by not in kept and not arguments.renew:
+            return left_out(
+                f"no counts are kept for {by}, only for {'; '.join(kept)}. Run `make new-counts` where nothing has "
+                "changed since they held, and commit benches/counts.json"
+            )
+        program = build()
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            counts = dict(
+                zip([case.name for case in cases], pool.map(lambda case: count(program, case), cases), strict=True)
+            )
+    except FailedError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    if arguments.renew:
+        kept[by] = kept.get(by, {}) | {name: vars(count) for name, count in counts.items()}
+        KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+    text, complaints = compare(counts, kept[by])
+    sys.stdout.write(f"Instructions, {by}:\n\n{text}\n")
+    if complaints:
+        sys.stderr.write(
+            "\n".join(["", *complaints, ""])
+            + f"The tolerance is {TOLERANCE:.0%}. Where this is meant, `make new-counts` keeps the counts anew.\n"
+        )
+    return int(bool(complaints))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
