@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+from roamsim import study
+from roamsim.errors import UsageError
+
 SCENARIO = """
 [scenario]
 name = "Two nodes"
@@ -212,3 +216,10 @@ def change(folder: Path, file: str, old: str, new: str) -> None:
     text = (folder / file).read_text()
     assert old in text
     (folder / file).write_text(text.replace(old, new))
+
+
+def refused(folder: Path, file: str, old: str, new: str, message: str) -> None:
+    """A definition with a text replaced is refused with a message that matches."""
+    change(folder, file, old, new)
+    with pytest.raises(UsageError, match=message):
+        study.load(folder)

@@ -7,35 +7,12 @@ import polars
 import pytest
 import roamsim as package
 from conftest import Command
+from one_link import one_link
 from roamsim import caveats
 from roamsim.curves import curves
 from roamsim.errors import UsageError
 from roamsim.metrics import Target, numeric
 from roamsim.store import Manifest, PointEntry, Results
-
-PATH = """
-[scenario]
-name = "s"
-duration = "{duration}"
-ip = "ipv4"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
-name = "path"
-between = ["a", "b"]
-rate = "1Mb/s"
-delay = "50ms"
-queue = {{ packets = 100 }}
-{link}
-[[flow]]
-name = "f"
-from = "a"
-to = "b"
-transport = {{ {transport} }}
-application = {{ {application} }}
-"""
 
 TCP = 'protocol = "tcp", mss = "1000B"'
 SCTP = 'protocol = "sctp"'
@@ -45,7 +22,12 @@ ASKING = 'kind = "request_response", request_size = "100B", response_size = "100
 
 
 def scenario(application: str, transport: str = TCP, link: str = "", duration: str = "60s") -> str:
-    return PATH.format(application=application, transport=transport, link=link, duration=duration)
+    return one_link(
+        f'name = "path"\nrate = "1Mb/s"\ndelay = "50ms"\nqueue = {{ packets = 100 }}\n{link}',
+        f'name = "f"\ntransport = {{ {transport} }}\napplication = {{ {application} }}',
+        duration=duration,
+        ip="ipv4",
+    )
 
 
 def lossy(share: float) -> str:

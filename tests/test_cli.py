@@ -202,7 +202,12 @@ def test_query_answers_in_sql(roamsim: Command, scenario: Path) -> None:
     assert json.loads(roamsim("query", "out", question, "--json").stdout) == [{"n": 3, "first": 0}]
     assert roamsim("query", "out", question, "--csv").stdout == "n,first\n3,0\n"
     assert "3" in roamsim("query", "out", question).stdout
-    assert "flaws" in roamsim("query", "out", "select * from flaws", code=2).stderr
+    unknown = " ".join(roamsim("query", "out", "select * from flaws", code=2).stderr.split())
+    assert "there is no table 'flaws'; there are " in unknown
+    assert "flows" in unknown
+    assert "pg_" not in unknown  # tables of the database itself
+    unrecorded = " ".join(roamsim("query", "out", "select * from packets", code=2).stderr.split())
+    assert "nothing was recorded for the table 'packets'; add --trace packets" in unrecorded
 
 
 def test_plot_draws_time_series_and_metrics(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

@@ -188,7 +188,8 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--what", "goodput"], "did you mean flows.goodput_bps?"),
+        (["--what", "goodput"], "did you mean flows.goodput_bps? There are "),
+        (["--what", "nonsense"], "under the name 'nonsense'; there are "),
         (["--what", "messages"], "messages are a table, not a figure; ask it: run again with --trace messages"),
         (["--what", "rto"], "run again with --trace rtt"),
         (["--what", "bearers"], "--trace bearers was given, and nothing in this scenario has what it records"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 import roamsim
-from conftest import begin
+from conftest import begin, environment
 from roamsim import _roamsim
 
 Command = Any
@@ -74,10 +73,6 @@ def default_limit() -> Any:
     """Takes back what a test sets."""
     yield
     roamsim.limit_memory(None)
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 @pytest.mark.skipif(

@@ -277,14 +277,23 @@ def test_what_is_no_regular_file_is_refused(roamsim: Command, scenario: Path, tm
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_folder_without_results_is_left_alone(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+def test_a_folder_without_results_is_left_alone(
+    roamsim: Command, scenario: Path, small: Path, tmp_path: Path
+) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_bytes(b"mine")
     (tmp_path / "mine" / ".tmp-letter").write_bytes(b"mine")
     assert "holds other files" in roamsim("run", scenario, "--parquet", "mine", code=2).stderr
     sweep = ("sweep", scenario, "--vary", f"{LOSS}=0,0.1", "--out", "mine")
     assert "holds other files" in roamsim(*sweep, code=2).stderr
-    assert {"letter", ".tmp-letter"} <= set(contents(tmp_path / "mine"))
+    # Parts that no manifest tells of are somebody else's, too.
+    (tmp_path / "mine" / "parts").mkdir()
+    (tmp_path / "mine" / "parts" / "000000.zip").write_bytes(b"mine")
+    study = ("study", "run", small, "--quick", "--out")
+    assert "holds other files" in roamsim(*study, "mine", code=2).stderr
+    assert {"letter", ".tmp-letter", "parts/000000.zip"} <= set(contents(tmp_path / "mine"))
+    roamsim("run", scenario, "--parquet", "run")
+    assert "holds results of a run" in roamsim(*study, "run", code=2).stderr
 
 
 def test_links_in_a_folder_lead_nothing_out_of_it(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

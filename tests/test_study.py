@@ -13,7 +13,7 @@ from roamsim.results_report import report
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.figures import chart
 from roamsim.study.sequences import picture
-from small_study import change
+from small_study import change, refused
 
 
 def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
@@ -248,6 +248,32 @@ def test_finished_runs_are_not_repeated(small: Path, tmp_path: Path) -> None:
     assert repaired.pictures == first.pictures
 
 
+def test_a_study_that_was_stopped_goes_on_in_its_folder_and_no_other_one_writes_there(
+    small: Path, tmp_path: Path
+) -> None:
+    class Enough(Exception):
+        pass
+
+    class Stopping:
+        def plan(self, total: int, kept: int) -> None:
+            pass
+
+        def done(self, runs: int) -> None:
+            raise Enough
+
+        def under_way(self, runs: float) -> None:
+            pass
+
+    with pytest.raises(Enough):
+        study.run(small, level="quick", out=tmp_path / "out", jobs=1, progress=Stopping())
+    after = study.run(small, level="quick", out=tmp_path / "out")
+    assert (after.effort.kept, after.effort.made) == (1, 7)
+    other = tmp_path / "other"
+    shutil.copytree(small, other)
+    with pytest.raises(UsageError, match=r"holds results of the study 'small'; choose another folder"):
+        study.run(other, level="quick", out=tmp_path / "out")
+
+
 def test_other_levels_and_seeds_are_other_runs(small: Path, tmp_path: Path) -> None:
     quick = study.run(small, level="quick", out=tmp_path / "out")
     full = study.run(small, out=tmp_path / "out")
@@ -297,9 +323,7 @@ def test_a_failed_check_is_an_error_and_stands_in_the_report(small: Path, tmp_pa
     ],
 )
 def test_a_malformed_definition_says_where(small: Path, file: str, old: str, new: str, message: str) -> None:
-    change(small, file, old, new)
-    with pytest.raises(UsageError, match=message):
-        study.load(small)
+    refused(small, file, old, new, message)
 
 
 def test_values_hold_at_both_levels(small: Path) -> None:

@@ -103,8 +103,10 @@ def test_states_and_transitions_are_those_of_each_type() -> None:
     ]
     kept = Kept(dect_states=states, dect_transitions=transitions)
     rows = PUBLISHED.exhibit("states")(kept)
-    assert [row["state"] for row in rows] == list(dectstates.PLACES)
-    assert {row["P80 (%)"] for row in rows} == {12.5}
+    assert [row["type"] for row in rows] == ["the terminal", "P08j", "P32", "P80", "Data"]
+    assert [row["case"] for row in rows] == ["reference"] * 5
+    for state in dectstates.PLACES:
+        assert [row[f"{state} (%)"] for row in rows] == ["12.5", 12.5, 12.5, 12.5, 12.5]
     # The terminal was observed for 5 hours here.
     up, blocked = PUBLISHED.exhibit("transitions")(kept)
     assert (up["P08j /h"], up["Data /h"], up["the terminal /h"]) == (2.0, 8.0, 10.0)
@@ -257,6 +259,23 @@ def test_attempts_are_told_by_procedure() -> None:
         2,
     )
     assert first["more than one attempt (%)"].startswith("30")
+
+
+def test_cases_whose_mac_is_the_same_share_a_row() -> None:
+    class Cases(Kept):
+        def labels(self, _experiment: str, _dimension: str) -> list[str]:
+            return ["reference", "doubled BER", "high background load"]
+
+    rows = [
+        {"case": case, "offered": 50, "type": "User", "procedure": "Bearer_HO", "bearers_tried": tried}
+        | {"bearers_tried_again": 1, "attempts": 13, "bearers_obtained": 9, "bearers_lost": 1}
+        for case, tried in (("reference", 10), ("doubled BER", 10), ("high background load", 20))
+    ]
+    table = PUBLISHED.exhibit("procedures")(Cases(dect_procedures=rows))
+    assert [(row["case"], row["bearers tried"]) for row in table] == [
+        ("reference, doubled BER", 10),
+        ("high background load", 20),
+    ]
 
 
 def test_the_published_limits_are_drawn_beside_each_case() -> None:

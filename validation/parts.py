@@ -48,6 +48,39 @@ class Part:
     dear: int
 
 
+def _goodput(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [8e-6 * o.delivered_bytes / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _segments_a_round_trip(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [o.delivered_bytes / MSS_BYTES / r.duration_s * 2 * r.delay_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _timeouts_in_1000_s(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    return [1000 * o.timeouts / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
+
+
+def _first_new_data(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    """From the end of the blackout to the first delivery in order behind it."""
+    return [o.first_after_s - r.after_s for r, o in zip(runs, outcomes, strict=True) if o.first_after_s >= 0]
+
+
+def _recovery(_: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
+    """How much later everything up to the last lost segment is delivered than without the losses."""
+    return [
+        lossy.marked_s - free.marked_s
+        for lossy, free in zip(outcomes[::2], outcomes[1::2], strict=True)
+        if lossy.marked_s >= 0 and free.marked_s >= 0
+    ]
+
+
+#: What more than one part tells. Timeouts are those of the runs with losses.
+GOODPUT = Quantity("goodput, Mb/s", 3, _goodput)
+TIMEOUTS_IN_1000_S = Quantity("timeouts in 1000 s", 1, _timeouts_in_1000_s, judged=False)
+RECOVERY = Quantity("recovery, s", 2, _recovery)
+TIMEOUTS_OF_LOSSES = Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes[::2]])
+
+
 def goodput(variants: Sequence[str], *, quick: bool) -> Part:
     """Bulk goodput over independent losses: 10 Mb/s, 20 ms one way, a queue of 100 packets."""
     cases = []
@@ -62,7 +95,7 @@ def goodput(variants: Sequence[str], *, quick: bool) -> Part:
         title="Goodput of a bulk flow over independent losses",
         labels=("acknowledged", "variant", "p"),
         cases=tuple(cases),
-        quantities=(Quantity("goodput, Mb/s", 3, _goodput),),
+        quantities=(GOODPUT,),
         dear=2 if quick else 10,
     )
 
@@ -88,7 +121,7 @@ def wide(variants: Sequence[str], *, quick: bool) -> Part:
         cases=tuple(cases),
         quantities=(
             Quantity("segments a round trip", 2, _segments_a_round_trip),
-            Quantity("timeouts in 1000 s", 1, _timeouts_in_1000_s, judged=False),
+            TIMEOUTS_IN_1000_S,
         ),
         dear=0,
     )
@@ -131,20 +164,16 @@ def blackout(variants: Sequence[str], *, quick: bool) -> Part:
 
 def six_losses(variants: Sequence[str], *, quick: bool) -> Part:
     """Every second of eleven segments is lost, once, from a window of known size; round trip 1.2 s."""
-    cases = []
-    for variant in variants:
-        for window in (12, 16, 24, 32, 48, 64):
-            run = Run(variant, delay_s=0.6)
-            cases.append(_six_alternate(run, (variant, str(window)), window, range(2 if quick else 6)))
     return Part(
         name="six losses",
         title="Six alternate losses from one window, round trip 1.2 s",
         labels=("variant", "window"),
-        cases=tuple(cases),
-        quantities=(
-            Quantity("recovery, s", 2, _recovery),
-            Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes[::2]]),
+        cases=tuple(
+            _six_alternate(Run(variant, delay_s=0.6), window, range(2 if quick else 6))
+            for variant in variants
+            for window in (12, 16, 24, 32, 48, 64)
         ),
+        quantities=(RECOVERY, TIMEOUTS_OF_LOSSES),
         dear=4 if quick else 12,
     )
 
@@ -176,32 +205,26 @@ def sctp_goodput(variants: Sequence[str], *, quick: bool) -> Part:
         title="Goodput of a bulk flow over SCTP",
         labels=("variant", "acknowledged", "minimum RTO", "p"),
         cases=tuple(cases),
-        quantities=(
-            Quantity("goodput, Mb/s", 3, _goodput),
-            Quantity("timeouts in 1000 s", 1, _timeouts_in_1000_s, judged=False),
-        ),
+        quantities=(GOODPUT, TIMEOUTS_IN_1000_S),
         dear=0,
     )
 
 
 def sctp_six_losses(variants: Sequence[str], *, quick: bool) -> Part:
     """The losses of `six_losses` for SCTP, on a slow link: 500 kb/s, round trip 1.2 s."""
-    cases = []
-    for variant in variants:
-        for window in (12, 16, 20, 24, 32, 48, 64):
-            run = Run(variant, rate_bps=500_000, delay_s=0.6)
-            # Over the whole window: which of its packets leave in one burst differs.
-            firsts = range(0, window, window // (2 if quick else 6))
-            cases.append(_six_alternate(run, (variant, str(window)), window, firsts))
     return Part(
         name="sctp six losses",
         title="Six alternate losses from one window over SCTP, 500 kb/s, round trip 1.2 s",
         labels=("variant", "window"),
-        cases=tuple(cases),
-        quantities=(
-            Quantity("recovery, s", 2, _recovery),
-            Quantity("timeouts", 2, lambda _, outcomes: [float(o.timeouts) for o in outcomes[::2]], judged=False),
+        cases=tuple(
+            # Over the whole window: which of its packets leave in one burst differs.
+            _six_alternate(
+                Run(variant, rate_bps=500_000, delay_s=0.6), window, range(0, window, window // (2 if quick else 6))
+            )
+            for variant in variants
+            for window in (12, 16, 20, 24, 32, 48, 64)
         ),
+        quantities=(RECOVERY, replace(TIMEOUTS_OF_LOSSES, judged=False)),
         dear=0,
     )
 
@@ -214,7 +237,7 @@ def parts(variants: Sequence[str], *, quick: bool) -> list[Part]:
     return [*found, *([make(sctp, quick=quick) for make in (sctp_goodput, sctp_six_losses)] if sctp else [])]
 
 
-def _six_alternate(settings: Run, labels: tuple[str, ...], window: int, firsts: Sequence[int]) -> Case:
+def _six_alternate(settings: Run, window: int, firsts: Sequence[int]) -> Case:
     """Pairs of runs with and without the losses, the first loss at several packets of the fourth window."""
     runs: list[Run] = []
     for i in firsts:
@@ -229,34 +252,8 @@ def _six_alternate(settings: Run, labels: tuple[str, ...], window: int, firsts: 
             seed=1 + i,
         )
         runs += [run, replace(run, drop=())]
-    return Case(settings.variant, labels, tuple(runs))
+    return Case(settings.variant, (settings.variant, str(window)), tuple(runs))
 
 
 def _seeds(run: Run, replications: int) -> tuple[Run, ...]:
     return tuple(replace(run, seed=seed) for seed in range(1, replications + 1))
-
-
-def _goodput(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    return [8e-6 * o.delivered_bytes / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
-
-
-def _segments_a_round_trip(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    return [o.delivered_bytes / MSS_BYTES / r.duration_s * 2 * r.delay_s for r, o in zip(runs, outcomes, strict=True)]
-
-
-def _timeouts_in_1000_s(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    return [1000 * o.timeouts / r.duration_s for r, o in zip(runs, outcomes, strict=True)]
-
-
-def _first_new_data(runs: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    """From the end of the blackout to the first delivery in order behind it."""
-    return [o.first_after_s - r.after_s for r, o in zip(runs, outcomes, strict=True) if o.first_after_s >= 0]
-
-
-def _recovery(_: Sequence[Run], outcomes: Sequence[Outcome]) -> list[float]:
-    """How much later everything up to the last lost segment is delivered than without the losses."""
-    return [
-        lossy.marked_s - free.marked_s
-        for lossy, free in zip(outcomes[::2], outcomes[1::2], strict=True)
-        if lossy.marked_s >= 0 and free.marked_s >= 0
-    ]

@@ -64,7 +64,10 @@ def study_compare(
         typer.echo(f"reference: {study.update(outcome)}")
         return
     comparison = study.compare(outcome)
-    typer.echo(comparison.to_json() if json else comparison.summary())
+    if json:
+        put_out(f"{comparison.to_json()}\n")
+    else:
+        typer.echo(comparison.summary())
     if comparison.moved:
         raise typer.Exit(MOVED)
 

@@ -12,7 +12,7 @@ from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
 from roamsim.manifests import Manifest, PointEntry, results_manifest
 from roamsim.result import Result
-from roamsim.store import TRACED, replace_results, writing
+from roamsim.store import no_table, refuse_other_files, replace_results, writing
 
 
 def prepare(folder: Path) -> None:
@@ -25,8 +25,8 @@ def prepare(folder: Path) -> None:
         known = results_manifest(folder)
         if known is not None and known.kind != "run":
             raise UsageError(f"{os.fspath(folder)!r} holds results of a {known.kind}; choose another folder")
-        if known is None and any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+        if known is None:
+            refuse_other_files(folder)
 
 
 def write_parquet(folder: Path, scenario: Scenario, result: Result, text: str, command: list[str]) -> None:
@@ -52,10 +52,8 @@ def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
         UsageError: there is no such table.
     """
     names = list(result.tables)
-    if asked in TRACED and asked not in names:
-        raise UsageError(f"nothing was recorded for the table {asked!r}; add --trace {TRACED[asked]}")
     if asked is not None and asked not in names:
-        raise UsageError(f"there is no table {asked!r}; there are {', '.join(names)}")
+        raise no_table(asked, names)
     usual = [name for name in ("flows", "signalling") if name in names and result[name].height]
     chosen = asked or (usual or names)[0]
     return chosen, [name for name in names if name != chosen]

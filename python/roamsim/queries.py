@@ -14,7 +14,7 @@ import polars
 
 from roamsim.errors import UsageError
 from roamsim.manifests import study_manifest
-from roamsim.store import open_results, write_tables
+from roamsim.store import no_table, open_results, write_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,6 +24,9 @@ READING = ("SELECT", "MULTI")
 
 #: DuckDB's types that a frame has no column for; they become text.
 _TEXT_ONLY = re.compile(r"INTERVAL|BLOB|BIT\b|BITSTRING|UNION|VARIANT|BIGNUM|GEOMETRY|WITH TIME ZONE\[|^TIME WITH")
+
+#: What DuckDB says of a table that there is not. Its hint behind that may be at a table of its own.
+_NO_TABLE = re.compile(r"Table with name (.+) does not exist!")
 
 #: The table that an answer is put into, in a schema of its own, which `show tables` does not tell.
 _ANSWER = "roamsim.answer"
@@ -76,6 +79,8 @@ def query(
             answer = Path(aside) / ".answer.parquet"
             return _interruptible(connection, lambda: _frame(connection, question, answer))
         except duckdb.Error as error:
+            if unknown := _NO_TABLE.search(str(error)):
+                raise no_table(unknown[1], tables, recorded=not study_manifest(folder)) from None
             raise UsageError(f"the question cannot be answered: {error}") from None
 
 

@@ -17,7 +17,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -223,13 +223,36 @@ def writing(folder: Path) -> Iterator[None]:
         raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
     try:
         # What a killed process left half-written, or whole and not yet in its place; in other folders it is not ours.
-        if parts.is_dir() or any((folder / name).is_file() for name in (MANIFEST, f"{NEW}/{MANIFEST}")):
+        if any((folder / name).is_file() for name in (MANIFEST, f"{NEW}/{MANIFEST}")):
             for left in (*folder.glob(".tmp-*"), *parts.glob(".tmp-*")):
                 shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
         _settle(folder)
         yield
     finally:
         lock.release()
+
+
+def refuse_other_files(folder: Path) -> None:
+    """Refuses a folder without results in which something lies: nobody knows whose it is, so it stays as it is.
+
+    Raises:
+        UsageError: there are other files.
+    """
+    if any(not entry.name.startswith(".") for entry in folder.iterdir()):
+        raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+
+
+def no_table(asked: str, there: Iterable[str], *, recorded: bool = True) -> UsageError:
+    """What is said of a table that a folder, or a result, does not have.
+
+    Args:
+        asked: the table.
+        there: those that there are.
+        recorded: whether the user says what is recorded, as for runs and sweeps.
+    """
+    if recorded and asked in TRACED:
+        return UsageError(f"nothing was recorded for the table {asked!r}; add --trace {TRACED[asked]}")
+    return UsageError(f"there is no table {asked!r}; there are {', '.join(there)}")
 
 
 def forget_drawn(folder: Path) -> None:

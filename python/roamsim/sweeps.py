@@ -26,7 +26,16 @@ from roamsim.metrics import Target
 from roamsim.parts import WRITE_EVERY_S, Finished, Parts, run_key
 from roamsim.result import keys_within, typed
 from roamsim.scenarios import Overrides, ScenarioLike, Source, parse_source, source
-from roamsim.store import TRACED, PointRows, Results, forget_drawn, merged, write_tables, writing
+from roamsim.store import (
+    TRACED,
+    PointRows,
+    Results,
+    forget_drawn,
+    merged,
+    refuse_other_files,
+    write_tables,
+    writing,
+)
 from roamsim.vary import Variation, product
 
 #: Replications of each point where neither a number nor a precision is asked for.
@@ -201,8 +210,8 @@ def sweep(
         known = results_manifest(folder)
         if known is not None:
             _merge(folder, known, manifest)
-        elif any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+        else:
+            refuse_other_files(folder)
         run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or _Silent())
         try:
             if run.parts.mended:

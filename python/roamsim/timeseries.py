@@ -192,9 +192,9 @@ def _refuse(results: Results, what: str) -> NoReturn:
         raise UsageError(f"{what} are a table, not a figure; ask it: {how}")
     near = difflib.get_close_matches(what, [*QUANTITIES, *(m.column for m in metrics())], n=1, cutoff=0.6)
     column = next((m.name for m in metrics() if near == [m.column]), None)
-    meant = f"did you mean {column or near[0]}? " if near else ""
+    begun = f"did you mean {column or near[0]}? There" if near else "there"
     raise UsageError(
-        f"nothing is recorded over time under the name {what!r}; {meant}There are {', '.join(QUANTITIES)}, segments, "
+        f"nothing is recorded over time under the name {what!r}; {begun} are {', '.join(QUANTITIES)}, segments, "
         "transactions, occupancy, and metrics such as flows.goodput_bps (`roamsim explain` lists them)"
     )
 

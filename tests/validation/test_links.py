@@ -3,35 +3,30 @@
 import math
 
 import roamsim
+from one_link import one_link
 
 PACKET_BYTES = 952  # and 48 of headers: 1000 B, 1 ms at 8 Mb/s
 SERVICE_S = 1e-3
 DELAY_S = 5e-3
 
 
-def md1(utilisation: float) -> str:
-    """A Poisson flow of packets of one size through one link: an M/D/1 queue of the given utilisation."""
-    return f"""
-[scenario]
-name = "M/D/1"
-duration = "400s"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
-name = "link"
-between = ["a", "b"]
-rate = "8Mb/s"
-delay = "5ms"
-queue = {{ packets = 100000 }}
-[[flow]]
+def queue(packet_size: str, mean_interval_ns: int, *, mtu: str = "1500B", duration: str, ip: str = "ipv6") -> str:
+    """A Poisson flow of packets through one link of 8 Mb/s."""
+    return one_link(
+        f'name = "link"\nrate = "8Mb/s"\ndelay = "5ms"\nmtu = "{mtu}"\nqueue = {{ packets = 100000 }}',
+        f"""
 name = "poisson"
-from = "a"
-to = "b"
 transport = {{ protocol = "udp" }}
-application = {{ kind = "poisson", packet_size = "{PACKET_BYTES}B", mean_interval = "{round(1e6 / utilisation)}ns" }}
-"""
+application = {{ kind = "poisson", packet_size = {packet_size}, mean_interval = "{mean_interval_ns}ns" }}
+""",
+        duration=duration,
+        ip=ip,
+    )
+
+
+def md1(utilisation: float) -> str:
+    """Packets of one size: an M/D/1 queue of the given utilisation."""
+    return queue(f'"{PACKET_BYTES}B"', round(1e6 / utilisation), duration="400s")
 
 
 def test_waiting_time_of_md1() -> None:
@@ -51,35 +46,13 @@ RATE_BPS = 8e6
 
 
 def mm1(utilisation: float) -> str:
-    """A Poisson flow of packets of exponential sizes: an M/M/1 queue, but for headers, whole octets and a largest packet.
+    """Packets of exponential sizes: an M/M/1 queue, but for headers, whole octets and a largest packet.
 
     No packet is larger than 16 times the mean, which takes e^-16 = 1e-7 of them.
     """
     interval_ns = round(1e9 * 8 * (MEAN_BYTES + HEADER_BYTES) / RATE_BPS / utilisation)
     size = f'{{ distribution = "exponential", mean = "{MEAN_BYTES}B", max = "{16 * MEAN_BYTES}B" }}'
-    return f"""
-[scenario]
-name = "M/M/1"
-duration = "2000s"
-ip = "ipv4"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
-name = "link"
-between = ["a", "b"]
-rate = "8Mb/s"
-delay = "5ms"
-mtu = "65535B"
-queue = {{ packets = 100000 }}
-[[flow]]
-name = "poisson"
-from = "a"
-to = "b"
-transport = {{ protocol = "udp" }}
-application = {{ kind = "poisson", packet_size = {size}, mean_interval = "{interval_ns}ns" }}
-"""
+    return queue(size, interval_ns, mtu="65535B", duration="2000s", ip="ipv4")
 
 
 def test_sojourn_time_of_mm1() -> None:

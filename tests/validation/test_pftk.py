@@ -18,6 +18,7 @@ from functools import cache
 
 import pytest
 import roamsim
+from one_link import one_link
 from roamsim.theory import tcp
 
 DURATION_S = 800
@@ -31,36 +32,29 @@ LOSSES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
 @cache
 def segments_per_s(variant: str, loss: float, settings: str = "delayed_ack = false") -> tuple[float, float]:
     """Segments sent and delivered a second, over a path without a queue."""
-    scenario = f"""
-[scenario]
-name = "bulk under loss"
-duration = "{DURATION_S}s"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
+    scenario = one_link(
+        f"""
 name = "path"
-between = ["a", "b"]
 rate = "1Gb/s"
 delay = "50ms"
 queue = {{ packets = 1000 }}
 loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
-[[flow]]
+""",
+        # Slow start ends where the window will be, and the timer doubles up to 64 times, as in the model.
+        f"""
 name = "bulk"
-from = "a"
-to = "b"
 application = {{ kind = "bulk" }}
 [flow.transport]
 protocol = "tcp"
 variant = "{variant}"
 mss = "1000B"
-# Slow start ends where the window will be, and the timer doubles up to 64 times, as in the model.
 initial_ssthresh = "{round(500 * tcp.pftk_window(loss))}B"
 max_rto = "64s"
 limited_transmit = false
 {settings}
-"""
+""",
+        duration=f"{DURATION_S}s",
+    )
     flows = roamsim.run(scenario, replications=REPLICATIONS).flows
     whole_s = DURATION_S * REPLICATIONS
     return flows["segments_sent"].sum() / whole_s, flows["delivered_bytes"].sum() / 1000 / whole_s

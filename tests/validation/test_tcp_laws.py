@@ -4,6 +4,7 @@ import math
 
 import pytest
 import roamsim
+from one_link import one_link
 from roamsim.theory import tcp
 
 MSS_BYTES = 1000
@@ -12,28 +13,21 @@ HEADERS_BYTES = 60  # IPv6 40, TCP 20
 
 def bulk(*, rate: str = "10Mb/s", loss: float = 0.0, transport: str = "", duration_s: int = 60) -> str:
     """One bulk flow over a path of 20 ms one way."""
-    return f"""
-[scenario]
-name = "bulk"
-duration = "{duration_s}s"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
+    return one_link(
+        f"""
 name = "path"
-between = ["a", "b"]
 rate = "{rate}"
 delay = "20ms"
 queue = {{ packets = 100 }}
 loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
-[[flow]]
+""",
+        f"""
 name = "bulk"
-from = "a"
-to = "b"
 transport = {{ protocol = "tcp", mss = "{MSS_BYTES}B", min_rto = "200ms", delayed_ack = false{transport} }}
 application = {{ kind = "bulk" }}
-"""
+""",
+        duration=f"{duration_s}s",
+    )
 
 
 def goodput_bps(scenario: str, replications: int = 1) -> list[float]:

@@ -4,37 +4,32 @@ import math
 
 import pytest
 import roamsim
+from one_link import one_link
 
 VARIANTS = [variant["const"] for variant in roamsim.schema()["$defs"]["TcpVariant"]["oneOf"]]
 
-SCENARIO = """
-[scenario]
-name = "limits"
-duration = "{duration_s}s"
-[[node]]
-name = "a"
-[[node]]
-name = "b"
-[[link]]
+
+def flow(
+    *, variant: str, loss: float, rate: str, duration_s: int, size_bytes: int, transport: str
+) -> dict[str, float]:
+    """The flow's row of one run."""
+    scenario = one_link(
+        f"""
 name = "path"
-between = ["a", "b"]
 rate = "{rate}"
 delay = "5ms"
 mtu = "65535B"
 queue = {{ packets = 20000 }}
 loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
-[[flow]]
+""",
+        f"""
 name = "f"
-from = "a"
-to = "b"
 transport = {{ protocol = "tcp", variant = "{variant}", {transport} }}
 application = {{ kind = "transfer", size = "{size_bytes}B" }}
-"""
-
-
-def flow(**settings: object) -> dict[str, float]:
-    """The flow's row of one run."""
-    return roamsim.run(SCENARIO.format(**settings)).flows.row(0, named=True)
+""",
+        duration=f"{duration_s}s",
+    )
+    return roamsim.run(scenario).flows.row(0, named=True)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -19,9 +19,9 @@ from typing import Any
 
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
-from roamsim.manifests import StudyManifest, results_manifest, study_manifest
+from roamsim.manifests import StudyManifest, read_manifest
 from roamsim.parts import Parts
-from roamsim.store import writing
+from roamsim.store import refuse_other_files, writing
 from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
@@ -108,19 +108,41 @@ def run(
     folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
     planned = plan(study, level, seed)
     with writing(folder):
-        before = study_manifest(folder)
-        if before is None and results_manifest(folder) is not None:
-            raise UsageError(f"{os.fspath(folder)!r} holds results of a run or a sweep; choose another folder")
-        runs = Parts(folder, mend=True)
-        begun_s = time.monotonic()
-        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
+        before = _earlier(folder, study)
         command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
-        made_with = {**provenance(), **_time(before, level, seed, effort, time.monotonic() - begun_s)}
-        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, made_with)
+        own, made_by = study.folder.parent != BUNDLED.resolve(), provenance()
+
+        def manifest(effort: Effort, wall_s: float) -> StudyManifest:
+            made_with = {**made_by, **_time(before, level, seed, effort, wall_s)}
+            return StudyManifest("study", study.name, own, level, seed, version(), build(), command, made_with)
+
+        # Before the first run is kept: a study that is interrupted leaves a folder that says what it holds.
+        manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
+        begun_s = time.monotonic()
+        runs = Parts(folder, mend=True)
+        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
+        finished = manifest(effort, time.monotonic() - begun_s)
+        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
         write_report(outcome, planned, command)
-        own = study.folder.parent != BUNDLED.resolve()
-        StudyManifest("study", study.name, own, level, seed, version(), build(), command, made_with).write(folder)
+        finished.write(folder)
     return outcome
+
+
+def _earlier(folder: Path, study: Study) -> StudyManifest | None:
+    """What a folder that this study may write to holds of it already.
+
+    Raises:
+        UsageError: it holds something else.
+    """
+    held = read_manifest(folder)
+    if held is None:
+        refuse_other_files(folder)
+        return None
+    if not isinstance(held, StudyManifest):
+        raise UsageError(f"{os.fspath(folder)!r} holds results of a {held.kind}; choose another folder")
+    if held.study != study.name:
+        raise UsageError(f"{os.fspath(folder)!r} holds results of the study {held.study!r}; choose another folder")
+    return held
 
 
 #: What the manifest adds up over the calls that made runs.
@@ -181,7 +203,9 @@ def _conclude(
             **{drawing.id: drawn(study, drawing, data, seed) for drawing in study.drawings},
         },
         tables={
-            table.id: study.exhibit(table.function)(data) if table.function else filled(table, data)
+            table.id: study.exhibit(table.function)(data)
+            if table.function
+            else filled(table, data, study.function(table.published) if table.published else None)
             for table in study.tables
         },
         data=data,

@@ -11,7 +11,7 @@ import polars
 from roamsim import statistics
 from roamsim.parts import Parts
 from roamsim.statistics import Estimate
-from roamsim.study.definition import Label
+from roamsim.study.entries import Comparison, Label
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned
 
@@ -98,13 +98,42 @@ class Data:
         rows = self.rows(experiment, **where)
         return dict(zip((row["replication"] for row in rows), values_of(rows, metric), strict=True))
 
-    def difference(
-        self, experiment: str, metric: Metric, first: Mapping[str, Selection], second: Mapping[str, Selection]
+    def compared(
+        self, experiment: str, metric: Metric, how: Comparison, other: Mapping[str, Selection], **where: Selection
     ) -> Estimate:
-        """Mean of second - first, paired by replication: both met the same losses."""
-        a = self.by_replication(experiment, metric, **first)
-        b = self.by_replication(experiment, metric, **second)
-        return paired(lambda x, y: y - x, a, b)
+        """A point beside another one, in pairs: both met the same losses in a replication.
+
+        Where several points are chosen, those pair up that have all other labels in common.
+
+        Args:
+            experiment: whose runs.
+            metric: what is compared.
+            how: `less`, `over` or `gain_over`.
+            other: labels that the other point has instead, or its `experiment`.
+            where: the labels of the point.
+        """
+        there = {**where, **other}
+        elsewhere = str(there.pop("experiment", experiment))
+        common = [name for name in self._labels[experiment] if name in self._labels[elsewhere] and name not in other]
+        ours, others = (
+            self._by_labels(of, metric, common, at) for of, at in ((experiment, where), (elsewhere, there))
+        )
+        order = [key for key in ours if key in others]
+        pairs = [others[key] for key in order], [ours[key] for key in order]
+        if how == "less":
+            return statistics.paired_difference(*pairs)
+        change = statistics.paired_ratio(*pairs)
+        if how == "gain_over":
+            return change
+        return Estimate(change.mean + 1, change.low + 1, change.high + 1, change.samples)
+
+    def _by_labels(
+        self, experiment: str, metric: Metric, names: Sequence[str], where: Mapping[str, Selection]
+    ) -> dict[tuple[Label, ...], float]:
+        """The value of each replication of each point, by these labels."""
+        rows = self.rows(experiment, **where)
+        keys = (tuple(row[name] for name in ("replication", *names)) for row in rows)
+        return dict(zip(keys, values_of(rows, metric), strict=True))
 
 
 def paired(function: Callable[..., float], *columns: Mapping[int, float]) -> Estimate:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import polars
 
-from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.definition import Label, Measured, Statement, Tabulation
+from roamsim.study.entries import Cell, Label, Measured, Statement, Tabulation
 from roamsim.study.judging import Finding, either, every, follows, positive, rises, with_interval, within
 from roamsim.study.metric import values_of
+
+#: What the publication has of a column at a point, in the column's unit; `None` where it has nothing.
+Published = Callable[[Mapping[str, Any], str], float | None]
+
+#: Significant digits of a published value in a table (chosen: four tell thousands of segments to the last one).
+SHOWN_DIGITS = 4
 
 
 def judged(statement: Statement, data: Data) -> Finding:
@@ -59,21 +64,20 @@ def _curve(statement: str, part: Measured, data: Data) -> dict[float, Estimate]:
 
 
 def _estimate(statement: str, part: Measured, data: Data) -> Estimate:
-    """A value, or its difference or ratio to that of another point, in pairs."""
+    """A value, alone or beside that of another point."""
     _require(statement, part.experiment, part.where, data)
-    if not (part.less or part.over):
-        return data.estimate(part.experiment, part.metric, **part.where).scaled(part.scale)
-    where = {**part.where, **part.less, **part.over}
-    experiment = str(where.pop("experiment", part.experiment))
-    _require(statement, experiment, where, data)
-    here = data.by_replication(part.experiment, part.metric, **part.where)
-    there = data.by_replication(experiment, part.metric, **where)
-    order = sorted(here.keys() & there.keys())
-    ours, others = [here[r] for r in order], [there[r] for r in order]
-    if part.less:
-        return statistics.paired_difference(others, ours).scaled(part.scale)
-    change = statistics.paired_ratio(others, ours)
-    return Estimate(change.mean + 1, change.low + 1, change.high + 1, change.samples).scaled(part.scale)
+    if part.beside:
+        _, other = part.beside
+        there = {**part.where, **other}
+        _require(statement, str(there.pop("experiment", part.experiment)), there, data)
+    return _value(part, part.experiment, part.where, data)
+
+
+def _value(cell: Cell, experiment: str, where: Mapping[str, Any], data: Data) -> Estimate:
+    if not cell.beside:
+        return data.estimate(experiment, cell.metric, **where).scaled(cell.scale)
+    how, other = cell.beside
+    return data.compared(experiment, cell.metric, how, other, **where).scaled(cell.scale)
 
 
 def _require(statement: str, experiment: str, where: Mapping[str, Any], data: Data) -> None:
@@ -84,10 +88,17 @@ def _require(statement: str, experiment: str, where: Mapping[str, Any], data: Da
         raise UsageError(f"statement {statement}: no run of experiment {experiment} has {asked}; there are {labels}")
 
 
-def filled(table: Tabulation, data: Data) -> list[dict[str, Any]]:
-    """The rows of a table: means with their 95 % intervals by the labels of the experiment."""
+def filled(table: Tabulation, data: Data, published: Published | None = None) -> list[dict[str, Any]]:
+    """The rows of a table: means with their 95 % intervals by the labels of the experiment.
+
+    Args:
+        table: its entry.
+        data: the rows of the runs.
+        published: what the publication has at a point, for a table that shows it.
+    """
     dimensions = [*table.rows, *([table.columns] if table.columns else [])]
     labels = [data.labels(table.experiment, dimension) for dimension in dimensions]
+    heads = {name: table.heads.get(name, name.replace("_", " ")) for name in dimensions}
     cells = []
     for combination in product(*labels):
         where = dict(zip(dimensions, combination, strict=True))
@@ -96,16 +107,39 @@ def filled(table: Tabulation, data: Data) -> list[dict[str, Any]]:
         for cell in table.cells:
             heading = [cell.label or cell.column] if len(table.cells) > 1 or not table.columns else []
             if table.columns:
-                heading = [f"{table.columns} {where[table.columns]}", *heading]
-            estimate = data.estimate(table.experiment, cell.metric, **{**table.where, **where}).scaled(cell.scale)
+                heading = [f"{heads[table.columns]} {where[table.columns]}", *heading]
+            at = {**table.where, **cell.where, **where}
+            estimate = _value(cell, table.experiment, at, data)
             shown = "" if math.isnan(estimate.mean) else with_interval(estimate)
+            there = _published(cell, at, published) if published else None
+            if there is not None:
+                shown = f"{shown} [{there:.{SHOWN_DIGITS}g}]"
             cells.append(
-                {**{name: str(where[name]) for name in table.rows}, "column": ", ".join(heading), "cell": shown}
+                {
+                    **{heads[name]: str(where[name]) for name in table.rows},
+                    "column": ", ".join(heading),
+                    "cell": shown,
+                }
             )
     if not cells:
         return []
-    pivoted = polars.DataFrame(cells).pivot(on="column", index=list(table.rows), values="cell")
-    return pivoted.rename({name: name.replace("_", " ") for name in table.rows}).to_dicts()
+    return (
+        polars.DataFrame(cells)
+        .pivot(on="column", index=[heads[name] for name in table.rows], values="cell")
+        .to_dicts()
+    )
+
+
+def _published(cell: Cell, where: Mapping[str, Any], published: Published) -> float | None:
+    """The published value of a cell, compared with another point as ours is."""
+    here = published(where, cell.column)
+    if here is None or not cell.beside:
+        return here if here is None else here * cell.scale
+    how, other = cell.beside
+    there = published({**where, **other}, cell.column)
+    if not there:
+        return None
+    return cell.scale * (here - there if how == "less" else here / there - (how == "gain_over"))
 
 
 def _words(labels: Sequence[Label]) -> str:

@@ -26,8 +26,10 @@ from roamsim.files import read_whole
 from roamsim.manifests import StudyManifest
 from roamsim.study.code import read_code
 from roamsim.study.entries import (
+    COMPARISONS,
     LEVELS,
     RULES,
+    Cell,
     Covered,
     Curve,
     Dimension,
@@ -326,9 +328,13 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
         return [_filled(entry, values) for entry in tree]
     if not isinstance(tree, str) or "{" not in tree:
         return tree
-    if re.fullmatch(r"\{[^{}]*\}", tree):
-        return Formatter().get_field(tree[1:-1], (), values)[0]
-    return tree.format(**values)
+    try:
+        if re.fullmatch(r"\{[^{}]*\}", tree):
+            return Formatter().get_field(tree[1:-1], (), values)[0]
+        return tree.format(**values)
+    except (LookupError, AttributeError, TypeError, ValueError) as error:
+        names = ", ".join(values)
+        raise UsageError(f"{tree!r}: its braces cannot be filled ({error}); there are values for {names}") from None
 
 
 def _experiment(reader: _Reader, entry: dict[str, Any], dimensions: Mapping[str, Dimension]) -> Experiment:
@@ -356,13 +362,16 @@ def _table(reader: _Reader, entry: dict[str, Any]) -> Tabulation:
     where = f"table {entry.get('id', '?')}"
     if bool(entry.get("function")) == bool(entry.get("cells")):
         raise UsageError(f"{reader.folder}: {where}: give a function, or an experiment with rows and cells")
-    entry = {**entry, "cells": _curves(reader, f"{where}, cells", entry.get("cells", []))}
-    return reader.entry(Tabulation, where, entry)  # type: ignore[no-any-return]
+    cells = _curves(reader, f"{where}, cells", entry.get("cells", []), Cell)
+    for cell in cells:
+        _check_comparison(cell, lambda text: UsageError(f"{reader.folder}: {where}: {text}"))
+    return reader.entry(Tabulation, where, {**entry, "cells": cells})  # type: ignore[no-any-return]
 
 
-def _curves(reader: _Reader, where: str, curves: Any) -> list[Curve]:
+def _curves(reader: _Reader, where: str, curves: Any, kind: type[Any] = Curve) -> list[Any]:
     curves = curves if isinstance(curves, list) else [curves]
-    return [reader.entry(Curve, where, c if isinstance(c, dict) else {"column": c}) for c in curves]
+    curves = [c if isinstance(c, dict) else {"column": c} for c in curves]
+    return [reader.entry(kind, where, curve) for one in curves for curve, _ in _each(one)]
 
 
 def _statement(reader: _Reader, entry: dict[str, Any]) -> Statement:
@@ -383,7 +392,9 @@ def _statement(reader: _Reader, entry: dict[str, Any]) -> Statement:
         return [reader.entry(Measured, f"{where}, measured", part) for part in parts]
 
     named = [(name, value) for name, values in readings.items() for value in values]
-    entry["by_reading"] = {str(value): under({name: value}) for name, value in named}
+    entry["by_reading"] = {
+        str(value.get("name") if isinstance(value, Mapping) else value): under({name: value}) for name, value in named
+    }
     entry["measured"] = [] if named else under({})
     statement: Statement = reader.entry(Statement, where, entry)
     for part in (*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)):
@@ -406,8 +417,12 @@ def _check_rule(part: Measured, error: Callable[[str], UsageError]) -> None:
         raise error('follows is a formula of x and a tolerance, ["1 - x", 0.01]')
     if bool(part.x) != bool(part.rises or part.follows):
         raise error("rises and follows are about a curve over x, and the other rules about a value")
-    if part.less and part.over:
-        raise error("give one of less and over")
+    _check_comparison(part, error)
+
+
+def _check_comparison(cell: Cell, error: Callable[[str], UsageError]) -> None:
+    if sum(bool(getattr(cell, how)) for how in COMPARISONS) > 1:
+        raise error(f"give one of {', '.join(COMPARISONS)}")
 
 
 class _Reader:

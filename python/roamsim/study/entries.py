@@ -16,6 +16,11 @@ LEVELS: tuple[Level, ...] = ("quick", "full")
 #: The rules of statements without code.
 RULES = ("within", "positive", "rises", "follows")
 
+Comparison = Literal["less", "over", "gain_over"]
+"""What a value is beside another: their difference, their ratio, or the ratio less 1."""
+
+COMPARISONS: tuple[Comparison, ...] = ("less", "over", "gain_over")
+
 Label = str | float | int
 """A value of a dimension as tables and figures show it."""
 
@@ -83,15 +88,33 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(Curve):
-    """What a statement measures without code, a metric of an experiment where labels are as in `where`; its rule.
+class Cell(Curve):
+    """A metric of an experiment where labels are as in `where`, or beside that of another point, in pairs.
+
+    Attributes:
+        where: the labels of the point.
+        less: labels that another point has instead, or its `experiment`: the difference to it.
+        over: the same for the ratio to it.
+        gain_over: the same for the ratio less 1.
+    """
+
+    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    less: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    gain_over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> tuple[Comparison, Mapping[str, Label | Sequence[Label]]] | None:
+        """How it is compared, and with which point; `None` where it stands alone."""
+        return next(((how, labels) for how in COMPARISONS if (labels := getattr(self, how))), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Cell):
+    """What a statement measures without code, and its rule.
 
     Attributes:
         experiment: whose runs.
-        where: the labels of the point.
-        less: labels that another point has instead, or its `experiment`: what is measured is the difference to it, in
-            pairs.
-        over: the same for the ratio.
         x: a dimension: what is measured is a curve over it.
         between: where the curve is looked at, both ends left out.
         within: the range that the value lies in.
@@ -101,9 +124,6 @@ class Measured(Curve):
     """
 
     experiment: str = ""
-    where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    less: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
-    over: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
     x: str = ""
     between: Sequence[float] = ()
     within: Sequence[float] = ()
@@ -142,7 +162,8 @@ class Statement:
     What is measured, and by which rule it is judged, says a `function` of statements.py or, without code, what is
     `measured`: several parts are judged each, and the statement agrees when every one does; a rule that stands beside
     them is that of all. `readings` names what the publication leaves open and its values: the parts, whose braces
-    they fill, are judged under each, and the statement agrees when they do under one, on which it then rests.
+    they fill, are judged under each, and the statement agrees when they do under one, on which it then rests. A value
+    may be a table, whose `name` is what it is called.
     """
 
     id: str
@@ -150,7 +171,7 @@ class Statement:
     rule: str
     function: str = ""
     measured: Sequence[Measured] = ()
-    readings: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    readings: Mapping[str, Sequence[Label | Mapping[str, Any]]] = field(default_factory=dict)
     by_reading: Mapping[str, Sequence[Measured]] = field(default_factory=dict)  # what is measured under each of them
     source: str = ""
     if_differs: str = ""  # why the full run differs; its numbers are those of the full run
@@ -179,7 +200,9 @@ class Tabulation:
     """A table of the report: a function of exhibits.py makes its rows, or `cells` of an experiment fill them.
 
     Without code it has a row for each combination of the labels of `rows`, and a column for each of the `cells` or,
-    where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval.
+    where `columns` names a dimension, for each of its labels. A cell is a mean with its 95 % interval; where
+    `published` names a function of study.py, which gives the published value of a column at a point in the column's
+    unit, or `None`, that stands behind it in brackets. `heads` are other words for the names of dimensions.
     """
 
     id: str
@@ -189,8 +212,10 @@ class Tabulation:
     experiment: str = ""
     rows: Sequence[str] = ()
     columns: str = ""
-    cells: Sequence[Curve] = ()
+    cells: Sequence[Cell] = ()
     where: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    published: str = ""
+    heads: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     folded: bool = False
 

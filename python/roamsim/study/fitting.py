@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamsim.errors import UsageError
-from roamsim.study.entries import Drawing, Experiment, Sequencechart, Tabulation
+from roamsim.study.entries import Cell, Drawing, Experiment, Sequencechart, Tabulation
 
 if TYPE_CHECKING:
     from roamsim.study.definition import Study
@@ -40,6 +40,7 @@ def check(study: Study, folder: Path) -> None:
     called += [s.function for s in study.sequences]
     called += [d.settings for d in study.drawings]
     called += [e.measure for e in study.experiments]
+    called += [t.published for t in study.tables]
     called += [d.function for e in study.experiments for d in e.dimensions]
     measured = [s.function for s in study.statements]
     shown = [t.function for t in study.tables] + [d.function for d in study.drawings]
@@ -105,15 +106,19 @@ def _check_declared(study: Study, refuse: Callable[[str], None]) -> None:
             if name not in dimensions[experiment]:
                 refuse(f"{where}: experiment {experiment} has no dimension {name!r}")
 
+    def points(where: str, experiment: str, cell: Cell, *names: str) -> None:
+        """What a cell asks for, and what it is compared with."""
+        known(where, experiment, [*cell.where, *names])
+        if cell.beside:
+            other = dict(cell.beside[1])
+            known(where, str(other.pop("experiment", experiment)), other)
+
     for statement in study.statements:
         for part in (*statement.measured, *(part for parts in statement.by_reading.values() for part in parts)):
-            where = f"statement {statement.id}"
-            known(where, part.experiment, [*part.where, *([part.x] if part.x else [])])
-            other = {**part.less, **part.over}
-            known(where, str(other.pop("experiment", part.experiment)), other)
+            points(f"statement {statement.id}", part.experiment, part, *([part.x] if part.x else []))
     for table in study.tables:
-        if table.cells:
-            names = [*table.rows, *table.where, *([table.columns] if table.columns else [])]
-            known(f"table {table.id}", table.experiment, names)
-            if not table.rows:
-                refuse(f"table {table.id}: the dimensions of its rows are missing")
+        columns = [table.columns] if table.columns else []
+        for cell in table.cells:
+            points(f"table {table.id}", table.experiment, cell, *table.rows, *table.where, *table.heads, *columns)
+        if table.cells and not table.rows:
+            refuse(f"table {table.id}: the dimensions of its rows are missing")

@@ -64,7 +64,8 @@ class Comparison:
     def to_json(self) -> str:
         """The object that `roamsim study compare NAME --json` prints."""
         moved = [{"where": one.where, "before": one.before, "now": one.now} for one in self.moved]
-        return json.dumps({"study": self.outcome.study.name, "level": self.outcome.level, "moved": moved})
+        tree = {"study": self.outcome.study.name, "level": self.outcome.level, "moved": moved}
+        return json.dumps(tree, ensure_ascii=False)
 
     def summary(self) -> str:
         """What a terminal shows."""

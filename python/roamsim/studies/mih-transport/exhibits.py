@@ -1,30 +1,11 @@
-"""The study's tables and drawings."""
+"""The study's drawings."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from matplotlib.figure import Figure
-from roamsim.study.data import Data, Metric
-from roamsim.study.judging import with_interval
-
-#: The experiments of the second round's table of variables: what each varies.
-VARIABLES = {
-    "vary-size": "message size",
-    "vary-interval": "mean interval between messages",
-    "vary-processing": "processing time of a request",
-    "vary-timeout": "MIH timeout, RTT 0.1 s",
-    "vary-bucket": "limiter's bucket",
-    "vary-rate": "limiter's rate",
-    "vary-queue": "limiter's queue",
-}
-
-#: What the tables show of each point.
-METRICS: dict[str, tuple[Metric, float]] = {
-    "success (%)": ("success_rate", 100),
-    "mean delay (ms)": ("mean_delay_s", 1000),
-    "MIH overhead": ("overhead", 1),
-}
+from roamsim.study.data import Data
 
 #: The nodes of both networks and what lies between them.
 NETWORKS = {
@@ -40,39 +21,6 @@ NETWORKS = {
         ),
     ),
 }
-
-
-def variables(data: Data) -> list[dict[str, Any]]:
-    """A row for each value of each variable, kind and transport."""
-    return [
-        {"variable": what, "value": value, **row}
-        for experiment, what in VARIABLES.items()
-        for value in data.labels(experiment, "value")
-        for row in _points(data, experiment, value=value)
-    ]
-
-
-def placements(data: Data) -> list[dict[str, Any]]:
-    """A row for each place of the mobility server, kind and transport."""
-    return [
-        {"place": place, **row}
-        for place in data.labels("placements", "placement")
-        for row in _points(data, "placements", placement=place)
-    ]
-
-
-def _points(data: Data, experiment: str, **where: Any) -> list[dict[str, Any]]:
-    """Success, delay and overhead by kind and transport, with their 95 % intervals."""
-    rows = []
-    for kind in data.labels(experiment, "kind"):
-        for transport in data.labels(experiment, "transport"):
-            at = {**where, "kind": kind, "transport": transport}
-            shown = {
-                name: with_interval(data.estimate(experiment, metric, **at).scaled(scale))
-                for name, (metric, scale) in METRICS.items()
-            }
-            rows.append({"kind": kind, "transport": transport, **shown})
-    return rows
 
 
 def network(_data: Data, **values: Any) -> Figure:

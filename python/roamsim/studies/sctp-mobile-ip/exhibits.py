@@ -26,90 +26,17 @@ from .recovery import blocks, recovery_map
 
 __all__ = ["blocks", "formats", "levels_by_bandwidth", "levels_by_cell", "recovery_map", "topology"]
 
-RENO, SACK, SCTP, SCTP_2960 = "TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)"
+RENO, SACK, SCTP = "TCP Reno", "TCP SACK", "SCTP"
 #: The three orders: the protocol that is said to be behind, and the one ahead.
 ORDERS = {"SACK over Reno": (RENO, SACK), "SCTP over Reno": (RENO, SCTP), "SCTP over SACK": (SACK, SCTP)}
 
 
 def gain(data: Data, experiment: str, behind: str, ahead: str, **where: Any) -> Estimate:
     """How much more a protocol gets through than another, 0.05 for 5 %, with its interval (Fieller's, for pairs)."""
-    first, second = (data.by_replication(experiment, segments, protocol=p, **where) for p in (behind, ahead))
-    order = sorted(first.keys() & second.keys())
-    return statistics.paired_ratio([first[r] for r in order], [second[r] for r in order])
-
-
-def percent(estimate: Estimate) -> str:
-    """A gain in percent with its interval, which need not be symmetric."""
-    if not estimate.low <= estimate.high:
-        return f"{100 * estimate.mean:+.0f} %"
-    return f"{100 * estimate.mean:+.1f} % ({100 * estimate.low:+.1f} … {100 * estimate.high:+.1f})"
+    return data.compared(experiment, "delivered_bytes", "gain_over", {"protocol": behind}, protocol=ahead, **where)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
-
-
-def _throughput(data: Data, protocol: str, beside: str) -> list[dict[str, Any]]:
-    of_publication = published()
-    rows = []
-    for wire in data.labels("bandwidths", "wireline_kbps"):
-        row: dict[str, Any] = {"wire (kb/s)": wire}
-        for radio in data.labels("bandwidths", "radio_kbps"):
-            here = data.estimate("bandwidths", segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio)
-            there = of_publication[beside, float(wire), int(radio)]
-            row[f"radio {radio} kb/s"] = f"{with_interval(here)} [{there}]"
-        rows.append(row)
-    return rows
-
-
-def throughput_reno(data: Data) -> list[dict[str, Any]]:
-    """Segments received with Reno; published ones in brackets."""
-    return _throughput(data, RENO, RENO)
-
-
-def throughput_sack(data: Data) -> list[dict[str, Any]]:
-    """The same with SACK."""
-    return _throughput(data, SACK, SACK)
-
-
-def throughput_sctp(data: Data) -> list[dict[str, Any]]:
-    """The same with SCTP."""
-    return _throughput(data, SCTP, SCTP)
-
-
-def throughput_sctp_2960(data: Data) -> list[dict[str, Any]]:
-    """The same with SCTP by RFC 2960, beside the same published values: what was published is of that time."""
-    return _throughput(data, SCTP_2960, SCTP)
-
-
-def _gains(data: Data, order: str) -> list[dict[str, Any]]:
-    behind, ahead = ORDERS[order]
-    of_publication = published()
-    rows = []
-    for wire in data.labels("bandwidths", "wireline_kbps"):
-        row: dict[str, Any] = {"wire (kb/s)": wire}
-        for radio in data.labels("bandwidths", "radio_kbps"):
-            here = gain(data, "bandwidths", behind, ahead, wireline_kbps=wire, radio_kbps=radio)
-            there = (
-                of_publication[ahead, float(wire), int(radio)] / of_publication[behind, float(wire), int(radio)] - 1
-            )
-            row[f"radio {radio} kb/s"] = f"{percent(here)} [{100 * there:+.0f} %]"
-        rows.append(row)
-    return rows
-
-
-def gains_over_reno(data: Data) -> list[dict[str, Any]]:
-    """SCTP over Reno in percent, with intervals; published ones in brackets."""
-    return _gains(data, "SCTP over Reno")
-
-
-def gains_over_sack(data: Data) -> list[dict[str, Any]]:
-    """SCTP over SACK."""
-    return _gains(data, "SCTP over SACK")
-
-
-def gains_sack_over_reno(data: Data) -> list[dict[str, Any]]:
-    """SACK over Reno."""
-    return _gains(data, "SACK over Reno")
 
 
 def left_to_gain(data: Data) -> list[dict[str, Any]]:
@@ -169,46 +96,6 @@ def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
     return rows
 
 
-def by_air_time(data: Data) -> list[dict[str, Any]]:
-    """Segments received with errors by the time on the air, averaged over fast wires, beside the published ones."""
-    of_publication = published()
-    wires = (500, 1000, 1500)
-    rows = []
-    for experiment, windows in (("bandwidths-air-time", "20 for all"), ("bandwidths-both", "ns-2's default")):
-        for protocol in (RENO, SACK, SCTP):
-            row: dict[str, Any] = {"windows": windows, "protocol": protocol}
-            for radio in data.labels(experiment, "radio_kbps"):
-                here = [
-                    data.estimate(experiment, segments, protocol=protocol, wireline_kbps=wire, radio_kbps=radio).mean
-                    for wire in wires
-                ]
-                there = [of_publication[protocol, float(wire), int(radio)] for wire in wires]
-                row[f"radio {radio} kb/s"] = f"{fmean(here):.0f} [{fmean(there):.0f}]"
-            rows.append(row)
-    return rows
-
-
-def _orders(data: Data, experiment: str, dimension: str, what: str) -> list[dict[str, Any]]:
-    rows = []
-    orders = {**ORDERS, "RFC 9260 over RFC 2960": (SCTP_2960, SCTP)}
-    for label in data.labels(experiment, dimension):
-        for bottleneck in data.labels(experiment, "bottleneck"):
-            where = {dimension: label, "bottleneck": bottleneck}
-            row: dict[str, Any] = {what: label, "bottleneck": bottleneck}
-            row["kB, SACK"] = round(data.estimate(experiment, segments, protocol=SACK, **where).mean)
-            for order, (behind, ahead) in orders.items():
-                row[order] = percent(gain(data, experiment, behind, ahead, **where))
-            waits = [data.estimate(experiment, "timeouts", protocol=p, **where).mean for p in (RENO, SACK, SCTP)]
-            row["timeouts of Reno, SACK, SCTP"] = ", ".join(f"{wait:.1f}" for wait in waits)
-            rows.append(row)
-    return rows
-
-
-def sensitivity(data: Data) -> list[dict[str, Any]]:
-    """The three orders with one choice changed at a time."""
-    return _orders(data, "variations", "variation", "changed")
-
-
 def sensitivity_by_parameter(data: Data) -> list[dict[str, Any]]:
     """How far each order moves with each open parameter, and for how many of its values it holds."""
     rows = []
@@ -225,11 +112,6 @@ def sensitivity_by_parameter(data: Data) -> list[dict[str, Any]]:
                 row[order] = f"{100 * least:+.1f} to {100 * most:+.1f} % ({above} above, {below} below)"
             rows.append(row)
     return rows
-
-
-def by_loss(data: Data) -> list[dict[str, Any]]:
-    """The three orders by what the radio link loses."""
-    return _orders(data, "losses", "loss", "the radio link loses")
 
 
 def recovery_times(data: Data) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -34,6 +35,7 @@ CONDITIONS = {
 }
 
 
+@cache
 def published() -> dict[tuple[str, float, int], int]:
     """The published segments received in 200 s, by protocol, wire and radio bandwidth (kb/s)."""
     with (Path(__file__).parent / "published.csv").open(encoding="utf-8") as file:

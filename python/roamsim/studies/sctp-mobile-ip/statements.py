@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from roamsim import statistics, timesequence
+from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import Finding, Value, positive, value_of, with_interval, within, yes
@@ -26,30 +26,6 @@ Cell = tuple[float, int]
 
 
 # 1. Recovery
-
-
-def _recovery(data: Data, protocol: str) -> list[float]:
-    """Seconds from the first loss until the sender heard that all lost segments had arrived, one for each pattern."""
-    return [
-        timesequence.repaired_after_s(data.rows_of("recovery", "segments", protocol=protocol, pattern=pattern))
-        for pattern in data.labels("recovery", "pattern")
-    ]
-
-
-def sack_faster(data: Data) -> Finding:
-    """1c."""
-    return positive(
-        statistics.paired_difference(_recovery(data, SACK), _recovery(data, RENO)),
-        "Reno less SACK, over patterns (s)",
-    )
-
-
-def sctp_faster(data: Data) -> Finding:
-    """1d."""
-    return positive(
-        statistics.paired_difference(_recovery(data, SCTP), _recovery(data, SACK)),
-        "SACK less SCTP, over patterns (s)",
-    )
 
 
 def _timeouts(data: Data, protocol: str) -> list[int]:

@@ -11,7 +11,8 @@ from typing import Any
 from roamsim import timesequence
 from roamsim.study import Check, Data
 
-SEGMENT_BYTES = 1000
+from .levels import SEGMENT_BYTES, published
+
 WINDOW_SEGMENTS = 20
 
 #: Octets of a packet with a segment, and of an acknowledgement without SACK blocks: IPv4 20, TCP 20 (RFC 9293), or
@@ -343,6 +344,12 @@ def cycle_s(protocol: str, wireline_kbps: float, radio_kbps: float) -> float:
 def without_loss(row: Mapping[str, Any], _column: str, _data: Data) -> float:
     """Octets that a window without loss gets through in 200 s: more is impossible."""
     return 200 / cycle_s(row["protocol"], row["wireline_kbps"], row["radio_kbps"]) * WINDOW_SEGMENTS * SEGMENT_BYTES
+
+
+def published_bytes(at: Mapping[str, Any], _column: str) -> float | None:
+    """Octets received as published; what was published of SCTP stands beside both RFCs."""
+    protocol = str(at["protocol"]).removesuffix(" (RFC 2960)")
+    return SEGMENT_BYTES * published()[protocol, float(at["wireline_kbps"]), int(at["radio_kbps"])]
 
 
 def checks(data: Data) -> list[Check]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from roamsim.study.data import Data, Row
+from roamsim.study.data import Data
 from roamsim.theory import dect
 
 REFERENCE, ERRORS, HANDOVERS = "reference", "doubled BER", "doubled handover probability"
@@ -47,12 +45,6 @@ def ip_channel(ber_factor: float) -> dect.IpChannel:
 def air_interface(ber_factor: float) -> float:
     """TH / (5 N) that the Ip channel and the ACKs leave, at a multiple of the BER."""
     return dect.saturated_ratio(ip_channel(ber_factor))
-
-
-def dropped_share(row: Row) -> float:
-    """Share of DLC frames, that is of IP packets, that the DLC dropped."""
-    frames = row["dlc_frames_dropped"] + row["dlc_frames_delivered"]
-    return float(row["dlc_frames_dropped"] / frames) if frames else math.nan
 
 
 def mean_between(data: Data, arrivals: str, from_s: float, until_s: float) -> dict[int, float]:

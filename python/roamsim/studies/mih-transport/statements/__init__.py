@@ -1,16 +1,13 @@
 """Measurements of the published statements that need code; the others stand in statements.toml."""
 
 from .congestion import (
-    limited_indication_overhead_falls,
     limiter_adds_delay_early,
     limiter_like_tcp,
     load_equals_throughput,
     most_dropped_at_mihf,
     only_first_requests,
     onset_without_limiter,
-    overhead_rises_beyond_600,
     request_overhead_peaks_near_token_rate,
-    unlimited_load_grows,
 )
 from .round_trip import (
     acknowledgement_gains_nothing_when_late,
@@ -21,7 +18,6 @@ from .round_trip import (
     unacknowledged_over_round_trip,
 )
 from .tcp import (
-    delayed_ack_shares,
     load_slows,
     request_load_falls,
     response_delay_falls_again,
@@ -39,10 +35,8 @@ __all__ = [
     "acknowledgement_gains_nothing_when_late",
     "at_most_six",
     "delay_steps",
-    "delayed_ack_shares",
     "delays_converge",
     "flat_in_third_regime",
-    "limited_indication_overhead_falls",
     "limiter_adds_delay_early",
     "limiter_like_tcp",
     "load_equals_throughput",
@@ -50,7 +44,6 @@ __all__ = [
     "most_dropped_at_mihf",
     "only_first_requests",
     "onset_without_limiter",
-    "overhead_rises_beyond_600",
     "printed_delay_sum",
     "printed_overheads",
     "request_load_falls",
@@ -65,5 +58,4 @@ __all__ = [
     "tends_to_four_and_a_half",
     "two_segments",
     "unacknowledged_over_round_trip",
-    "unlimited_load_grows",
 ]

@@ -177,42 +177,6 @@ def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
     return by_timeout(measure)
 
 
-def limited_indication_overhead_falls(data: Data) -> Finding:
-    """8j."""
-
-    def measure(suffix: str) -> Finding:
-        parts = []
-        for transport, tokens, size in LIMITED:
-            at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": transport}
-            low, high = (
-                data.by_replication(_experiment(transport, suffix), "overhead", offered_kbps=load, **at)
-                for load in (50, 1500)
-            )
-            fallen = paired(lambda a, b: a - b, low, high)
-            parts.append(positive(fallen, f"{size} B, {tokens}/s: overhead at 50 less that at 1500 kb/s"))
-        return every(parts)
-
-    return by_timeout(measure)
-
-
-def overhead_rises_beyond_600(data: Data) -> Finding:
-    """8k."""
-
-    def measure(suffix: str) -> Finding:
-        parts = []
-        for size in SIZES:
-            at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": FREE}
-            before, beyond = (
-                data.by_replication(_experiment(FREE, suffix), "overhead", offered_kbps=load, **at)
-                for load in (500, 1000)
-            )
-            risen = paired(lambda a, b: b - a, before, beyond)
-            parts.append(positive(risen, f"indications of {size} B: overhead at 1000 less that at 500 kb/s"))
-        return every(parts)
-
-    return by_timeout(measure)
-
-
 def _load_over_throughput(row: Row) -> float:
     return float(row["origin_load_bps"] / row["peer_throughput_bps"])
 
@@ -243,22 +207,3 @@ def load_equals_throughput(data: Data) -> Finding:
 
 def _worst_limited(worst: Callable[[str, str], Finding], limit: str, suffix: str) -> Finding:
     return worst(f"congestion{suffix}", limit)
-
-
-def unlimited_load_grows(data: Data) -> Finding:
-    """8i."""
-
-    def measure(suffix: str) -> Finding:
-        return every(
-            [
-                within(
-                    _congested(data, _load_over_throughput, "indication", size, FREE, suffix)[1500.0],
-                    1.3,
-                    math.inf,
-                    f"indications of {size} B at 1500 kb/s, load over throughput",
-                )
-                for size in SIZES
-            ]
-        )
-
-    return by_timeout(measure)

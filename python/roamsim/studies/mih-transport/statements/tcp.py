@@ -179,19 +179,3 @@ def request_load_falls(data: Data) -> Finding:
         return every(parts)
 
     return by_range(measure)
-
-
-def delayed_ack_shares(data: Data) -> Finding:
-    """6d."""
-    return either(
-        {
-            name: within(
-                data.estimate("tcp-timing", "tcp_segments_per_message", kind="request", timing=timing, loss=0.0),
-                1.48,
-                1.52,
-                "segments a message of requests without loss",
-            )
-            for name, timing in (("200 ms", "delayed ACK on"), ("250 ms", "delayed ACK of 250 ms"))
-        },
-        "a delayed ACK that waits",
-    )

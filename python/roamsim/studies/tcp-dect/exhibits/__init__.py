@@ -6,9 +6,8 @@ from .delay import delay_histogram, delay_statistics
 from .figure_5 import figure_5
 from .mac import occupancy, procedures, state_diagram, states, terminals, transitions
 from .network import bearers, network
-from .recovery import recoveries
-from .sensitivity import robustness, sensitivity
-from .throughput import limits, user_plane
+from .sensitivity import robustness
+from .throughput import limits
 
 __all__ = [
     "bearers",
@@ -22,12 +21,9 @@ __all__ = [
     "network",
     "occupancy",
     "procedures",
-    "recoveries",
     "robustness",
-    "sensitivity",
     "state_diagram",
     "states",
     "terminals",
     "transitions",
-    "user_plane",
 ]

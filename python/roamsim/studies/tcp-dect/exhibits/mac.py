@@ -13,17 +13,20 @@ from roamsim.study.judging import with_interval
 from roamsim.timeseries import Part
 
 from ..cases import REFERENCE, SATURATED
-from .cells import Rows
+from .cells import Rows, once
 
 #: The time line that is drawn, in seconds.
 SHOWN_S = (600.0, 900.0)
 #: The types of the other terminals.
 OTHERS = ("P08j", "P32", "P80", "Data")
+#: The terminal whose TCP is studied, and what it is called.
+USER = "User"
+NAMES = {USER: "the terminal"}
 
 
 def state_diagram(data: Data) -> Figure:
     """The terminal's states with their share of time, and its transitions, over all replications."""
-    return dectstates.draw(_counts(data, REFERENCE, "User"))
+    return dectstates.draw(_counts(data, REFERENCE, USER))
 
 
 def _counts(data: Data, case: str, kind: str) -> dectstates.Counts:
@@ -33,33 +36,42 @@ def _counts(data: Data, case: str, kind: str) -> dectstates.Counts:
 
 
 def states(data: Data) -> Rows:
-    """Share of time of each state, of the terminal in each case and of the other types in the reference case."""
+    """Share of time in each state, of the terminal in each case and of the other types in the reference case."""
     rows = []
-    for state in dectstates.PLACES:
-        row: dict[str, Any] = {"state": state}
-        for case in data.labels("throughput", "case"):
-            where = {"case": case, "offered": SATURATED, "type": "User", "state": state}
+    for case, kind in _terminals(data):
+        row: dict[str, Any] = {"case": case, "type": NAMES.get(kind, kind)}
+        for state in dectstates.PLACES:
+            where: dict[str, Any] = {"case": case, "offered": SATURATED, "type": kind, "state": state}
             found = data.rows_of("throughput", "dect_states", **where)
-            row[f"{case} (%)"] = with_interval(statistics.mean([100 * one["share"] for one in found]))
-        row |= {f"{kind} (%)": 100 * _counts(data, REFERENCE, kind).share(state) for kind in OTHERS}
+            # Of the others, of whom many are in a call at once, the share of all their time.
+            row[f"{state} (%)"] = (
+                with_interval(statistics.mean([100 * one["share"] for one in found]))
+                if kind == USER
+                else 100 * _counts(data, case, kind).share(state)
+            )
         rows.append(row)
-    return rows
+    return once(rows)
+
+
+def _terminals(data: Data) -> list[tuple[str, str]]:
+    """Cases and types that are shown: the terminal in each case, the others in the reference case."""
+    return [
+        *((str(case), USER) for case in data.labels("throughput", "case")),
+        *((REFERENCE, kind) for kind in OTHERS),
+    ]
 
 
 def transitions(data: Data) -> Rows:
     """How often each arrow of the diagram was taken in an hour, by a terminal of each type, in the reference case."""
-    counts = {kind: _counts(data, REFERENCE, kind) for kind in (*OTHERS, "User")}
-    hours = counts["User"].hours
+    counts = {kind: _counts(data, REFERENCE, kind) for kind in (*OTHERS, USER)}
+    hours = counts[USER].hours
     return [
         {
             "from": start,
             "to": end,
-            **{
-                f"{kind if kind != 'User' else 'the terminal'} /h": counts[kind].transitions[start, end] / hours
-                for kind in counts
-            },
+            **{f"{NAMES.get(kind, kind)} /h": of.transitions[start, end] / hours for kind, of in counts.items()},
         }
-        for start, end in counts["User"].transitions
+        for start, end in counts[USER].transitions
     ]
 
 
@@ -68,7 +80,7 @@ def terminals(data: Data) -> Rows:
     rows = []
     for case in data.labels("throughput", "case"):
         where = {"case": case, "offered": SATURATED}
-        for kind in (*OTHERS, "User"):
+        for kind in (*OTHERS, USER):
             found = data.rows_of("throughput", "dect_terminals", type=kind, **where)
             measured_s = math.fsum(row["measured_s"] for row in data.rows_of("throughput", "dect", **where))
 
@@ -79,12 +91,12 @@ def terminals(data: Data) -> Rows:
             rows.append(
                 {
                     "case": case,
-                    "type": kind if kind != "User" else "the terminal",
+                    "type": NAMES.get(kind, kind),
                     "mean bearers": with_interval(statistics.mean([row["mean_bearers"] for row in found])),
                     "calls /h": 3600 * sum(row["calls"] for row in found) / measured_s,
                     # The terminal's call begins anew each time, and ends in no other way.
-                    "blocked (%)": of("blocked", "calls") if kind != "User" else None,
-                    "dropped (%)": of("dropped", "calls") if kind != "User" else None,
+                    "blocked (%)": of("blocked", "calls") if kind != USER else None,
+                    "dropped (%)": of("dropped", "calls") if kind != USER else None,
                     "attempts that met a channel in use (%)": of("attempts_occupied", "attempts"),
                     "attempts that collided (%)": of("attempts_collided", "attempts"),
                     "bearer handovers failed (%)": of("bearer_handovers_failed", "bearer_handovers"),
@@ -95,15 +107,13 @@ def terminals(data: Data) -> Rows:
             )
         occupied = data.estimate("throughput", "occupied_channels", **where)
         rows.append({"case": case, "type": "all, channels of 360", "mean bearers": with_interval(occupied)})
-    return rows
+    return once(rows)
 
 
 def procedures(data: Data) -> Rows:
     """Attempts for a bearer in each procedure: of the terminal in each case, of the others in the reference case."""
-    wanted = [(case, "User") for case in data.labels("throughput", "case")]
-    wanted += [(REFERENCE, kind) for kind in OTHERS]
     rows: Rows = []
-    for case, kind in wanted:
+    for case, kind in _terminals(data):
         by_procedure: dict[str, Rows] = {}
         for row in data.rows_of("throughput", "dect_procedures", case=case, offered=SATURATED, type=kind):
             by_procedure.setdefault(row["procedure"], []).append(row)
@@ -117,7 +127,7 @@ def procedures(data: Data) -> Rows:
             rows.append(
                 {
                     "case": case,
-                    "type": kind if kind != "User" else "the terminal",
+                    "type": NAMES.get(kind, kind),
                     "procedure": procedure,
                     "bearers tried": tried,
                     "more than one attempt (%)": with_interval(again.scaled(100)),
@@ -126,7 +136,7 @@ def procedures(data: Data) -> Rows:
                     "lost": sum(row["bearers_lost"] for row in found),
                 }
             )
-    return rows
+    return once(rows)
 
 
 def occupancy(result: Result) -> Figure:
