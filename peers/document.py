@@ -20,11 +20,23 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
 
 
+def marked(path: Path, name: str) -> str:
+    """What stands between the two markers `<!-- NAME:start -->` and `<!-- NAME:end -->` of a file."""
+    return _parts(path, name)[1]
+
+
 def replace(path: Path, name: str, text: str) -> None:
-    """Replaces what stands between the two markers `<!-- NAME:start -->` and `<!-- NAME:end -->` of a file."""
-    begin, end = f"<!-- {name}:start -->", f"<!-- {name}:end -->"
-    old = path.read_text()
-    if old.count(begin) != 1 or old.count(end) != 1:
-        raise SystemExit(f"{path} must hold {begin} and {end} once each")
-    before, rest = old.split(begin)
-    path.write_text(f"{before}{begin}\n{text}{end}{rest.split(end)[1]}")
+    """Replaces what stands between the two markers."""
+    before, _, after = _parts(path, name)
+    path.write_text(f"{before}{text}{after}")
+
+
+def _parts(path: Path, name: str) -> tuple[str, str, str]:
+    """What stands before, between and behind the markers, which belong to what is around them."""
+    begin, end = f"<!-- {name}:start -->\n", f"<!-- {name}:end -->"
+    text = path.read_text()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise SystemExit(f"{path} must hold {begin.rstrip()} and {end} once each")
+    before, rest = text.split(begin)
+    between, after = rest.split(end)
+    return before + begin, between, end + after

@@ -163,6 +163,7 @@ def test_gains_are_of_means_in_pairs(loaded: study.Study) -> None:
     class Two(Data):
         def __init__(self) -> None:
             self._tables = {"bandwidths": "flows"}
+            self._labels = {"bandwidths": {"protocol": ["TCP Reno", "SCTP"]}}
             self._rows = {
                 ("bandwidths", "flows"): [
                     {"protocol": protocol, "replication": r, "delivered_bytes": received}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from validation import compare, ours
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
-from validation.tables import part_table, ratio
+from validation.tables import WHY, made_with, part_table, ratio, update_parts
 
 
 def outcome(delivered_bytes: int) -> Outcome:
@@ -66,6 +67,41 @@ def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
     text, _, unexplained = part_table(one_case(), ["ns-3"], outcomes)
     assert text.splitlines()[-1] == "| reno | 1000 |  |  |"
     assert unexplained == 0
+
+
+def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    known = [
+        Explanation(letter, ("ns-2",), ("goodput",), (), (), (), because=f"because {letter}") for letter in "xyz"
+    ]
+    monkeypatch.setattr("validation.tables.EXPLANATIONS", [replace(known[2], variants=("reno",)), *known[:2]])
+    part = one_case()
+    pairs = {"roamsim": [(Run("reno"), outcome(1000))], "ns-2": [(Run("reno"), outcome(2000))]}
+    outcomes = {("goodput", ("reno",)): pairs}
+    builds = {"roamsim": "Roamsim 1", "ns-2": "ns-2 2.35"}
+    file = tmp_path / "page.md"
+    others = ["### Other", "| 7 | **0.5** x |", "### Title", "| 8 | **0.5** y |", f"{WHY}\n\n- x: old\n- y: old"]
+    file.write_text(
+        "before\n<!-- validation:start -->\n"
+        + "\n\n".join([*made_with({**builds, "ns-3": "3"}), *others])
+        + "\n<!-- validation:end -->\nafter\n"
+    )
+    update_parts(file, [part], builds, outcomes)
+    text = file.read_text()
+    assert text.startswith("before\n<!-- validation:start -->\nMeasured on: ")
+    assert text.endswith("- x: because x\n<!-- validation:end -->\nafter\n".replace("- x", "- z: because z\n- x"))
+    assert "| 7 | **0.5** x |" in text
+    assert "| 8 |" not in text
+    assert "| reno | 1000 | 2000 | **0.500** z |" in text
+    with pytest.raises(SystemExit, match="measure all parts anew"):
+        update_parts(file, [part], {**builds, "ns-2": "ns-2 2.36"}, outcomes)
+
+
+def test_simulators_without_a_variant_of_the_plan_are_not_set_up() -> None:
+    sctp = [part for part in parts(VARIANTS, quick=True) if part.name.startswith("sctp")]
+    assert compare.wanted(sctp) == ["roamsim", "ns-2"]
+    assert compare.wanted(parts(VARIANTS, quick=True)) == ["roamsim", "ns-3", "ns-2"]
 
 
 def test_simulators_that_are_missing_are_said_to_be(
@@ -166,8 +202,8 @@ def page(tmp_path: Path) -> Path:
     return page
 
 
-@pytest.mark.parametrize("narrowed", [["--quick"], ["--only", "sctp"], ["--variant", "reno"]])
-def test_the_document_is_written_whole_or_not_at_all(
+@pytest.mark.parametrize("narrowed", [["--quick"], ["--only", "sctp", "--quick"], ["--variant", "reno"]])
+def test_the_document_gets_whole_tables_or_none(
     page: Path, narrowed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["compare", "--update", str(page), *narrowed])

@@ -3,10 +3,13 @@
     python -m validation.compare [--quick] [--only PART]... [--variant NAME]... [--json FILE | --from FILE]
                                  [--update docs/validation.md]
 
+    python -m validation.compare --only sctp --only "sctp six losses" --update docs/validation.md
+
 A simulator that is missing is left out, and said so. A difference over 10 % carries the letter of its explanation
 (validation/explanations.py); one without an explanation is marked and, unless the look is a quick one, makes the exit
 code 1. `--from FILE` prints the tables of runs that `--json` wrote, and runs nothing. `--update` writes the measured
-part of the document whole: it wants all parts and variants, and leaves it as it was when a simulator is missing.
+part of the document: all of it, or with `--only` the tables of these parts, if the others were measured on the same
+machine with the same builds. It leaves the document as it was when a simulator is missing that has a variant of them.
 """
 
 import argparse
@@ -24,11 +27,12 @@ from peers.simulators import MissingError, Program
 from validation import ours
 from validation.parts import SCTP_VARIANTS, VARIANTS, Case, Part, parts
 from validation.runs import Outcome, Run
-from validation.tables import Outcomes, report
+from validation.tables import Outcomes, report, update_parts
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: All there are, ours first.
 SIMULATORS = ("roamsim", "ns-3", "ns-2")
+NS3_VARIANTS = frozenset({"newreno", "sack", "vegas", "cubic"})
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,7 @@ def roamsim() -> Simulator:
 def ns3() -> Simulator:
     """ns-3, which has no Tahoe and no Reno recovery."""
     program = simulators.ns3(PROGRAMS / "ns3.cc")
-    variants = frozenset({"newreno", "sack", "vegas", "cubic"})
-    return Simulator("ns-3", program.build, _peer(program), variants, slow=True)
+    return Simulator("ns-3", program.build, _peer(program), NS3_VARIANTS, slow=True)
 
 
 def ns2() -> Simulator:
@@ -69,10 +72,18 @@ def ns2() -> Simulator:
     return Simulator("ns-2", program.build, lambda run: (sctp if run.variant in SCTP_VARIANTS else tcp)(run))
 
 
-def available() -> list[Simulator]:
-    """The simulators that can be run here, ours first; says loudly which cannot."""
+def wanted(plan: Sequence[Part]) -> list[str]:
+    """The simulators that have something to run of a plan, ours first."""
+    variants = {case.variant for part in plan for case in part.cases}
+    return [name for name in SIMULATORS if name != "ns-3" or variants & NS3_VARIANTS]
+
+
+def available(names: Sequence[str] = SIMULATORS) -> list[Simulator]:
+    """Those of the simulators that can be run here, ours first; says loudly which cannot."""
     found = [roamsim()]
     for name, make in (("ns-3", ns3), ("ns-2", ns2)):
+        if name not in names:
+            continue
         try:
             found.append(make())
         except MissingError as missing:
@@ -157,18 +168,19 @@ def main() -> None:
     parser.add_argument("--from", type=Path, dest="source", help="run nothing: take the runs of such a file")
     parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
     arguments = parser.parse_args()
-    if arguments.update and (arguments.quick or arguments.only or arguments.variant):
-        parser.error("--update writes the whole document: without --quick, --only and --variant")
-    plan = [
+    if arguments.update and (arguments.quick or arguments.variant):
+        parser.error("--update writes whole tables: without --quick and --variant")
+    asked = [
         part
         for part in parts(arguments.variant or VARIANTS, quick=arguments.quick)
         if not arguments.only or part.name in arguments.only
     ]
+    plan = asked
     if arguments.source:
         builds, outcomes = read(arguments.source)
         plan = [part for part in plan if all((part.name, case.labels) in outcomes for case in part.cases)]
     else:
-        found = available()
+        found = available(wanted(plan))
         if len(found) == 1:
             sys.stderr.write("There is no other simulator here: nothing to compare with.\n")
         builds = {simulator.name: simulator.build for simulator in found}
@@ -177,9 +189,11 @@ def main() -> None:
             write(arguments.json, found, outcomes)
     text, unexplained = report(plan, builds, outcomes)
     sys.stdout.write(text)
-    if arguments.update and (len(builds) < len(SIMULATORS) or len(plan) < len(parts(VARIANTS, quick=False))):
-        whole = f"all parts in {', '.join(SIMULATORS)}"
+    if arguments.update and (set(builds) < set(wanted(asked)) or len(plan) < len(asked)):
+        whole = f"{', '.join(arguments.only or ['all parts'])} in {', '.join(wanted(asked))}"
         sys.stderr.write(f"{arguments.update} is left as it was: it is about {whole}\n")
+    elif arguments.update and arguments.only:
+        update_parts(arguments.update, plan, builds, outcomes)
     elif arguments.update:
         document.replace(arguments.update, "validation", text)
     if unexplained and not arguments.quick:

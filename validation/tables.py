@@ -1,12 +1,14 @@
 """Ours beside theirs: ratios with intervals, and the Markdown that shows them."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from roamsim.statistics import Estimate, mean, student_t_quantile
 
-from peers.document import machine, table
+from peers.document import machine, marked, replace, table
 from validation.explanations import EXPLANATIONS, Explanation
 from validation.parts import Case, Part, Quantity
 from validation.runs import Outcome, Run
@@ -16,6 +18,7 @@ Outcomes = dict[tuple[str, tuple[str, ...]], dict[str, list[tuple[Run, Outcome]]
 OURS = "roamsim"
 #: A ratio further from one than this asks for an explanation.
 TOLERANCE = 0.10
+WHY = "### Why they differ by more than 10 %"
 
 
 @dataclass(frozen=True)
@@ -152,20 +155,52 @@ def sack_over_newreno(part: Part, names: Sequence[str], outcomes: Outcomes) -> s
 
 def report(plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> tuple[str, int]:
     """The whole comparison as Markdown, and how many differences are not explained."""
-    peers = [name for name in builds if name != OURS]
-    paragraphs = [f"Measured on: {machine()}.", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
-    all_used: set[str] = set()
+    paragraphs = made_with(builds)
     unexplained = 0
     for part in plan:
-        text, used, missing = part_table(part, peers, outcomes)
-        paragraphs += [f"### {part.title}", text]
-        if part.name == "wide" and (compared := sack_over_newreno(part, list(builds), outcomes)):
-            paragraphs.append(compared)
-        all_used |= used
+        text, missing = section(part, builds, outcomes)
+        paragraphs.append(text)
         unexplained += missing
-    if all_used:
-        paragraphs.append("### Why they differ by more than 10 %")
-        paragraphs.append(
-            "\n".join(f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in all_used)
-        )
-    return "\n\n".join(paragraphs) + "\n", unexplained
+    return "\n\n".join([*paragraphs, *why("".join(paragraphs))]) + "\n", unexplained
+
+
+def made_with(builds: Mapping[str, str]) -> list[str]:
+    """Machine and builds, each a paragraph."""
+    return [f"Measured on: {machine()}.", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
+
+
+def section(part: Part, builds: Mapping[str, str], outcomes: Outcomes) -> tuple[str, int]:
+    """A part under its heading, with the simulators that ran any of it, and the count of unexplained differences."""
+    ran = {name for case in part.cases for name in outcomes[part.name, case.labels]}
+    names = [name for name in builds if name in ran]
+    text, _, unexplained = part_table(part, [name for name in names if name != OURS], outcomes)
+    paragraphs = [f"### {part.title}", text]
+    if part.name == "wide" and (compared := sack_over_newreno(part, names, outcomes)):
+        paragraphs.append(compared)
+    return "\n\n".join(paragraphs), unexplained
+
+
+def why(tables: str) -> list[str]:
+    """The explanations whose letters stand in tables, under a heading."""
+    used = set(re.findall(r"\*\* ([a-z]+)(?= \|)", tables))
+    because = [f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in used]
+    return ["\n\n".join([WHY, "\n".join(because)])] if because else []
+
+
+def update_parts(path: Path, plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> None:
+    """Replaces the tables of some parts in the document; the others stay, and must be of the same machine and builds.
+
+    Raises:
+        SystemExit: they are not, or a part is not there yet.
+    """
+    head, *sections = re.split(r"\n\n(?=### )", marked(path, "validation").rstrip("\n"))
+    for line in "\n".join(made_with(builds)).splitlines():
+        if line not in head.splitlines():
+            raise SystemExit(f"{path} does not say {line!r}: measure all parts anew")
+    tables = [text for text in sections if not text.startswith(f"{WHY}\n")]
+    for part in plan:
+        places = [place for place, text in enumerate(tables) if text.startswith(f"### {part.title}\n")]
+        if len(places) != 1:
+            raise SystemExit(f"{path} has no table {part.title!r}: measure all parts anew")
+        tables[places[0]], _ = section(part, builds, outcomes)
+    replace(path, "validation", "\n\n".join([head, *tables, *why("".join(tables))]) + "\n")
