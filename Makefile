@@ -51,7 +51,7 @@ test: setup
 	$(SAY) 'Testing: the Rust crates'
 	cargo test --workspace --locked --quiet
 	$(SAY) 'Testing: the command line, the Python package, the documentation, from a user'"'"'s side'
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadscope
 
 FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%s)
