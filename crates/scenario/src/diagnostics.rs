@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and what to do about it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -98,6 +99,8 @@ pub(crate) struct Problems {
     sources: Vec<Source>,
     problems: Vec<Problem>,
     left_out: usize,
+    /// Where elements are copies of each other: what was said already, without the numbers of the copies.
+    said: Option<BTreeSet<(Option<Place>, String)>>,
 }
 
 impl Problems {
@@ -112,11 +115,25 @@ impl Problems {
     }
 
     pub fn add(&mut self, problem: Problem) {
+        if self.is_said(&problem) {
+            return;
+        }
         if self.full() {
             self.leave_out();
         } else {
             self.problems.push(problem);
         }
+    }
+
+    /// From now on a problem that all copies of an element have is told of the first.
+    pub fn fold_copies(&mut self) {
+        self.said.get_or_insert_default();
+    }
+
+    fn is_said(&mut self, problem: &Problem) -> bool {
+        let Some(said) = &mut self.said else { return false };
+        let text = format!("{}: {}", problem.path, problem.message);
+        !said.insert((problem.place, text.chars().filter(|c| !c.is_ascii_digit()).collect()))
     }
 
     /// Counts a problem that there is no room for.

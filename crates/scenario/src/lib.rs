@@ -12,6 +12,7 @@ mod parse;
 mod phase;
 mod profile;
 mod reference;
+mod repeat;
 mod results;
 pub mod run;
 mod schema;

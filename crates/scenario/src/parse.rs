@@ -1,7 +1,7 @@
-//! Reading a scenario: text, tree, overrides, profiles, files, model, validation.
+//! Reading a scenario: text, tree, overrides, repetition, profiles, files, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problems};
-use crate::{Scenario, decode, files, overrides, profile, tree, validate};
+use crate::{Scenario, decode, files, overrides, profile, repeat, tree, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,9 @@ fn read(
     }?;
     for (path, value) in overrides {
         overrides::apply(&mut root, path, value, problems);
+    }
+    if !repeat::apply(&mut root, problems) {
+        return None;
     }
     profile::apply(&mut root);
     files::apply(&mut root, source_name, problems);

@@ -15,6 +15,11 @@ types in `crates/scenario/src/model` and run the command at its end.
 A scenario is TOML (or, in Python, a dictionary of the same shape). Quantities are strings with a unit: `\"10ms\"`,
 `\"11Mb/s\"`, `\"200B\"`. Unknown keys are errors. A key without \"required\" may be left out; its default, and where that
 comes from, stand beside it.
+
+An element whose `name` holds `{i}` stands for many: `[[node]] name = \"client-{i}\", count = 3` is `client-0`, `client-1` and
+`client-2`, and in every other string of the element `{i}` becomes the same number, also in quantities (`delay = \"{i}ms\"`).
+What refers to repeated elements is repeated with them (`from = \"client-{i}\"` in a flow `up-{i}`); in a list of names of an
+element that is there once, `\"client-{i}\"` stands for all. `--vary \"node.client-{i}.count=1,10,100\"` asks for any number.
 ";
 
 const FOOT: &str = "

@@ -13,7 +13,28 @@ pub fn schema() -> Value {
     let mut schema =
         SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
+    add_count(&mut schema);
     schema
+}
+
+/// Elements of the sections may be repeated, which happens before they are decoded (see `repeat`).
+fn add_count(schema: &mut Value) {
+    let sections: Vec<String> = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, section)| {
+            section["items"]["$ref"].as_str()?.strip_prefix("#/$defs/").map(str::to_owned)
+        })
+        .collect();
+    for name in sections {
+        schema["$defs"][name]["properties"]["count"] = json!({
+            "type": "integer",
+            "minimum": 0,
+            "maximum": crate::repeat::MAX_ELEMENTS,
+            "description": crate::repeat::COUNT,
+        });
+    }
 }
 
 fn tidy(value: &mut Value) {

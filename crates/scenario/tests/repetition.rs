@@ -1,0 +1,178 @@
+//! `count` and `{i}`: elements that stand for many are the same as elements written out, and what is wrong with them
+//! is told once, where it stands.
+
+#[macro_use]
+mod refusal;
+
+use refusal::refuse;
+use roamsim_scenario::{Format, Scenario, schema};
+
+/// Clients at a router, each with a link and a flow of its own.
+const STAR: &str = r#"[scenario]
+name = "star"
+duration = "10s"
+
+[[node]]
+name = "server"
+[[node]]
+name = "client-{i}"
+count = 3
+
+[[link]]
+name = "line-{i}"
+between = ["server", "client-{i}"]
+rate = "10Mb/s"
+delay = "{i}ms"
+loss = { from = "client-{i}", model = "list", segments = [1], flow = "up-{i}" }
+
+[[flow]]
+name = "up-{i}"
+from = "client-{i}"
+to = "server"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "20ms" }
+"#;
+
+fn parse(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    Scenario::parse(text, "star", Format::Toml, &overrides)
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
+}
+
+/// The three copies of every element whose name has a number, by hand.
+fn written_out() -> String {
+    let (head, elements) = STAR.split_once("[[node]]\nname = \"client").expect("the first repeated element");
+    let elements = format!("[[node]]\nname = \"client{elements}").replace("count = 3\n", "");
+    let sections = elements.split("\n\n").map(|element| {
+        let element = element.trim_end();
+        (0..3).map(|number| element.replace("{i}", &number.to_string()) + "\n").collect::<String>()
+    });
+    head.to_owned() + &sections.collect::<String>()
+}
+
+#[test]
+fn repeated_elements_are_the_same_as_elements_written_out() {
+    let written_out = written_out();
+    assert!(written_out.contains("name = \"up-2\"") && !written_out.contains("{i}"), "{written_out}");
+    assert_eq!(parse(STAR, &[]).canonical_json(), parse(&written_out, &[]).canonical_json());
+}
+
+#[test]
+fn the_number_is_one_that_an_override_sets() {
+    let scenario = parse(STAR, &[("node.client-{i}.count", "40")]);
+    assert_eq!((scenario.nodes.len(), scenario.links.len(), scenario.flows.len()), (41, 40, 40));
+    assert_eq!(scenario.flows[39].from, "client-39");
+    assert_eq!(scenario.links[39].delay.as_ns(), 39_000_000);
+}
+
+#[test]
+fn none_is_a_number() {
+    let text = format!(
+        "{STAR}[[node]]\nname = \"other\"\n[[link]]\nname = \"far\"\nbetween = [\"server\", \"other\"]\nrate = \"1Mb/s\"\n\
+         delay = \"1ms\"\n[[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"other\"\ntransport = {{ protocol = \"udp\" }}\n\
+         application = {{ kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }}\n"
+    );
+    let scenario = parse(&text, &[("node.client-{i}.count", "0")]);
+    assert_eq!((scenario.nodes.len(), scenario.links.len(), scenario.flows.len()), (2, 1, 1));
+}
+
+#[test]
+fn flows_may_be_fewer_than_the_nodes_that_they_start_from() {
+    let text = STAR.replace("loss = {", "# {").replace("name = \"up-{i}\"", "name = \"up-{i}\"\ncount = 1");
+    let scenario = parse(&text, &[]);
+    assert_eq!((scenario.nodes.len(), scenario.flows.len()), (4, 1));
+}
+
+#[test]
+fn flows_between_nodes_that_are_there_once_need_only_a_count() {
+    let text = STAR
+        .replace("client-{i}", "client")
+        .replace("count = 3\n", "")
+        .replace("line-{i}", "line")
+        .replace("delay = \"{i}ms\"\nloss = {", "delay = \"5ms\"\n# {")
+        .replace("name = \"up-{i}\"", "name = \"up-{i}\"\ncount = 1000");
+    let scenario = parse(&text, &[]);
+    assert_eq!(scenario.flows.len(), 1000);
+    assert_eq!(scenario.flows[999].name, "up-999");
+}
+
+#[test]
+fn a_list_of_names_takes_all_copies() {
+    let scenario = parse(CELL, &[]);
+    assert_eq!(scenario.cells[0].stations, ["walker0", "walker1"]);
+    assert_eq!(scenario.nodes[2].position.expect("a place").x_m, 10.0);
+}
+
+const CELL: &str = r#"[scenario]
+name = "cell"
+duration = "10s"
+
+[[node]]
+name = "base"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "walker{i}"
+count = 2
+position = { x = "{i}0m", y = "0m" }
+
+[[cell]]
+name = "air"
+base_station = "base"
+stations = ["walker{i}"]
+rate = "1Mb/s"
+coverage = { model = "disc", radius = "100m" }
+
+[[flow]]
+name = "up{i}"
+from = "walker{i}"
+to = "base"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "20ms" }
+"#;
+
+#[test]
+fn a_number_alone_stays_a_number() {
+    let text = STAR.replace("segments = [1]", "segments = [\"{i}\"]");
+    // The first would be the packet 0, which there is not.
+    let report = refuse(&text);
+    assert!(report.contains("from 1"), "{report}");
+    assert!(!report.contains("a string"), "{report}");
+}
+
+#[test]
+fn the_schema_knows_the_key_in_every_section_of_elements() {
+    let schema = schema();
+    for section in ["Node", "Link", "Flow", "Cell", "Signalling"] {
+        assert_eq!(schema["$defs"][section]["properties"]["count"]["type"], "integer", "{section}");
+    }
+}
+
+#[test]
+fn the_schema_takes_the_text_as_written() {
+    let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
+    for text in [STAR, CELL] {
+        let tree: toml::Value = toml::from_str(text).expect("TOML");
+        if let Err(error) = validator.validate(&serde_json::to_value(tree).expect("JSON")) {
+            panic!("{error}");
+        }
+    }
+}
+
+reports! { on STAR;
+    count_without_a_number_in_the_name: "name = \"server\"" => "name = \"server\"\ncount = 3";
+    count_negative: "count = 3" => "count = -1";
+    count_no_number: "count = 3" => "count = \"many\"";
+    count_too_large: "count = 3" => "count = 1000001";
+    count_missing: "count = 3" => "";
+    more_flows_than_nodes: "name = \"up-{i}\"" => "name = \"up-{i}\"\ncount = 4";
+    one_of_many: "name = \"up-{i}\"" => "name = \"up\"";
+    pattern_of_nothing: "from = \"client-{i}\"\nto" => "from = \"clint-{i}\"\nto";
+    fault_of_every_copy: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
+    unknown_key_of_every_copy: "rate = \"10Mb/s\"" => "rate = \"10Mb/s\"\ncolour = \"red\"";
+}
+
+reports! { on CELL;
+    pattern_of_nothing_in_a_list: "stations = [\"walker{i}\"]" => "stations = [\"waker{i}\"]";
+    counts_that_differ: "to = \"base\"" => "to = \"other{i}\"\n[[node]]\nname = \"other{i}\"\ncount = 5\n[[flow]]\nname = \"x\"\nfrom = \"base\"\nto = \"walker0\"";
+}
