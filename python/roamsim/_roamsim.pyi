@@ -87,6 +87,9 @@ class Scenario:
         For each the link and the node that sends there, as in the table `drops`, and the names of the flows.
         """
     @property
+    def row_names(self) -> dict[str, list[str]]:
+        """Values of the column `name` in the result tables that have rows for each entry of their kind, by table."""
+    @property
     def canonical(self) -> str:
         """The scenario as JSON with sorted keys, after overrides."""
     @property

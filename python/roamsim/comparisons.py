@@ -282,10 +282,10 @@ def compare(
             f"fewer than 2 replications give no interval; ask for 2 or more, {REPLICATIONS} unless told otherwise"
         )
     read = source(scenario)
-    tree = json.loads(parse_source(read, settings, color=color).canonical)
-    targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or (default_target(tree),)
+    base = parse_source(read, settings, color=color)
+    targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or (default_target(json.loads(base.canonical)),)
     for target in targets:
-        target.check(tree)
+        target.check(base)
     values = tuple(value.toml for value in first.values)
     question = Question(first.path, values, _baseline(first, baseline), targets)
     results = run_sweep(

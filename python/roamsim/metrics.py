@@ -14,6 +14,8 @@ from roamsim.errors import UsageError
 if TYPE_CHECKING:
     import polars
 
+    from roamsim._roamsim import Scenario
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -176,21 +178,15 @@ class Target:
         """What the column means."""
         return numeric(self.table, self.column)
 
-    def check(self, scenario: dict[str, Any]) -> None:
+    def check(self, scenario: Scenario) -> None:
         """Refuses a metric or a row that the scenario's results will not have.
 
         Raises:
             UsageError: there is no such metric, or no such flow, link or signalling source.
         """
         numeric(self.table, self.column)
-        kinds = {"flows": ("flow",), "signalling": ("signalling",), "links": ("link", "wifi", "cell")}
-        names = [
-            str(entry.get("name"))
-            for kind in kinds.get(self.table, ())
-            for entry in scenario.get(kind, [])
-            if isinstance(entry, dict)
-        ]
-        if self.row is not None and self.table in kinds and self.row not in names:
+        names = scenario.row_names.get(self.table)
+        if self.row is not None and names is not None and self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 
     def rows(self, frame: polars.DataFrame) -> polars.DataFrame:

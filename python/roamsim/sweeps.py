@@ -178,7 +178,7 @@ def sweep(
     read = scenario if isinstance(scenario, Source) else source(scenario)
     base = parse_source(read, settings, color=color)
     for target in precision.targets if precision else ():
-        target.check(json.loads(base.canonical))
+        target.check(base)
     manifest = Manifest(
         kind="sweep",
         scenario=base.name,

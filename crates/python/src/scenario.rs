@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roamsim_scenario::Format;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A valid scenario.
@@ -59,6 +60,13 @@ impl Scenario {
     fn meetings_in_step(&self) -> Vec<(String, String, Vec<String>)> {
         let meetings = self.scenario.meetings_in_step().into_iter();
         meetings.map(|meeting| (meeting.link, meeting.node, meeting.flows)).collect()
+    }
+
+    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.
+    #[getter]
+    fn row_names(&self) -> BTreeMap<&'static str, Vec<String>> {
+        let tables = self.scenario.row_names().into_iter();
+        tables.map(|(table, names)| (table, names.into_iter().map(str::to_owned).collect())).collect()
     }
 
     /// Its tree after overrides, as JSON with sorted keys.

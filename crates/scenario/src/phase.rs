@@ -1,7 +1,7 @@
 //! Where flows meet with nothing random on their way: there the phases of their packets, and not chance, decide whose
 //! packets a full queue drops (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
-use crate::access::wire::model::{Link, LossModel};
+use crate::access::Access;
 use crate::build;
 use crate::model::application::Application;
 use crate::model::flow::Flow;
@@ -27,7 +27,8 @@ impl Scenario {
     /// The drop-tail queues that the data of several flows pass, where no node and no link on the ways of all that passes
     /// them draws anything, and no application does but for its start.
     pub fn meetings_in_step(&self) -> Vec<Meeting> {
-        let (topology, nodes) = build::topology(self);
+        let (topology, nodes, links) = build::topology(self);
+        let is_steady = |ends| self.is_steady(&topology, &links, ends);
         let nodes = |from: &str, to: &str| [nodes[from], nodes[to]];
         // By interface: the flows whose data pass it, and whether all that passes it keeps step.
         let mut passing: BTreeMap<u32, (Vec<String>, bool)> = BTreeMap::new();
@@ -40,8 +41,7 @@ impl Scenario {
         };
         for flow in &self.flows {
             let ends @ [from, to] = nodes(&flow.from, &flow.to);
-            let steady =
-                draws_nothing(flow) && [ends, [to, from]].iter().all(|&ends| self.is_steady(&topology, ends));
+            let steady = draws_nothing(flow) && [ends, [to, from]].iter().all(|&ends| is_steady(ends));
             pass(&topology, ends, Some(&flow.name), steady);
             let back = flow.bidirectional || matches!(flow.application, Application::RequestResponse(_));
             let data = back.then_some(flow.name.as_str());
@@ -54,7 +54,7 @@ impl Scenario {
             let steady = entry.interval.is_constant()
                 && entry.processing_time.is_constant()
                 && entry.message_size.is_constant()
-                && [ends, [to, from]].iter().all(|&ends| self.is_steady(&topology, ends));
+                && [ends, [to, from]].iter().all(|&ends| is_steady(ends));
             pass(&topology, ends, None, steady);
             pass(&topology, [to, from], None, steady);
         }
@@ -69,13 +69,11 @@ impl Scenario {
     }
 
     /// Whether nothing on the way from one node to another is drawn.
-    fn is_steady(&self, topology: &Topology, [from, to]: [NodeId; 2]) -> bool {
+    fn is_steady(&self, topology: &Topology, links: &[&dyn Access], [from, to]: [NodeId; 2]) -> bool {
         let model = |node: NodeId| &self.nodes[node.0 as usize];
         topology.path(from, to).into_iter().all(|address| {
             let interface = topology.interface(address);
-            // Cells, wireless LANs and DECT draw errors or backoffs.
-            let link = self.links.iter().find(|link| link.name == interface.name);
-            keeps_time(model(interface.node)) && link.is_some_and(loses_by_rule)
+            keeps_time(model(interface.node)) && links[interface.link.0 as usize].draws_nothing()
         })
     }
 }
@@ -95,10 +93,6 @@ fn draws_nothing(flow: &Flow) -> bool {
 
 fn keeps_time(node: &Node) -> bool {
     node.packet_processing_time.is_constant()
-}
-
-fn loses_by_rule(link: &Link) -> bool {
-    link.loss.iter().all(|loss| matches!(loss.model, LossModel::List { .. }))
 }
 
 #[cfg(test)]

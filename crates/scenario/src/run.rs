@@ -248,7 +248,7 @@ impl Prepared {
         if let Err(violation) = self.world.network.check_conservation() {
             return Err(RunError::Conservation(violation, self.story(scenario, seed, replication)));
         }
-        let tables = results::tables(&self.world, self.end, &self.trace);
+        let tables = results::tables(scenario, &self.world, self.end, &self.trace);
         let mut fingerprints = None;
         if let Some(recorder) = &mut self.world.network.recorder {
             if recorder.wanted.fingerprints {

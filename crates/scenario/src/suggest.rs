@@ -12,7 +12,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("both_ways", "bidirectional"),
     ("buffer", "queue"),
     ("capacity", "rate"),
-    ("cell", "wifi"),
     ("chunk_size", "message_size"),
     ("congestion_control", "variant"),
     ("cookie_life", "valid_cookie_life"),

@@ -164,7 +164,7 @@ impl Handovers {
         let (link, count) = (place.link, place.stations.len());
         for number in 0..count {
             let (station, membership) = self.cells[cell as usize].stations[number];
-            let heard = network.cell_mut(link).and_then(|cell| cell.beacon(number as u32, now));
+            let heard = network.stations_mut(link).and_then(|stations| stations.beacon(number as u32, now));
             let indications = self.stations[station as usize].association.beacon(membership, heard);
             for indication in indications {
                 self.indicate(network, now, station, indication);

@@ -6,7 +6,7 @@
 
 use super::Handovers;
 use crate::link::DropReason;
-use crate::link::cell::account::{Lost, OneWay, Path, Toward};
+use crate::link::stations::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
 use crate::topology::NodeId;
 use crate::tunnel::{LostInTunnel, Place};
@@ -150,8 +150,8 @@ impl Handovers {
             });
             let membership = place.cells[cell];
             let link = self.cells[membership.cell as usize].link;
-            if let Some(cell) = network.cell_mut(link) {
-                cell.path_mut(membership.number).take();
+            if let Some(stations) = network.stations_mut(link) {
+                stations.path_mut(membership.number).take();
             }
             self.stations[station as usize].open = Some(self.records.len() - 1);
             self.stations[station as usize].old_taken = false;
@@ -192,7 +192,7 @@ impl Handovers {
     fn path<'a>(&self, network: &'a Network, station: u32, cell: u32) -> Option<&'a Path> {
         let cells = &self.stations[station as usize].cells;
         let membership = cells.iter().find(|membership| membership.cell == cell)?;
-        Some(network.cell(self.cells[cell as usize].link)?.path(membership.number))
+        Some(network.stations(self.cells[cell as usize].link)?.path(membership.number))
     }
 
     /// Takes what the old path has seen into the open record of a station, once.

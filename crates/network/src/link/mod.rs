@@ -6,11 +6,13 @@
 pub mod cell;
 pub mod dect;
 pub mod loss;
+pub mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 
+use self::stations::Stations;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
@@ -117,6 +119,24 @@ pub struct LinkStats {
     pub max_waiting_packets: u64,
 }
 
+/// An attachment that sends, and where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// It.
+    pub from: Attachment,
+    /// Who gets what it sends; `None`: all who hear it.
+    pub to: Option<Attachment>,
+}
+
+impl Sender {
+    /// Those of a link between two ends that both send.
+    fn both() -> Vec<Sender> {
+        [(0, 1), (1, 0)]
+            .map(|(from, to)| Sender { from: Attachment(from), to: Some(Attachment(to)) })
+            .to_vec()
+    }
+}
+
 /// What every link does.
 pub trait Link: Machine {
     /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is gone.
@@ -142,6 +162,25 @@ pub trait Link: Machine {
 
     /// Packets of `from` that wait for transmission at `now`.
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize;
+
+    /// The attachments that send, in the order of result tables. One that sends to all who hear it is among them only
+    /// once it has.
+    fn senders(&self) -> Vec<Sender>;
+
+    /// Whether what an attachment sends is for all who hear it. That nobody does is no loss.
+    fn is_broadcast(&self, _from: Attachment) -> bool {
+        false
+    }
+
+    /// The link as one with a base station and stations, if it is one.
+    fn stations(&self) -> Option<&dyn Stations> {
+        None
+    }
+
+    /// The same, to let the base station speak.
+    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        None
+    }
 }
 
 /// Any link, dispatched by its kind.
@@ -213,5 +252,21 @@ impl Link for AnyLink {
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
         each_link!(self, link => link.waiting_packets(from, now))
+    }
+
+    fn senders(&self) -> Vec<Sender> {
+        each_link!(self, link => link.senders())
+    }
+
+    fn is_broadcast(&self, from: Attachment) -> bool {
+        each_link!(self, link => link.is_broadcast(from))
+    }
+
+    fn stations(&self) -> Option<&dyn Stations> {
+        each_link!(self, link => link.stations())
+    }
+
+    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        each_link!(self, link => link.stations_mut())
     }
 }

@@ -9,7 +9,7 @@
 //! station next), bit errors and retransmissions, RTS/CTS, fragmentation, rate adaptation, beacons, association,
 //! power saving, propagation (50 m take 0.17 us).
 
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit};
+use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit, Sender};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
@@ -272,6 +272,10 @@ impl Link for Cell {
         // The first of the queue is in service while it contends; otherwise the one on the air is.
         let on_air = self.exchange.as_ref().is_some_and(|exchange| exchange.from == from.0 as usize);
         self.stations[from.0 as usize].queue.len().saturating_sub(usize::from(!on_air))
+    }
+
+    fn senders(&self) -> Vec<Sender> {
+        Sender::both()
     }
 }
 

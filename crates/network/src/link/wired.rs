@@ -6,7 +6,7 @@
 //!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit};
+use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit, Sender};
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
@@ -173,6 +173,11 @@ impl Link for Wire {
 
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
         self.waiting.iter().filter(|&&(start, _)| start > now).count()
+    }
+
+    /// One direction: its sender and its receiver.
+    fn senders(&self) -> Vec<Sender> {
+        vec![Sender { from: Attachment(0), to: Some(Attachment(1)) }]
     }
 }
 

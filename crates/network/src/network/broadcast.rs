@@ -3,7 +3,7 @@
 use super::Network;
 use super::processing::Leaving;
 use crate::event::Event;
-use crate::link::{AnyLink, DropReason, Dropped, Link};
+use crate::link::{DropReason, Dropped, Link};
 use crate::packet::Packet;
 use crate::recorder::Detail;
 use crate::topology::LinkId;
@@ -38,12 +38,10 @@ impl Network {
     ) {
         let (LinkId(number), from) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
-        // Only cells have broadcast interfaces; elsewhere a broadcast reaches nobody.
-        let outcome = match &mut slot.link {
-            AnyLink::Cell(cell) => cell.broadcast(now, &packet, self.created),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => {
-                Err(Dropped { reason: DropReason::OutOfReach, at: now })
-            }
+        // Only links with stations have broadcast interfaces; elsewhere a broadcast reaches nobody.
+        let outcome = match slot.link.stations_mut() {
+            Some(stations) => stations.broadcast(now, &packet, self.created),
+            None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
         let copies = match outcome {
@@ -80,7 +78,7 @@ mod tests {
     use crate::link::cell::coverage::{Coverage, ErrorUnit};
     use crate::link::cell::{Cell, CellConfig};
     use crate::link::testing::{datagram, stream};
-    use crate::link::{Attachment, QueueLimit};
+    use crate::link::{AnyLink, Attachment, QueueLimit};
     use crate::mobility::{Point, Trajectory};
     use crate::packet::{BROADCAST, IpVersion};
     use crate::recorder::{PacketEvent, Recorder, Wanted};
@@ -175,7 +173,7 @@ mod tests {
         network.broadcast(Time::ZERO, from, packet, None, &mut queue);
         network.check_conservation().expect("dropped");
         let drops: Vec<_> =
-            network.drops().map(|(_, from, reason, count)| (from, reason, count.packets)).collect();
-        assert_eq!(drops, [(0, DropReason::OutOfReach, 1)]);
+            network.drops().map(|drop| (drop.from, drop.reason, drop.count.packets)).collect();
+        assert_eq!(drops, [(Attachment(0), DropReason::OutOfReach, 1)]);
     }
 }

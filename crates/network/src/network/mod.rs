@@ -10,7 +10,7 @@ pub use self::conservation::ConservationViolation;
 use self::processing::{Leaving, Processor};
 use crate::alarm::Alarm;
 use crate::event::Event;
-use crate::link::cell::Cell;
+use crate::link::stations::Stations;
 use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
@@ -39,12 +39,34 @@ struct LinkRecord {
 /// A link as results see it.
 #[derive(Clone, Copy)]
 pub struct LinkView<'a> {
+    /// Its number.
+    pub number: LinkId,
     /// Its name in the scenario. The two directions of a wire share theirs.
     pub name: &'a str,
     /// The addresses of its attachments, in order. On one direction of a wire: sender, receiver.
     pub addresses: &'a [Address],
     /// The machine.
     pub link: &'a AnyLink,
+}
+
+/// What one attachment of a link lost for one reason.
+#[derive(Clone, Copy)]
+pub struct Drops<'a> {
+    /// The link.
+    pub link: LinkView<'a>,
+    /// Where it came from.
+    pub from: Attachment,
+    /// Why.
+    pub reason: DropReason,
+    /// How much.
+    pub count: DropCount,
+}
+
+impl Drops<'_> {
+    /// Whether it was for all who hear it.
+    pub fn is_broadcast(&self) -> bool {
+        self.link.link.is_broadcast(self.from)
+    }
 }
 
 /// Packets and octets dropped at a place for a reason.
@@ -145,6 +167,7 @@ impl Network {
             let first = self.links[number].first_attachment as usize;
             let next = self.links.get(number + 1).map(|slot| slot.first_attachment as usize);
             LinkView {
+                number: LinkId(number as u32),
                 name: &self.records[number].name,
                 addresses: &self.attachments[first..next.unwrap_or(self.attachments.len())],
                 link: &self.links[number].link,
@@ -273,20 +296,14 @@ impl Network {
         }
     }
 
-    /// The cell of this number among the links.
-    pub fn cell(&self, link: LinkId) -> Option<&Cell> {
-        match &self.links[link.0 as usize].link {
-            AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
-        }
+    /// A link as one with stations, if it is one.
+    pub fn stations(&self, link: LinkId) -> Option<&dyn Stations> {
+        self.links[link.0 as usize].link.stations()
     }
 
-    /// The same, to let it beacon or to mark a path.
-    pub fn cell_mut(&mut self, link: LinkId) -> Option<&mut Cell> {
-        match &mut self.links[link.0 as usize].link {
-            AnyLink::Cell(cell) => Some(cell),
-            AnyLink::Wire(_) | AnyLink::Wifi(_) | AnyLink::Dect(_) => None,
-        }
+    /// The same, to let its base station beacon or to mark a path.
+    pub fn stations_mut(&mut self, link: LinkId) -> Option<&mut dyn Stations> {
+        self.links[link.0 as usize].link.stations_mut()
     }
 
     /// The address of a link's attachment.
@@ -393,10 +410,11 @@ impl Network {
         }
     }
 
-    /// Drops by place and reason, in the order of the links: link, sending attachment, reason, count.
-    pub fn drops(&self) -> impl Iterator<Item = (LinkView<'_>, u32, DropReason, DropCount)> {
+    /// Drops by place and reason, in the order of the links.
+    pub fn drops(&self) -> impl Iterator<Item = Drops<'_>> {
         self.links().zip(&self.records).flat_map(|(link, record)| {
-            record.drops.iter().map(move |(&(reason, attachment), &count)| (link, attachment, reason, count))
+            let drops = record.drops.iter();
+            drops.map(move |(&(reason, from), &count)| Drops { link, from: Attachment(from), reason, count })
         })
     }
 

@@ -316,5 +316,5 @@ fn sub_interface(
     let station = handovers.stations.iter().find(|station| station.node == node)?;
     let membership = station.cells.iter().find(|membership| membership.cell == cell)?;
     let link = handovers.cells[cell as usize].link;
-    Some(network.address_of(link, network.cell(link)?.sub_interface(membership.number)))
+    Some(network.address_of(link, network.stations(link)?.sub_interface(membership.number)))
 }

@@ -1,8 +1,220 @@
-//! Access technologies: a folder each, with its keys, its checks, what its machines are built from, and its result tables.
+//! Access technologies: a folder each, behind one boundary.
+//!
+//! A technology's folder has its keys (`model`), its checks, what its machines are built from and, where it has any, its
+//! result tables; its `mod.rs` implements [`Access`]. Names, topology, reachability, MTU, building and results know
+//! accesses by that trait alone. The one list of technologies is in `model/scenario.rs`: the keys of a scenario, and
+//! `Scenario::accesses` below them.
+//!
+//! What several technologies share: [`mtu`], [`queue`], [`stations`] for those with a base station and stations that
+//! come and go, [`places`] for how links join the topology.
 
 pub mod cell;
 pub mod dect;
 pub(crate) mod mtu;
+pub(crate) mod places;
 pub mod queue;
+pub mod stations;
 pub mod wifi;
 pub mod wire;
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use roamsim_network::World;
+use roamsim_network::flow::Flow;
+use roamsim_network::link::AnyLink;
+use roamsim_network::mobility::Trajectory;
+use roamsim_network::recorder::Wanted;
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+use self::stations::Advertisement;
+use crate::Scenario;
+use crate::build::Builder;
+use crate::results::samples::Sample;
+use crate::run::Trace;
+use crate::table::Table;
+use crate::validate::names::Names;
+use crate::validate::{At, Key, Report, Step};
+
+/// What the house knows of an entry of an access technology.
+pub(crate) trait Access {
+    /// The key of its list in a scenario.
+    fn section(&self) -> &'static str;
+
+    /// Its name, the only one among all accesses: result tables tell them apart by it.
+    fn name(&self) -> &str;
+
+    /// The largest IP packet that it carries.
+    fn mtu_bytes(&self) -> u64;
+
+    /// The pairs of nodes between which it carries packets. Of an access with stations: the base station, and each
+    /// station in its order.
+    fn pairs(&self) -> Vec<Pair<'_>>;
+
+    /// How its base station makes itself known; `None`: it has no stations that come and go.
+    fn advertisement(&self) -> Option<&Advertisement> {
+        None
+    }
+
+    /// Whether it shows something without flows: handovers, bearers.
+    fn shows_itself(&self) -> bool {
+        false
+    }
+
+    /// Whether nothing in it is drawn.
+    fn draws_nothing(&self) -> bool {
+        false
+    }
+
+    /// Reports what is wrong with it; its keys are under `at`.
+    fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>);
+
+    /// Gives its links their places in the topology, from the number `first` on: the addresses of the attachments of
+    /// each.
+    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>>;
+
+    /// The machine of one of its links, `part` among those of `join`.
+    fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink;
+
+    /// The result tables of all accesses of this technology together.
+    fn tables(&self, _world: &World) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// Those that only `trace` asks for.
+    fn traced_tables(&self, _world: &World, _trace: &Trace) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// The time series that machines of this technology recorded, in order of time.
+    fn samples<'w>(&self, _world: &'w World) -> Vec<Sample<'w>> {
+        Vec::new()
+    }
+}
+
+/// What checks of an access may look at.
+pub(crate) struct Context<'a> {
+    pub scenario: &'a Scenario,
+    pub names: &'a Names<'a>,
+    pub attached: &'a Attached<'a>,
+    /// By node, where it is at each time, as far as the scenario says.
+    pub trajectories: &'a [Option<Trajectory>],
+}
+
+/// What a machine is made with.
+pub(crate) struct Making<'a> {
+    pub builder: &'a Builder<'a>,
+    /// The flows, whose packets a loss may name.
+    pub flows: &'a [Flow],
+    /// What is recorded.
+    pub wanted: Wanted,
+}
+
+/// What a node is in an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An end that is there all the time, and forwards what is for others.
+    Fixed,
+    /// A base station: whom it serves depends on its place.
+    BaseStation,
+    /// A station of one: in reach or not, as its place says. It forwards nothing.
+    Station,
+}
+
+/// Two nodes that an access joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair<'a> {
+    pub nodes: [&'a str; 2],
+    pub roles: [Role; 2],
+}
+
+impl<'a> Pair<'a> {
+    /// Two ends that are there all the time.
+    pub fn fixed(a: &'a str, b: &'a str) -> Pair<'a> {
+        Pair { nodes: [a, b], roles: [Role::Fixed; 2] }
+    }
+
+    /// A base station and one of its stations.
+    pub fn with_station(base_station: &'a str, station: &'a str) -> Pair<'a> {
+        Pair { nodes: [base_station, station], roles: [Role::BaseStation, Role::Station] }
+    }
+
+    /// Whether the two find each other by a place, not by a wire.
+    pub fn has_station(&self) -> bool {
+        self.roles.contains(&Role::Station)
+    }
+}
+
+/// An access and its place in the list of its technology.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub number: usize,
+    pub access: &'a dyn Access,
+}
+
+impl Entry<'_> {
+    /// Where it stands in the scenario.
+    pub fn at(&self) -> [Step; 2] {
+        [Key(self.access.section()), At(self.number)]
+    }
+}
+
+impl<'a> Deref for Entry<'a> {
+    type Target = dyn Access + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        self.access
+    }
+}
+
+/// The entries of one technology.
+pub(crate) fn entries<A: Access>(list: &[A]) -> impl Iterator<Item = Entry<'_>> {
+    list.iter().enumerate().map(|(number, access)| Entry { number, access })
+}
+
+/// A node's part in an access.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub role: Role,
+    /// The node at the other end; of a base station, one of its stations.
+    pub with: &'a str,
+}
+
+/// Who is attached where.
+pub(crate) struct Attached<'a> {
+    by_node: BTreeMap<&'a str, Vec<Part<'a>>>,
+}
+
+impl<'a> Attached<'a> {
+    pub fn new(scenario: &'a Scenario) -> Attached<'a> {
+        let mut by_node: BTreeMap<&str, Vec<Part<'_>>> = BTreeMap::new();
+        for entry in scenario.accesses() {
+            for (at, pair) in entry.access.pairs().into_iter().enumerate() {
+                for (end, node) in pair.nodes.into_iter().enumerate() {
+                    let role = pair.roles[end];
+                    // A base station is in its access once, not once a station.
+                    if role != Role::BaseStation || at == 0 {
+                        by_node.entry(node).or_default().push(Part { role, with: pair.nodes[1 - end] });
+                    }
+                }
+            }
+        }
+        Attached { by_node }
+    }
+
+    /// What a node is in each of its accesses, in the order of the scenario.
+    pub fn of(&self, node: &str) -> &[Part<'a>] {
+        self.by_node.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often a node is this.
+    pub fn count(&self, node: &str, role: Role) -> usize {
+        self.of(node).iter().filter(|part| part.role == role).count()
+    }
+
+    /// Whether a node is this anywhere.
+    pub fn is(&self, node: &str, role: Role) -> bool {
+        self.count(node, role) > 0
+    }
+}

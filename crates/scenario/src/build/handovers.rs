@@ -1,6 +1,6 @@
 //! Cells and stations as handovers see them, and the schemes by which stations keep their addresses.
 
-use super::Builder;
+use super::{Builder, NewLink};
 use crate::model::node::PrimaryChange as PrimaryChangeModel;
 use roamsim_network::handover::association::Association;
 use roamsim_network::handover::mobile_sctp::PrimaryChange;
@@ -9,46 +9,40 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 impl Builder<'_> {
-    /// Cells and stations, as handovers see them.
-    pub(super) fn handovers(&self, topology: &mut Topology, links: &[(LinkId, Vec<Address>)]) -> Handovers {
+    /// Base stations and stations, as handovers see them.
+    pub(super) fn handovers(&self, topology: &mut Topology, links: &[NewLink<'_>]) -> Handovers {
         let mut handovers = Handovers::default();
-        for (model, (link, addresses)) in self.scenario.cells.iter().zip(links) {
+        let mut lifetimes = Vec::new();
+        let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
+        for (number, NewLink { access, addresses, .. }) in (0..).zip(links) {
+            let Some(advertisement) = access.advertisement() else { continue };
+            let cell = handovers.cells.len() as u32;
+            let interfaces = &addresses[addresses.len() / 2 + 1..];
             handovers.cells.push(CellPlace {
-                name: model.name.clone(),
-                link: *link,
-                base_station: self.node(&model.base_station),
+                name: access.name().to_owned(),
+                link: LinkId(number),
+                base_station: topology.owner(addresses[0]),
                 broadcast: addresses[0],
-                beacon_period: model.advertisement.period,
-                first_beacon: model.advertisement.start,
-                stations: Vec::new(),
+                beacon_period: advertisement.period,
+                first_beacon: advertisement.start,
+                // Each gets its number below.
+                stations: vec![(0, 0); interfaces.len()],
             });
+            lifetimes.push(advertisement.lifetime);
+            for (number, &interface) in (0..).zip(interfaces) {
+                let station = topology.owner(interface);
+                memberships[station.0 as usize].push(Membership { cell, number, interface });
+            }
         }
-        for node in &self.scenario.nodes {
-            let memberships: Vec<Membership> = self
-                .scenario
-                .cells
-                .iter()
-                .zip(links)
-                .enumerate()
-                .filter_map(|(cell, (model, (_, addresses)))| {
-                    let number = model.stations.iter().position(|name| *name == node.name)?;
-                    let interface = addresses[1 + model.stations.len() + number];
-                    Some(Membership { cell: cell as u32, number: number as u32, interface })
-                })
-                .collect();
+        for (node, memberships) in self.scenario.nodes.iter().zip(memberships) {
             if memberships.is_empty() {
                 continue;
             }
-            let lifetimes = memberships
-                .iter()
-                .map(|membership| self.scenario.cells[membership.cell as usize].advertisement.lifetime)
-                .collect();
             let station = handovers.stations.len() as u32;
             for (place, membership) in memberships.iter().enumerate() {
-                let stations = &mut handovers.cells[membership.cell as usize].stations;
-                stations.push((station, place));
+                let cell = &mut handovers.cells[membership.cell as usize];
+                cell.stations[membership.number as usize] = (station, place);
             }
-            let id = self.node(&node.name);
             let scheme = if node.multihomed && self.scenario.has_followed_addresses(&node.name) {
                 Scheme::MobileSctp(primary_change(node.change_primary_at))
             } else if node.multihomed {
@@ -62,16 +56,15 @@ impl Builder<'_> {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
             }
+            let lifetimes =
+                memberships.iter().map(|membership| lifetimes[membership.cell as usize]).collect();
             let association = Association::new(lifetimes, node.hysteresis_m);
-            handovers.stations.push(StationPlace::new(id, scheme, memberships, association));
-        }
-        // In the order in which the cell knows them.
-        for (cell, model) in handovers.cells.iter_mut().zip(&self.scenario.cells) {
-            let number = |station: u32| {
-                let node = &self.scenario.nodes[handovers.stations[station as usize].node.0 as usize];
-                model.stations.iter().position(|name| *name == node.name)
-            };
-            cell.stations.sort_by_key(|&(station, _)| number(station));
+            handovers.stations.push(StationPlace::new(
+                self.node(&node.name),
+                scheme,
+                memberships,
+                association,
+            ));
         }
         handovers
     }

@@ -44,15 +44,15 @@ impl Builder<'_> {
             .filter_map(|(entry, name)| {
                 let station = self.station(handovers, name)?;
                 let place: &StationPlace = &handovers.stations[station];
-                let home = place.cells.iter().find(|membership| {
-                    self.scenario.cells[membership.cell as usize].base_station == entry.home_agent
-                })?;
+                let agent = self.node(&entry.home_agent);
+                let at_home = |cell: u32| handovers.cells[cell as usize].base_station == agent;
+                let home = place.cells.iter().find(|membership| at_home(membership.cell))?;
                 Some((entry, name, station, home.interface, home.cell))
             })
             .collect();
         for (number, cell) in handovers.cells.iter().enumerate() {
-            let base_station = &self.scenario.cells[number].base_station;
-            let is_foreign = |entry: &&Model| entry.foreign_agents.contains(base_station);
+            let is_foreign =
+                |entry: &&Model| entry.foreign_agents.iter().any(|name| self.node(name) == cell.base_station);
             let foreign = self.scenario.mobile_ip.iter().find(is_foreign);
             let residents: Vec<_> = homes.iter().filter(|home| home.4 == number as u32).collect();
             let Some(entry) = residents.first().map(|home| home.0).or(foreign) else { continue };
@@ -92,7 +92,8 @@ impl Builder<'_> {
                     pending_timeout: PENDING_TIMEOUT,
                 })
             });
-            let random = self.stream("mobile_ip", base_station, &[&escaped(&cell.name), "agent"]);
+            let base_station = topology.node(cell.base_station).name.clone();
+            let random = self.stream("mobile_ip", &base_station, &[&escaped(&cell.name), "agent"]);
             let place = (cell.base_station, number as u32, cell.broadcast);
             mobile_ip.add_agent(Agent::new(place, advertiser, home, foreign, random));
         }

@@ -18,18 +18,14 @@ pub(crate) use self::motion::trajectory;
 pub(crate) use self::tcp::variant;
 
 use self::distribution::time_distribution;
-use crate::access::cell::model::Cell as CellModel;
-use crate::access::dect::build as dect;
-use crate::access::dect::model::Dect;
-use crate::access::wifi::model::Wifi;
-use crate::access::wire::model::Link as LinkModel;
+use crate::access::{Access, Making};
 use crate::model::distribution::TimeDistribution;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
 use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
-use roamsim_network::topology::{LinkId, NodeId, Topology};
+use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
@@ -42,10 +38,10 @@ pub(crate) struct Builder<'a> {
     nodes: BTreeMap<&'a str, NodeId>,
 }
 
-/// The nodes and their routes, and the nodes by name.
-pub(crate) fn topology(scenario: &Scenario) -> (Topology, BTreeMap<&str, NodeId>) {
-    let (builder, topology, _) = start(scenario, 0, 0);
-    (topology, builder.nodes)
+/// The nodes and their routes, the nodes by name, and by the number of each link its access.
+pub(crate) fn topology(scenario: &Scenario) -> (Topology, BTreeMap<&str, NodeId>, Vec<&dyn Access>) {
+    let (builder, topology, links) = start(scenario, 0, 0);
+    (topology, builder.nodes, links.iter().map(|link| link.access).collect())
 }
 
 /// The first steps, up to the routes.
@@ -68,13 +64,7 @@ pub(crate) fn world(
     recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
 ) -> io::Result<World> {
     let (builder, mut topology, links) = start(scenario, seed, replication);
-    let cells: Vec<_> = (0..)
-        .map(LinkId)
-        .zip(&links)
-        .filter(|(_, link)| matches!(link.model, NewMachine::Cell(_)))
-        .map(|(number, link)| (number, link.addresses.clone()))
-        .collect();
-    let handovers = builder.handovers(&mut topology, &cells);
+    let handovers = builder.handovers(&mut topology, &links);
     let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
@@ -97,18 +87,11 @@ pub(crate) fn world(
         builder.flow(&mut world, flow);
     }
     // After the flows, whose packets a loss may name.
-    for link in links {
-        let (machine, name) = match link.model {
-            NewMachine::Wire(model, from) => (builder.wire(model, from, &world.flows), &model.name),
-            NewMachine::Wifi(model) => (builder.wifi(model), &model.name),
-            NewMachine::Cell(model) => (builder.radio_cell(model), &model.name),
-            NewMachine::Dect(model) => {
-                let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted);
-                let stream = |purpose: &str| builder.stream("dect", &model.name, &[purpose]);
-                (dect::access(model, wanted.unwrap_or_default(), stream), &model.name)
-            }
-        };
-        world.network.add_link(machine, name, &link.addresses, builder.stream("link", name, &[]));
+    let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted).unwrap_or_default();
+    let making = Making { builder: &builder, flows: &world.flows, wanted };
+    for NewLink { access, part, addresses } in links {
+        let random = builder.stream("link", access.name(), &[]);
+        world.network.add_link(access.machine(part, &making), access.name(), &addresses, random);
     }
     for signalling in &scenario.signalling {
         builder.signalling(&mut world, signalling);
@@ -124,18 +107,10 @@ pub(crate) fn world(
 
 /// A link that has its place in the topology, and waits for its machine.
 struct NewLink<'a> {
-    model: NewMachine<'a>,
+    access: &'a dyn Access,
+    /// Its number among the links of the access.
+    part: usize,
     addresses: Vec<Address>,
-}
-
-/// What a link's machine is made from.
-#[derive(Clone, Copy)]
-enum NewMachine<'a> {
-    /// The direction of a point-to-point link that starts from this end.
-    Wire(&'a LinkModel, usize),
-    Wifi(&'a Wifi),
-    Cell(&'a CellModel),
-    Dect(&'a Dect),
 }
 
 impl Builder<'_> {

@@ -31,11 +31,7 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
     let mut files = Files { folder, read: BTreeMap::new(), problems };
     let Value::Table(root) = &mut root.value else { return };
     for section in &mut root.entries {
-        let key = match &*section.key {
-            "node" => "motion",
-            "cell" => "coverage",
-            _ => continue,
-        };
+        let key = if section.key == "node" { "motion" } else { "coverage" };
         let Value::List(elements) = &mut section.node.value else { continue };
         for (index, element) in elements.iter_mut().enumerate() {
             let name = element.name().map_or_else(|| index.to_string(), str::to_owned);

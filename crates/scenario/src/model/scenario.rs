@@ -13,6 +13,7 @@ use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
 use crate::access::wifi::model::Wifi;
 use crate::access::wire::model::Link;
+use crate::access::{Entry, entries};
 use crate::units;
 
 /// A scenario: nodes, the links between them, and who sends what to whom.
@@ -105,6 +106,27 @@ impl IpVersion {
 }
 
 impl Scenario {
+    /// Every access, in the order in which their links join the topology. With the keys above, this is where a technology
+    /// is named.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
+        let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
+        wires.chain(wifi).chain(entries(&self.cells)).chain(entries(&self.dect))
+    }
+
+    /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.
+    pub fn row_names(&self) -> [(&'static str, Vec<&str>); 3] {
+        [
+            ("flows", self.flows.iter().map(|flow| flow.name.as_str()).collect()),
+            ("signalling", self.signalling.iter().map(|entry| entry.name.as_str()).collect()),
+            ("links", self.accesses().map(|entry| entry.access.name()).collect()),
+        ]
+    }
+
+    /// The first access of each technology that the scenario has.
+    pub(crate) fn technologies(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.accesses().filter(|entry| entry.number == 0)
+    }
+
     /// The scenario as JSON with sorted keys: the tree as written, after overrides and before defaults.
     ///
     /// Two scenarios with the same text here are the same scenario; it is what results are keyed by.

@@ -2,38 +2,29 @@
 
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
-use roamsim_network::link::{AnyLink, DropReason};
-use roamsim_network::network::{DropCount, LinkView};
-use roamsim_network::topology::NodeId;
+use roamsim_network::link::DropReason;
+use roamsim_network::network::DropCount;
+use roamsim_network::topology::{LinkId, NodeId};
 use std::collections::BTreeMap;
 
-/// Whether what an attachment sends is for all who hear it: the advertisements of a base station. That nobody hears one
-/// is no loss; `mobile_ip` counts them.
-fn is_broadcast(link: &LinkView<'_>, attachment: u32) -> bool {
-    attachment == 0 && matches!(link.link, AnyLink::Cell(_))
-}
-
-/// Advertisements on a cell that a station did not hear, or nobody at all.
-pub(super) fn unheard(world: &World, cell: &str) -> u64 {
-    let drops = world.network.drops();
-    let here = drops.filter(|(link, attachment, ..)| link.name == cell && is_broadcast(link, *attachment));
-    here.map(|(.., count)| count.packets).sum()
+/// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at all. That is
+/// no loss; `mobile_ip` counts it.
+pub(super) fn unheard(world: &World, cell: LinkId) -> u64 {
+    let broadcasts = world.network.drops().filter(|drop| drop.link.number == cell && drop.is_broadcast());
+    broadcasts.map(|drop| drop.count.packets).sum()
 }
 
 pub(super) fn table(world: &World) -> Table {
     let mut rows: Vec<(&str, NodeId, DropReason, DropCount)> = Vec::new();
     // A base station has an attachment a station, and one place in the eyes of a reader.
-    let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
-    for (link, attachment, reason, count) in world.network.drops() {
-        if is_broadcast(&link, attachment) {
-            continue;
-        }
-        let node = world.network.topology.interface(link.addresses[attachment as usize]).node;
-        let row = *known.entry((link.name, node, reason)).or_insert_with(|| {
-            rows.push((link.name, node, reason, DropCount::default()));
+    let mut known: BTreeMap<(LinkId, NodeId, DropReason), usize> = BTreeMap::new();
+    for drop in world.network.drops().filter(|drop| !drop.is_broadcast()) {
+        let node = world.network.topology.owner(drop.link.addresses[drop.from.0 as usize]);
+        let row = *known.entry((drop.link.number, node, drop.reason)).or_insert_with(|| {
+            rows.push((drop.link.name, node, drop.reason, DropCount::default()));
             rows.len() - 1
         });
-        rows[row].3 += count;
+        rows[row].3 += drop.count;
     }
     let of_nodes = |reason| move |(node, count)| ("", node, reason, count);
     rows.extend(world.network.no_route_drops().map(of_nodes(DropReason::NoRoute)));

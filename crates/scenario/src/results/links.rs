@@ -3,8 +3,7 @@
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
-use roamsim_network::link::{AnyLink, Attachment, Link, LinkStats};
-use roamsim_network::network::LinkView;
+use roamsim_network::link::{Attachment, Link, LinkStats, Sender};
 use roamsim_network::subject::TO_ALL;
 
 struct Row {
@@ -14,23 +13,6 @@ struct Row {
     stats: LinkStats,
 }
 
-/// The attachments that send, and where to; `None`: to all.
-fn senders(link: &LinkView<'_>) -> Vec<(usize, Option<usize>)> {
-    match link.link {
-        // A wire is one direction.
-        AnyLink::Wire(_) => vec![(0, Some(1))],
-        AnyLink::Wifi(_) | AnyLink::Dect(_) => vec![(0, Some(1)), (1, Some(0))],
-        AnyLink::Cell(cell) => {
-            let stations = cell.stations() as usize;
-            let pairs = (1..=stations).map(|down| (down, down + stations));
-            let both = pairs.flat_map(|(down, up)| [(down, Some(up)), (up, Some(down))]);
-            // Only where something is broadcast.
-            let broadcast = cell.broadcasts() > 0;
-            both.chain(broadcast.then_some((0, None))).collect()
-        }
-    }
-}
-
 pub(super) fn table(world: &World, end: Time) -> Table {
     let node = |address| {
         let interface = world.network.topology.interface(address);
@@ -38,12 +20,13 @@ pub(super) fn table(world: &World, end: Time) -> Table {
     };
     let mut rows = Vec::new();
     for link in world.network.links() {
-        for (sender, to) in senders(&link) {
+        let at = |Attachment(attachment)| node(link.addresses[attachment as usize]);
+        for Sender { from, to } in link.link.senders() {
             rows.push(Row {
                 name: link.name.to_owned(),
-                from: node(link.addresses[sender]),
-                to: to.map_or_else(|| TO_ALL.to_owned(), |to| node(link.addresses[to])),
-                stats: link.link.stats(Attachment(sender as u32), end),
+                from: at(from),
+                to: to.map_or_else(|| TO_ALL.to_owned(), at),
+                stats: link.link.stats(from, end),
             });
         }
     }

@@ -12,21 +12,21 @@ mod segments;
 mod signalling;
 mod transactions;
 
-use crate::access::dect::results as dect;
+use crate::model::scenario::Scenario;
 use crate::run::Trace;
 use crate::table::Table;
 use roamsim_engine::Time;
 use roamsim_network::World;
 
 /// All tables of a finished run that lasted until `end`: those asked for with `trace` only when asked for.
-pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
+pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     let mut tables = vec![
         flows::table(world, end),
         signalling::table(world, end),
         links::table(world, end),
         drops::table(world),
     ];
-    tables.extend(dect::tables(world));
+    tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
     if !world.handovers.cells.is_empty() {
         tables.push(handovers::table(world));
     }
@@ -36,12 +36,10 @@ pub(crate) fn tables(world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     if trace.transactions {
         tables.push(transactions::table(world));
     }
-    if trace.occupancy {
-        tables.push(dect::occupancy(world));
-    }
+    tables.extend(scenario.technologies().flat_map(|technology| technology.traced_tables(world, trace)));
     if let Some(recorder) = &world.network.recorder {
         if trace.time_series() {
-            tables.push(samples::table(world, recorder));
+            tables.push(samples::table(scenario, world, recorder));
         }
         if trace.messages {
             tables.push(messages::table(world, recorder));

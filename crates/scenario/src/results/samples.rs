@@ -1,6 +1,7 @@
-//! `samples`: time series, in order of recording, and those of DECT accesses in their places among them.
+//! `samples`: time series, in order of recording, and those that links recorded by themselves in their places among
+//! them.
 
-use crate::access::dect::results as dect;
+use crate::model::scenario::Scenario;
 use crate::table::{Table, float, text};
 use roamsim_network::World;
 use roamsim_network::recorder::{Recorder, Series};
@@ -15,7 +16,7 @@ pub(crate) struct Sample<'a> {
     pub(crate) unit: &'static str,
 }
 
-pub(super) fn table(world: &World, recorder: &Recorder) -> Table {
+pub(super) fn table(scenario: &Scenario, world: &World, recorder: &Recorder) -> Table {
     let probe = &recorder.probe;
     let mut samples: Vec<Sample<'_>> = probe
         .samples()
@@ -26,9 +27,10 @@ pub(super) fn table(world: &World, recorder: &Recorder) -> Table {
             Sample { time_s, of: world.named(subject), quantity, value: sample.value, unit }
         })
         .collect();
-    let accesses = dect::samples(world);
-    if !accesses.is_empty() {
-        samples.extend(accesses);
+    let own: Vec<Sample<'_>> =
+        scenario.technologies().flat_map(|technology| technology.samples(world)).collect();
+    if !own.is_empty() {
+        samples.extend(own);
         samples.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     }
     Table {

@@ -6,6 +6,7 @@ use super::names::Names;
 use super::topology::Topology;
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
+use crate::access::{Attached, Role};
 use crate::model::mobile_ip::{AgentAdvertisement, MobileIp, Registration};
 use crate::model::scenario::IpVersion;
 use crate::units::time_text;
@@ -19,7 +20,13 @@ const SHORTEST_PERIOD: Span = Span::from_ms(1);
 /// RFC 5944 section 3.6.3: "MUST NOT be less than 1 second".
 const SHORTEST_RETRANSMISSION: Span = Span::from_secs(1);
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+pub(super) fn check(
+    scenario: &Scenario,
+    names: &Names<'_>,
+    attached: &Attached<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
     for (i, entry) in scenario.mobile_ip.iter().enumerate() {
         let at = [Key("mobile_ip"), At(i)];
         if scenario.general.ip != IpVersion::Ipv4 {
@@ -29,7 +36,7 @@ pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         }
         let home = names.resolve(&entry.home_agent, &join(&at, ["home_agent"]), report);
         check_foreign_agents(&at, entry, home, names, topology, report);
-        check_mobile_nodes(&at, i, entry, scenario, names, report);
+        check_mobile_nodes(&at, i, entry, scenario, names, attached, report);
         check_advertisement(&join(&at, ["advertisement"]), &entry.advertisement, report);
         check_registration(&join(&at, ["registration"]), &entry.registration, report);
         for (j, other) in scenario.mobile_ip[..i].iter().enumerate() {
@@ -82,6 +89,7 @@ fn check_mobile_nodes(
     entry: &MobileIp,
     scenario: &Scenario,
     names: &Names<'_>,
+    attached: &Attached<'_>,
     report: &mut Report<'_>,
 ) {
     if entry.mobile_nodes.is_empty() {
@@ -92,8 +100,8 @@ fn check_mobile_nodes(
         let steps = nth(at, "mobile_nodes", j);
         let Some(node) = names.resolve(name, &steps, report) else { continue };
         let cells_of = |agent: &str| {
-            let cells = scenario.cells.iter().filter(|cell| cell.base_station == agent);
-            cells.filter(|cell| cell.stations.contains(name)).count()
+            let parts = attached.of(name).iter();
+            parts.filter(|part| part.role == Role::Station && part.with == agent).count()
         };
         let earlier = &scenario.mobile_ip[..number];
         if entry.mobile_nodes[..j].contains(name) || earlier.iter().any(|e| e.mobile_nodes.contains(name)) {

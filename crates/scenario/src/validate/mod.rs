@@ -18,7 +18,7 @@ use roamsim_engine::{Span, Time};
 use self::names::Names;
 use self::topology::Topology;
 use crate::Scenario;
-use crate::access::{cell, dect, wifi, wire};
+use crate::access::{Attached, Context};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
@@ -29,14 +29,15 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     let mut report = Report { root, problems };
     let names = Names::check(scenario, &mut report);
     check_general(scenario, &mut report);
-    wire::check::check(scenario, &names, &mut report);
-    wifi::check::check(scenario, &names, &mut report);
-    dect::check::check(scenario, &names, &mut report);
     let trajectories = motion::check(scenario, &mut report);
-    cell::check::check(scenario, &names, &trajectories, &mut report);
-    station::check(scenario, &mut report);
-    let topology = Topology::new(scenario, &names);
-    mobile_ip::check(scenario, &names, &topology, &mut report);
+    let attached = Attached::new(scenario);
+    let context = Context { scenario, names: &names, attached: &attached, trajectories: &trajectories };
+    for access in scenario.accesses() {
+        access.check(&access.at(), &context, &mut report);
+    }
+    station::check(scenario, &attached, &mut report);
+    let topology = Topology::new(scenario, &names, &attached);
+    mobile_ip::check(scenario, &names, &attached, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);
     unused::check(scenario, &mut report);

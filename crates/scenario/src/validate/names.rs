@@ -19,12 +19,10 @@ impl<'a> Names<'a> {
     pub fn check(scenario: &'a Scenario, report: &mut Report<'_>) -> Names<'a> {
         let nodes = scenario.nodes.iter().enumerate().map(|(i, node)| (i, "node", node.name.as_str()));
         check_unique("nodes", nodes, report);
-        let links = scenario.links.iter().enumerate().map(|(i, link)| (i, "link", link.name.as_str()));
-        let wifi = scenario.wifi.iter().enumerate().map(|(i, cell)| (i, "wifi", cell.name.as_str()));
-        let dect = scenario.dect.iter().enumerate().map(|(i, access)| (i, "dect", access.name.as_str()));
-        let cells = scenario.cells.iter().enumerate().map(|(i, cell)| (i, "cell", cell.name.as_str()));
         // One table of results holds them all.
-        check_unique("links", links.chain(wifi).chain(cells).chain(dect), report);
+        let accesses = scenario.accesses();
+        let accesses = accesses.map(|entry| (entry.number, entry.access.section(), entry.access.name()));
+        check_unique("links", accesses, report);
         let flows = scenario.flows.iter().enumerate().map(|(i, flow)| (i, "flow", flow.name.as_str()));
         check_unique("flows", flows, report);
         let mobile_ip = scenario.mobile_ip.iter().enumerate();

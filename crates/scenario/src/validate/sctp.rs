@@ -44,7 +44,7 @@ pub(super) fn check(
     if sctp.dynamic_addresses
         && let Some(ends) = ends
     {
-        check_dynamic_addresses(&join(&at, ["dynamic_addresses"]), ends, scenario, report);
+        check_dynamic_addresses(&join(&at, ["dynamic_addresses"]), ends, scenario, topology, report);
     }
     let header_bytes = scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MIN_PACKET_BYTES;
@@ -80,35 +80,33 @@ fn check_dynamic_addresses(
     steps: &[Step],
     (from, to): (usize, usize),
     scenario: &Scenario,
+    topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let nodes = [from, to].map(|node| &scenario.nodes[node]);
-    let cells = |name: &String| scenario.cells.iter().filter(|cell| cell.stations.contains(name)).count();
-    let links = |name: &String| {
-        scenario.links.iter().filter(|link| link.between.contains(name)).count()
-            + scenario.wifi.iter().filter(|wifi| wifi.stations.contains(name)).count()
-            + scenario.dect.iter().filter(|dect| dect.terminal == *name || dect.gateway == *name).count()
-    };
-    let stations: Vec<_> = nodes.into_iter().filter(|node| cells(&node.name) > 0).collect();
-    if stations.iter().any(|node| node.multihomed && cells(&node.name) + links(&node.name) > 1) {
+    let station = |&node: &usize| topology.accesses_as_station(node) > 0;
+    let stations: Vec<_> = [from, to].into_iter().filter(station).collect();
+    let multihomed = |node: &usize| scenario.nodes[*node].multihomed;
+    if stations.iter().any(|node| multihomed(node) && topology.accesses(*node) > 1) {
         return;
     }
-    let (message, help) = match stations.iter().find(|node| node.multihomed).or(stations.first()) {
-        Some(node) if node.multihomed => (
-            format!("\"{}\" is in one cell and has no other link: its only address stays", node.name),
+    let name = |node: usize| &scenario.nodes[node].name;
+    let (message, help) = match stations.iter().copied().find(multihomed).or(stations.first().copied()) {
+        Some(node) if multihomed(&node) => (
+            format!("\"{}\" is in one cell and has no other link: its only address stays", name(node)),
             "put it into a second cell, or leave `dynamic_addresses` out".to_owned(),
         ),
         Some(node) => (
-            format!("\"{}\" has one address, which goes with it from cell to cell", node.name),
+            format!("\"{}\" has one address, which goes with it from cell to cell", name(node)),
             format!(
                 "write in [[node]] \"{}\": multihomed = true; or leave `dynamic_addresses` out",
-                node.name
+                name(node)
             ),
         ),
         None => (
             format!(
                 "neither \"{}\" nor \"{}\" is a station of a cell: their addresses stay",
-                nodes[0].name, nodes[1].name
+                name(from),
+                name(to)
             ),
             "leave `dynamic_addresses` out".to_owned(),
         ),

@@ -2,12 +2,13 @@
 
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
+use crate::access::{Attached, Role};
 use crate::model::node::PrimaryChange;
 
-pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
+pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
     for (i, node) in scenario.nodes.iter().enumerate() {
-        let station = scenario.cells.iter().any(|cell| cell.stations.contains(&node.name));
-        let base = scenario.cells.iter().any(|cell| cell.base_station == node.name);
+        let station = attached.is(&node.name, Role::Station);
+        let base = attached.is(&node.name, Role::BaseStation);
         if node.motion.is_some() && !station && !base {
             let message =
                 format!("\"{}\" moves, but it is in no cell: nothing depends on its place", node.name);
@@ -29,7 +30,7 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
         }
         let steps = join(&at, ["change_primary_at"]);
         if report.is_set(&steps) {
-            check_primary_change(&steps, &node.name, station && follows, scenario, report);
+            check_primary_change(&steps, &node.name, station && follows, attached, report);
         }
     }
 }
@@ -39,10 +40,9 @@ fn check_primary_change(
     steps: &[Step],
     name: &str,
     follows: bool,
-    scenario: &Scenario,
+    attached: &Attached<'_>,
     report: &mut Report<'_>,
 ) {
-    let cells = scenario.cells.iter().filter(|cell| cell.stations.iter().any(|station| station == name));
     if !follows {
         let message = format!(
             "\"{name}\" is no multihomed station with an SCTP association that follows its addresses"
@@ -50,7 +50,7 @@ fn check_primary_change(
         let help =
             "leave it out, or write `multihomed = true` here and `dynamic_addresses = true` in the transport";
         report.add(steps, message, help);
-    } else if cells.count() < 2 {
+    } else if attached.count(name, Role::Station) < 2 {
         let message =
             format!("\"{name}\" is a station of one cell, and prefers its address there while it hears it");
         report.add(steps, message, "leave it out, or put the node into a second cell");

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use petgraph::unionfind::UnionFind;
 use roamsim_network::tunnel;
 
 use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
+use crate::access::{Attached, Role};
 
-/// The nodes as a graph, links, cells and DECT accesses as its edges.
+/// The nodes as a graph, accesses as its edges.
 pub(super) struct Topology {
     /// For each node its neighbours, and the MTU on the way to them.
     neighbours: Vec<Vec<(usize, u64)>>,
@@ -17,55 +17,61 @@ pub(super) struct Topology {
     host: Vec<bool>,
     /// Mobile nodes of Mobile IP, which packets may reach through a tunnel.
     mobile: Vec<bool>,
-    /// What the others are joined to.
-    parts: UnionFind<usize>,
+    /// By node, the number of the part of the network that it is in, whose nodes reach each other without hosts.
+    parts: Vec<usize>,
+    /// By node, in how many accesses it is, and in how many of them a station.
+    accesses: Vec<(usize, usize)>,
     smallest_mtu_bytes: u64,
 }
 
 impl Topology {
-    pub fn new(scenario: &Scenario, names: &Names<'_>) -> Topology {
-        let count = scenario.nodes.len();
+    pub fn new(scenario: &Scenario, names: &Names<'_>, attached: &Attached<'_>) -> Topology {
+        let nodes = &scenario.nodes;
         let mut topology = Topology {
-            neighbours: vec![Vec::new(); count],
-            host: scenario.nodes.iter().map(|node| node.multihomed).collect(),
-            mobile: scenario.nodes.iter().map(|node| scenario.mobile_ip_of(&node.name).is_some()).collect(),
-            parts: UnionFind::new(count),
+            neighbours: vec![Vec::new(); nodes.len()],
+            host: nodes.iter().map(|n| n.multihomed || attached.is(&n.name, Role::Station)).collect(),
+            mobile: nodes.iter().map(|node| scenario.mobile_ip_of(&node.name).is_some()).collect(),
+            parts: Vec::new(),
+            accesses: nodes
+                .iter()
+                .map(|node| (attached.of(&node.name).len(), attached.count(&node.name, Role::Station)))
+                .collect(),
             smallest_mtu_bytes: u64::MAX,
         };
-        for station in scenario.cells.iter().flat_map(|cell| &cell.stations) {
-            if let Some(station) = names.node(station) {
-                topology.host[station] = true;
+        for access in scenario.accesses() {
+            for pair in access.access.pairs() {
+                topology.join(pair.nodes.map(|name| names.node(name)), access.mtu_bytes());
             }
         }
-        for link in &scenario.links {
-            let [a, b] = &link.between;
-            topology.join(names.node(a), names.node(b), link.mtu_bytes);
-        }
-        for cell in &scenario.wifi {
-            for station in &cell.stations {
-                topology.join(names.node(&cell.access_point), names.node(station), cell.mtu_bytes);
-            }
-        }
-        for access in &scenario.dect {
-            topology.join(names.node(&access.terminal), names.node(&access.gateway), access.mtu_bytes);
-        }
-        for cell in &scenario.cells {
-            for station in &cell.stations {
-                topology.join(names.node(&cell.base_station), names.node(station), cell.mtu_bytes);
-            }
-        }
+        topology.parts = topology.parts();
         topology
     }
 
-    fn join(&mut self, a: Option<usize>, b: Option<usize>, mtu_bytes: u64) {
-        if let (Some(a), Some(b)) = (a, b) {
+    fn join(&mut self, nodes: [Option<usize>; 2], mtu_bytes: u64) {
+        if let [Some(a), Some(b)] = nodes {
             self.neighbours[a].push((b, mtu_bytes));
             self.neighbours[b].push((a, mtu_bytes));
-            if !self.host[a] && !self.host[b] {
-                self.parts.union(a, b);
-            }
             self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
         }
+    }
+
+    /// By node, the first node of its part; a host is a part by itself.
+    fn parts(&self) -> Vec<usize> {
+        let mut parts = vec![usize::MAX; self.neighbours.len()];
+        for first in 0..parts.len() {
+            let mut found = vec![first];
+            while let Some(node) = found.pop() {
+                if parts[node] != usize::MAX {
+                    continue;
+                }
+                parts[node] = first;
+                if !self.host[node] {
+                    let around = self.neighbours[node].iter().map(|&(next, _)| next);
+                    found.extend(around.filter(|&next| !self.host[next]));
+                }
+            }
+        }
+        parts
     }
 
     /// Whether a route leads from one node to the other.
@@ -76,7 +82,7 @@ impl Topology {
             own.into_iter().chain(around.filter(move |_| self.host[node]))
         };
         self.neighbours[from].iter().any(|&(next, _)| next == to)
-            || routers(from).any(|a| routers(to).any(|b| self.parts.equiv(a, b)))
+            || routers(from).any(|a| routers(to).any(|b| self.parts[a] == self.parts[b]))
     }
 
     /// Reports a destination that cannot be reached.
@@ -100,6 +106,16 @@ impl Topology {
         let message = format!("there is no route from \"{from_name}\" to \"{to_name}\"");
         report.add(&join(at, ["to"]), message, help);
         false
+    }
+
+    /// In how many accesses a node is, whatever it is there.
+    pub fn accesses(&self, node: usize) -> usize {
+        self.accesses[node].0
+    }
+
+    /// In how many of them it is a station.
+    pub fn accesses_as_station(&self, node: usize) -> usize {
+        self.accesses[node].1
     }
 
     /// The smallest MTU of all links.

@@ -1,8 +1,7 @@
 //! An abstract radio cell: a base station and its stations, each at a place that is a function of time.
 //!
-//! Attachments of a cell of n stations: 0 is the base station's broadcast interface; 1 to n are the base station's
-//! sub-interfaces, one a station; n+1 to 2n are the stations. A packet that the base station sends by sub-interface i
-//! goes to station i alone, so the attachment that a packet comes from says where it goes.
+//! Attachments are those of every link with stations (see [`super::stations`]). A packet that the base station sends by
+//! sub-interface i goes to station i alone, so the attachment that a packet comes from says where it goes.
 //!
 //! Full duplex: the base station has one transmitter and one queue for all that it sends, each station has its own.
 //! A packet takes its transmission time at the cell's rate and then the propagation delay: the distance between the
@@ -12,20 +11,20 @@
 //! Draws: the n-th packet of a direction (to one station, from one station, broadcasts to one station, beacons to one
 //! station) meets the n-th draw of that direction's stream, wherever the station is then.
 //!
-//! Broadcasts do not come through [`Link::enqueue`] but through [`Cell::broadcast`], because their copies have to
+//! Broadcasts do not come through [`Link::enqueue`] but through [`Stations::broadcast`], because their copies have to
 //! enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
 //!
-//! Beacons ([`Cell::beacon`]) are the link layer's own: they are no packets and take no time on the transmitter.
+//! Beacons ([`Stations::beacon`]) are the link layer's own: they are no packets and take no time on the transmitter.
 //!
 //! Not modelled: contention (each transmitter has a channel of its own), interference between cells, frames and their
 //! overhead, retransmission by the link, power.
 
-pub mod account;
 pub mod coverage;
 
-use self::account::{Lost, Path, Toward};
 use self::coverage::Coverage;
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit};
+use super::stations::account::{Lost, Path, Toward};
+use super::stations::{BroadcastCopy, Stations};
+use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::{Span, Stream, Time};
@@ -162,23 +161,13 @@ impl Cell {
     }
 
     /// How many stations the cell has.
-    pub fn stations(&self) -> u32 {
+    pub fn station_count(&self) -> u32 {
         self.stations.len() as u32
-    }
-
-    /// How many broadcasts were sent.
-    pub fn broadcasts(&self) -> u64 {
-        self.stats[BROADCAST.0 as usize].sent_packets
-    }
-
-    /// The base station's sub-interface to a station.
-    pub fn sub_interface(&self, station: u32) -> Attachment {
-        Attachment(1 + station)
     }
 
     /// A station's own place.
     pub fn station_interface(&self, station: u32) -> Attachment {
-        Attachment(1 + self.stations() + station)
+        Attachment(1 + self.station_count() + station)
     }
 
     /// The distance between base station and station, in metres.
@@ -191,63 +180,8 @@ impl Cell {
         self.distance_m(station, at) <= self.config.coverage.radius_m()
     }
 
-    /// The path between the base station and a station, for the account of handovers.
-    pub fn path(&self, station: u32) -> &Path {
-        &self.stations[station as usize].path
-    }
-
-    /// The same, to mark that it was taken.
-    pub fn path_mut(&mut self, station: u32) -> &mut Path {
-        &mut self.stations[station as usize].path
-    }
-
-    /// The base station beacons: the distance, in metres, at which `station` hears it; `None` when it does not.
-    pub fn beacon(&mut self, station: u32, now: Time) -> Option<f64> {
-        let distance_m = self.distance_m(station, now);
-        let probability = self.config.coverage.loss_probability(distance_m, self.config.beacon_bytes);
-        let lost = self.stations[station as usize].beacon_draws.bernoulli(probability.unwrap_or(1.0));
-        (probability.is_some() && !lost).then_some(distance_m)
-    }
-
-    /// Takes a packet for every station in reach, each of which gets a copy: the number of every copy, and how it was
-    /// lost if it was. The first copy keeps the packet's number, the others have numbers from `next_id` on. What
-    /// reaches nobody is dropped as out of reach.
-    pub fn broadcast(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        next_id: u64,
-    ) -> Result<Vec<(PacketId, Option<Dropped>)>, Dropped> {
-        let departure = self.book(now, BROADCAST, packet.size_bytes)?;
-        let mut copies = Vec::new();
-        for station in 0..self.stations() {
-            let distance_m = self.distance_m(station, departure);
-            let draws = &mut self.stations[station as usize].broadcast_draws;
-            let id = match copies.len() as u64 {
-                0 => packet.id,
-                more => PacketId(next_id + more - 1),
-            };
-            match fate(&self.config, draws, distance_m, departure, packet.size_bytes) {
-                Fate::Arrives(arrival) => {
-                    self.fly(arrival, self.station_interface(station), Packet { id, ..packet.clone() });
-                    copies.push((id, None));
-                }
-                Fate::Lost(DropReason::Loss) => {
-                    self.stats[BROADCAST.0 as usize].dropped_packets += 1;
-                    copies.push((id, Some(Dropped { reason: DropReason::Loss, at: departure })));
-                }
-                Fate::Lost(_) => {}
-            }
-        }
-        if copies.is_empty() {
-            self.stats[BROADCAST.0 as usize].dropped_packets += 1;
-            return Err(Dropped { reason: DropReason::OutOfReach, at: departure });
-        }
-        Ok(copies)
-    }
-
     fn transmitter(&self, from: Attachment) -> &Transmitter {
-        match from.0.checked_sub(1 + self.stations()) {
+        match from.0.checked_sub(1 + self.station_count()) {
             None => &self.downlink,
             Some(station) => &self.stations[station as usize].uplink,
         }
@@ -255,7 +189,7 @@ impl Cell {
 
     /// Gives a packet its time on the transmitter of an attachment; returns its departure.
     fn book(&mut self, now: Time, from: Attachment, bytes: u32) -> Result<Time, Dropped> {
-        let transmitter = match from.0.checked_sub(1 + self.stations()) {
+        let transmitter = match from.0.checked_sub(1 + self.station_count()) {
             None => &mut self.downlink,
             Some(station) => &mut self.stations[station as usize].uplink,
         };
@@ -284,7 +218,7 @@ impl Cell {
 
     /// The station of an attachment other than [`BROADCAST`], and which way packets from it go.
     fn direction(&self, from: Attachment) -> (u32, Toward) {
-        match (from.0 - 1).checked_sub(self.stations()) {
+        match (from.0 - 1).checked_sub(self.station_count()) {
             None => (from.0 - 1, Toward::Station),
             Some(station) => (station, Toward::BaseStation),
         }
@@ -303,6 +237,56 @@ fn fate(config: &CellConfig, draws: &mut Stream, distance_m: f64, departure: Tim
             let by_distance = || Span::from_secs_f64(distance_m / SPEED_OF_LIGHT_M_PER_S);
             Fate::Arrives(departure + config.delay.unwrap_or_else(by_distance))
         }
+    }
+}
+
+impl Stations for Cell {
+    fn sub_interface(&self, station: u32) -> Attachment {
+        Attachment(1 + station)
+    }
+
+    fn beacon(&mut self, station: u32, now: Time) -> Option<f64> {
+        let distance_m = self.distance_m(station, now);
+        let probability = self.config.coverage.loss_probability(distance_m, self.config.beacon_bytes);
+        let lost = self.stations[station as usize].beacon_draws.bernoulli(probability.unwrap_or(1.0));
+        (probability.is_some() && !lost).then_some(distance_m)
+    }
+
+    fn broadcast(&mut self, now: Time, packet: &Packet, next_id: u64) -> Result<Vec<BroadcastCopy>, Dropped> {
+        let departure = self.book(now, BROADCAST, packet.size_bytes)?;
+        let mut copies = Vec::new();
+        for station in 0..self.station_count() {
+            let distance_m = self.distance_m(station, departure);
+            let draws = &mut self.stations[station as usize].broadcast_draws;
+            let id = match copies.len() as u64 {
+                0 => packet.id,
+                more => PacketId(next_id + more - 1),
+            };
+            match fate(&self.config, draws, distance_m, departure, packet.size_bytes) {
+                Fate::Arrives(arrival) => {
+                    self.fly(arrival, self.station_interface(station), Packet { id, ..packet.clone() });
+                    copies.push((id, None));
+                }
+                Fate::Lost(DropReason::Loss) => {
+                    self.stats[BROADCAST.0 as usize].dropped_packets += 1;
+                    copies.push((id, Some(Dropped { reason: DropReason::Loss, at: departure })));
+                }
+                Fate::Lost(_) => {}
+            }
+        }
+        if copies.is_empty() {
+            self.stats[BROADCAST.0 as usize].dropped_packets += 1;
+            return Err(Dropped { reason: DropReason::OutOfReach, at: departure });
+        }
+        Ok(copies)
+    }
+
+    fn path(&self, station: u32) -> &Path {
+        &self.stations[station as usize].path
+    }
+
+    fn path_mut(&mut self, station: u32) -> &mut Path {
+        &mut self.stations[station as usize].path
     }
 }
 
@@ -388,6 +372,25 @@ impl Link for Cell {
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
         self.transmitter(from).waiting(from, now).count()
+    }
+
+    fn senders(&self) -> Vec<Sender> {
+        let pairs = (0..self.station_count()).map(|n| (self.sub_interface(n), self.station_interface(n)));
+        let both = pairs.flat_map(|(down, up)| [(down, Some(up)), (up, Some(down))]);
+        let broadcasts = self.stats[BROADCAST.0 as usize].sent_packets > 0;
+        both.chain(broadcasts.then_some((BROADCAST, None))).map(|(from, to)| Sender { from, to }).collect()
+    }
+
+    fn is_broadcast(&self, from: Attachment) -> bool {
+        from == BROADCAST
+    }
+
+    fn stations(&self) -> Option<&dyn Stations> {
+        Some(self)
+    }
+
+    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        Some(self)
     }
 }
 

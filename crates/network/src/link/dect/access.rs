@@ -16,7 +16,7 @@ use super::errors::{A_FIELD_BITS, ErrorConfig, ErrorProcess};
 use super::ip_channel::AFields;
 use super::lu2::Ended;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
-use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats};
+use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
@@ -352,6 +352,10 @@ impl Link for Access {
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
         self.directions[from.0 as usize].waiting_packets()
+    }
+
+    fn senders(&self) -> Vec<Sender> {
+        Sender::both()
     }
 
     /// Works out the MAC to the end and closes the accounts.

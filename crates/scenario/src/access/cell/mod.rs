@@ -1,5 +1,52 @@
 //! Abstract radio cells.
 
-pub(crate) mod build;
-pub(crate) mod check;
+mod build;
+mod check;
 pub mod model;
+
+use self::model::Cell;
+use super::stations::{self, Advertisement};
+use super::{Access, Context, Making, Pair};
+use crate::build::Builder;
+use crate::validate::{Report, Step};
+use roamsim_network::link::AnyLink;
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+impl Access for Cell {
+    fn section(&self) -> &'static str {
+        "cell"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mtu_bytes(&self) -> u64 {
+        self.mtu_bytes
+    }
+
+    fn pairs(&self) -> Vec<Pair<'_>> {
+        self.stations.iter().map(|station| Pair::with_station(&self.base_station, station)).collect()
+    }
+
+    fn advertisement(&self) -> Option<&Advertisement> {
+        Some(&self.advertisement)
+    }
+
+    fn shows_itself(&self) -> bool {
+        true
+    }
+
+    fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+        check::check(self, at, context, report);
+    }
+
+    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+        stations::join_topology(self, builder, topology, first)
+    }
+
+    fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
+        build::machine(self, making.builder)
+    }
+}

@@ -1,11 +1,12 @@
 //! Abstract radio cells: rate, reach, and errors by distance.
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
+use crate::access::stations::Advertisement;
 use crate::units;
 
 /// A `[[cell]]`: a base station, and the stations that may be in its cell.
@@ -132,51 +133,4 @@ pub enum ErrorUnit {
     Packet,
     /// A bit: a packet of n bytes survives with probability (1 - error)^(8 n).
     Bit,
-}
-
-/// How a base station makes itself known: by beacons of the link layer, which take no time on the transmitter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Advertisement {
-    /// The time between two beacons. Default: 100 time units, the usual beacon interval of IEEE 802.11
-    /// (a time unit is 1024 us: IEEE 802.11-2007 section 3.162).
-    #[serde(default = "default_period", with = "units::duration")]
-    #[schemars(with = "units::Duration")]
-    pub period: Span,
-    /// When the first beacon comes.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "units::Instant")]
-    pub start: Time,
-    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of lifetime
-    /// to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944 section 2.1).
-    #[serde(default = "default_lifetime")]
-    pub lifetime: u32,
-    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100 bytes,
-    /// about what a beacon of IEEE 802.11 has.
-    #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
-    #[schemars(with = "units::Size")]
-    pub size_bytes: u64,
-}
-
-fn default_period() -> Span {
-    Span::from_us(102_400)
-}
-
-fn default_lifetime() -> u32 {
-    3
-}
-
-fn default_size_bytes() -> u64 {
-    100
-}
-
-impl Default for Advertisement {
-    fn default() -> Advertisement {
-        Advertisement {
-            period: default_period(),
-            start: Time::ZERO,
-            lifetime: default_lifetime(),
-            size_bytes: default_size_bytes(),
-        }
-    }
 }

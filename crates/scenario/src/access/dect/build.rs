@@ -1,7 +1,8 @@
 //! DECT accesses: from the scenario's words to the configuration of MAC and DLC.
 
 use super::model;
-use roamsim_engine::{Span, Stream, Time};
+use crate::access::Making;
+use roamsim_engine::{Span, Time};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
 use roamsim_network::link::dect::access::{Access, AccessConfig};
@@ -14,10 +15,8 @@ use roamsim_network::link::dect::mac::config::{
     AttemptLimits, BearerCounts, CallDuration, ChannelListConfig, ProcedureTimers, QualityChain, Selection,
     Traffic, Transceivers, UserAllocation,
 };
-use roamsim_network::recorder::Wanted;
 
-/// The machine of an access; `stream(purpose)` gives its random streams, and `wanted` says what it records.
-pub(crate) fn access(model: &model::Dect, wanted: Wanted, stream: impl Fn(&str) -> Stream) -> AnyLink {
+pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
     let (service, ip) = dlc(&model.dlc);
     let config = AccessConfig {
         mac: mac(model),
@@ -32,13 +31,15 @@ pub(crate) fn access(model: &model::Dect, wanted: Wanted, stream: impl Fn(&str) 
         mtu_bytes: model.mtu_bytes as u32,
         warm_up_frames: first_frame(model.warm_up),
     };
+    let stream = |purpose: &str| making.builder.stream("dect", &model.name, &[purpose]);
     let mut access = Access::new(config, stream);
+    let wanted = &making.wanted;
     access.record(wanted.bearers, wanted.dlc_queue, wanted.occupancy);
     AnyLink::Dect(Box::new(access))
 }
 
 /// The first frame that begins at or after an instant.
-pub(crate) fn first_frame(at: Time) -> u64 {
+pub(super) fn first_frame(at: Time) -> u64 {
     at.as_ns().div_ceil(FRAME.as_ns())
 }
 

@@ -5,11 +5,11 @@ use roamsim_engine::{Span, Time};
 use super::build::first_frame;
 use super::model::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
 use crate::Scenario;
+use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::model::scenario::IpVersion;
 use crate::units;
-use crate::validate::names::Names;
-use crate::validate::{At, Key, Report, Step, check_start, join};
+use crate::validate::{At, Report, Step, check_start, join};
 use roamsim_network::link::dect::FRAME;
 
 /// Slot pairs of a carrier (ETS 300 175-2 clause 4.2.1): duplex channels of a full slot.
@@ -30,28 +30,26 @@ const MAX_ERLANG: f64 = 100_000.0;
 /// Chosen, as that.
 const MAX_LOAD_FACTOR: f64 = 1000.0;
 
-pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
-    for (i, access) in scenario.dect.iter().enumerate() {
-        let at = [Key("dect"), At(i)];
-        names.resolve(&access.terminal, &join(&at, ["terminal"]), report);
-        names.resolve(&access.gateway, &join(&at, ["gateway"]), report);
-        if access.terminal == access.gateway {
-            let message = format!("\"{}\" is the terminal of this access", access.terminal);
-            let help = "the gateway is another node than the terminal";
-            report.add(&join(&at, ["gateway"]), message, help);
-        }
-        let channels = check_radio(&at, access, report);
-        check_connection(&at, access, channels, report);
-        check_terminals(&at, access, report);
-        check_errors(&at, access, scenario, report);
-        check_handovers(&at, access, report);
-        check_procedures(&at, access, report);
-        check_warm_up(&at, access, scenario, report);
-        check_mtu(&at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
-        if let Dlc::Lu2(lu2) = &access.dlc {
-            check_lu2(&at, lu2, report);
-            check_window(&at, access, lu2, scenario.general.ip, report);
-        }
+pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    let &Context { scenario, names, .. } = context;
+    names.resolve(&access.terminal, &join(at, ["terminal"]), report);
+    names.resolve(&access.gateway, &join(at, ["gateway"]), report);
+    if access.terminal == access.gateway {
+        let message = format!("\"{}\" is the terminal of this access", access.terminal);
+        let help = "the gateway is another node than the terminal";
+        report.add(&join(at, ["gateway"]), message, help);
+    }
+    let channels = check_radio(at, access, report);
+    check_connection(at, access, channels, report);
+    check_terminals(at, access, report);
+    check_errors(at, access, scenario, report);
+    check_handovers(at, access, report);
+    check_procedures(at, access, report);
+    check_warm_up(at, access, scenario, report);
+    check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
+    if let Dlc::Lu2(lu2) = &access.dlc {
+        check_lu2(at, lu2, report);
+        check_window(at, access, lu2, scenario.general.ip, report);
     }
 }
 

@@ -1,6 +1,65 @@
 //! DECT accesses.
 
-pub(crate) mod build;
-pub(crate) mod check;
+mod build;
+mod check;
 pub mod model;
-pub(crate) mod results;
+mod results;
+
+use self::model::Dect;
+use super::{Access, Context, Making, Pair, places};
+use crate::build::Builder;
+use crate::results::samples::Sample;
+use crate::run::Trace;
+use crate::table::Table;
+use crate::validate::{Report, Step};
+use roamsim_network::World;
+use roamsim_network::link::AnyLink;
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+impl Access for Dect {
+    fn section(&self) -> &'static str {
+        "dect"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mtu_bytes(&self) -> u64 {
+        self.mtu_bytes
+    }
+
+    fn pairs(&self) -> Vec<Pair<'_>> {
+        vec![Pair::fixed(&self.terminal, &self.gateway)]
+    }
+
+    fn shows_itself(&self) -> bool {
+        true
+    }
+
+    fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+        check::check(self, at, context, report);
+    }
+
+    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+        let ends = [&self.terminal, &self.gateway].map(|name| builder.node(name));
+        places::two_ends(self, topology, first, ends)
+    }
+
+    fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
+        build::machine(self, making)
+    }
+
+    fn tables(&self, world: &World) -> Vec<Table> {
+        results::tables(world)
+    }
+
+    fn traced_tables(&self, world: &World, trace: &Trace) -> Vec<Table> {
+        if trace.occupancy { vec![results::occupancy(world)] } else { Vec::new() }
+    }
+
+    fn samples<'w>(&self, world: &'w World) -> Vec<Sample<'w>> {
+        results::samples(world)
+    }
+}

@@ -44,7 +44,7 @@ fn seconds(frames: u64) -> f64 {
 }
 
 /// The tables of a run with any access; none otherwise.
-pub(crate) fn tables(world: &World) -> Vec<Table> {
+pub(super) fn tables(world: &World) -> Vec<Table> {
     let rows = rows(world);
     if rows.is_empty() {
         return Vec::new();
@@ -279,7 +279,7 @@ fn terminals(rows: &[Row<'_>]) -> Table {
 }
 
 /// One row a channel in use by one terminal, over the whole run, in order of release.
-pub(crate) fn occupancy(world: &World) -> Table {
+pub(super) fn occupancy(world: &World) -> Table {
     let rows = rows(world);
     let all = || rows.iter().flat_map(|row| row.stats.occupancy.iter().map(move |used| (row, used)));
     Table {
@@ -299,7 +299,7 @@ pub(crate) fn occupancy(world: &World) -> Table {
 }
 
 /// The series that accesses recorded, in order of time. Bearers are the terminal's.
-pub(crate) fn samples(world: &World) -> Vec<Sample<'_>> {
+pub(super) fn samples(world: &World) -> Vec<Sample<'_>> {
     let mut samples = Vec::new();
     for row in rows(world) {
         let log = row.access.log();

@@ -1,36 +1,35 @@
 //! The machine of one direction of a wire.
 
 use super::model::{Link as LinkModel, LossModel as Losses, Transitions as Moves};
+use crate::access::Making;
 use crate::access::queue::queue_limit;
-use crate::build::{Builder, escaped};
+use crate::build::escaped;
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
 
-impl Builder<'_> {
-    /// The direction of a point-to-point link that starts from one of its ends.
-    pub(crate) fn wire(&self, model: &LinkModel, from: usize, flows: &[Flow]) -> AnyLink {
-        let sender = &model.between[from];
-        let loss = model.loss.iter().find(|loss| loss.from.as_ref().is_none_or(|name| name == sender));
-        let loss = loss.map(|loss| {
-            Loss::new(loss_model(&loss.model, flows), loss.start, |purpose| {
-                self.stream("link", &model.name, &[&escaped(sender), purpose])
-            })
-        });
-        let config = WireConfig {
-            rate_bps: model.rate_bps,
-            delay: model.delay,
-            queue: queue_limit(model.queue),
-            mtu_bytes: model.mtu_bytes as u32,
-            outages: model
-                .outages
-                .iter()
-                .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
-                .collect(),
-        };
-        AnyLink::Wire(Wire::new(config, loss))
-    }
+/// The direction that starts from one of the ends.
+pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
+    let sender = &model.between[from];
+    let loss = model.loss.iter().find(|loss| model.loses_from(loss, from));
+    let loss = loss.map(|loss| {
+        Loss::new(loss_model(&loss.model, making.flows), loss.start, |purpose| {
+            making.builder.stream("link", &model.name, &[&escaped(sender), purpose])
+        })
+    });
+    let config = WireConfig {
+        rate_bps: model.rate_bps,
+        delay: model.delay,
+        queue: queue_limit(model.queue),
+        mtu_bytes: model.mtu_bytes as u32,
+        outages: model
+            .outages
+            .iter()
+            .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
+            .collect(),
+    };
+    AnyLink::Wire(Wire::new(config, loss))
 }
 
 fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {

@@ -6,39 +6,39 @@ use roamsim_engine::{Span, Time};
 
 use super::model::{Link, LossModel, Outage, Transitions};
 use crate::Scenario;
+use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
-use crate::validate::names::{self, Names};
-use crate::validate::{At, Key, Report, Step, check_start, join};
+use crate::validate::names;
+use crate::validate::{At, Report, Step, check_start, join};
 
 /// Shorter stays than the time between packets say nothing that a loss probability does not say.
 const SHORTEST_STAY: Span = Span::from_us(1);
 
-pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, report: &mut Report<'_>) {
-    for (i, link) in scenario.links.iter().enumerate() {
-        let at = [Key("link"), At(i)];
-        let [a, b] = &link.between;
-        for (end, name) in link.between.iter().enumerate() {
-            names.resolve(name, &[Key("link"), At(i), Key("between"), At(end)], report);
-        }
-        if a == b {
-            let message = format!("this link joins \"{a}\" with itself");
-            report.add(&join(&at, ["between"]), message, "a link is between two different nodes");
-        }
-        if link.rate_bps == 0 {
-            report.add(&join(&at, ["rate"]), "a rate of zero carries nothing", "write a rate above zero");
-        }
-        // A header of IPv4 must take at least a nanosecond, or time stands still.
-        let shortest = Span::of_transmission(20, link.rate_bps);
-        if link.delay == Span::ZERO && shortest == Span::ZERO {
-            let message = "a packet takes no time over this link: its rate is too high for a delay of zero";
-            report.add(&join(&at, ["rate"]), message, "write a delay above zero, or a rate below 320 Gb/s");
-        }
-        check_queue(&at, link.queue, report);
-        check_mtu(&at, link.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
-        check_losses(&at, link, scenario, report);
-        check_outages(&at, &link.outages, scenario, report);
+pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    let [a, b] = &link.between;
+    for (end, name) in link.between.iter().enumerate() {
+        let mut steps = join(at, ["between"]);
+        steps.push(At(end));
+        context.names.resolve(name, &steps, report);
     }
+    if a == b {
+        let message = format!("this link joins \"{a}\" with itself");
+        report.add(&join(at, ["between"]), message, "a link is between two different nodes");
+    }
+    if link.rate_bps == 0 {
+        report.add(&join(at, ["rate"]), "a rate of zero carries nothing", "write a rate above zero");
+    }
+    // A header of IPv4 must take at least a nanosecond, or time stands still.
+    let shortest = Span::of_transmission(20, link.rate_bps);
+    if link.delay == Span::ZERO && shortest == Span::ZERO {
+        let message = "a packet takes no time over this link: its rate is too high for a delay of zero";
+        report.add(&join(at, ["rate"]), message, "write a delay above zero, or a rate below 320 Gb/s");
+    }
+    check_queue(at, link.queue, report);
+    check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    check_losses(at, link, context.scenario, report);
+    check_outages(at, &link.outages, context.scenario, report);
 }
 
 fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Report<'_>) {
@@ -49,8 +49,7 @@ fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Repo
         steps.push(At(j));
         let [a, b] = &link.between;
         if let Some(from) = &loss.from
-            && from != a
-            && from != b
+            && link.end(from).is_none()
         {
             let message = format!("\"{from}\" is no end of this link");
             report.add(
@@ -61,7 +60,7 @@ fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Repo
             continue;
         }
         for (end, first) in covered.iter_mut().enumerate() {
-            if loss.from.as_ref().is_some_and(|from| *from != link.between[end]) {
+            if !link.loses_from(loss, end) {
                 continue;
             }
             match *first {

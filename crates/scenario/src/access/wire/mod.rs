@@ -1,5 +1,48 @@
 //! Wired point-to-point links.
 
-pub(crate) mod build;
-pub(crate) mod check;
+mod build;
+mod check;
 pub mod model;
+
+use self::model::{Link, LossModel};
+use super::{Access, Context, Making, Pair, places};
+use crate::build::Builder;
+use crate::validate::{Report, Step};
+use roamsim_network::link::AnyLink;
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+impl Access for Link {
+    fn section(&self) -> &'static str {
+        "link"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mtu_bytes(&self) -> u64 {
+        self.mtu_bytes
+    }
+
+    fn pairs(&self) -> Vec<Pair<'_>> {
+        vec![Pair::fixed(&self.between[0], &self.between[1])]
+    }
+
+    fn draws_nothing(&self) -> bool {
+        self.loss.iter().all(|loss| matches!(loss.model, LossModel::List { .. }))
+    }
+
+    fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+        check::check(self, at, context, report);
+    }
+
+    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+        let ends = [0, 1].map(|end: usize| builder.node(&self.between[end]));
+        places::two_directions(self, topology, first, ends)
+    }
+
+    fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink {
+        build::machine(self, part, making)
+    }
+}

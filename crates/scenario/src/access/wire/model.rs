@@ -43,6 +43,18 @@ pub struct Link {
     pub outages: Vec<Outage>,
 }
 
+impl Link {
+    /// The end, 0 or 1, at which a node is.
+    pub fn end(&self, node: &str) -> Option<usize> {
+        self.between.iter().position(|name| name == node)
+    }
+
+    /// Whether a loss is of the direction that starts from an end.
+    pub(super) fn loses_from(&self, loss: &Loss, end: usize) -> bool {
+        loss.from.as_ref().is_none_or(|from| self.end(from) == Some(end))
+    }
+}
+
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
     Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
 }

@@ -103,11 +103,11 @@ impl Path {
         }
     }
 
-    pub(super) fn arrived(&mut self, now: Time, toward: Toward) {
+    pub(in crate::link) fn arrived(&mut self, now: Time, toward: Toward) {
         self.toward_mut(toward).arrived(now);
     }
 
-    pub(super) fn lost(&mut self, lost: Lost) {
+    pub(in crate::link) fn lost(&mut self, lost: Lost) {
         self.toward_mut(lost.toward).lost(lost);
     }
 }

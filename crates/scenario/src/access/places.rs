@@ -1,0 +1,51 @@
+//! How links join the topology.
+
+use roamsim_network::link::Attachment;
+use roamsim_network::topology::{Interface, LinkId, NodeId, Topology};
+use roamsim_protocols::Address;
+
+use super::Access;
+
+/// Gives attachments of a link their interfaces: of each its node, and the node that it leads to.
+pub(crate) fn interfaces(
+    access: &dyn Access,
+    topology: &mut Topology,
+    link: LinkId,
+    ends: impl IntoIterator<Item = (NodeId, NodeId)>,
+) -> Vec<Address> {
+    let ends = ends.into_iter().enumerate();
+    ends.map(|(number, (node, neighbour))| {
+        topology.add_interface(Interface {
+            node,
+            link,
+            attachment: Attachment(number as u32),
+            neighbour,
+            mtu_bytes: access.mtu_bytes() as u32,
+            name: access.name().to_owned(),
+        })
+    })
+    .collect()
+}
+
+/// A link that is one machine for both its ends.
+pub(crate) fn two_ends(
+    access: &dyn Access,
+    topology: &mut Topology,
+    link: LinkId,
+    [a, b]: [NodeId; 2],
+) -> Vec<Vec<Address>> {
+    vec![interfaces(access, topology, link, [(a, b), (b, a)])]
+}
+
+/// Two links, one a direction: each has its sender and its receiver as attachments, and a node sends by the first
+/// attachment of its own.
+pub(crate) fn two_directions(
+    access: &dyn Access,
+    topology: &mut Topology,
+    first: LinkId,
+    [a, b]: [NodeId; 2],
+) -> Vec<Vec<Address>> {
+    let from_a = interfaces(access, topology, first, [(a, b)])[0];
+    let from_b = interfaces(access, topology, LinkId(first.0 + 1), [(b, a)])[0];
+    vec![vec![from_a, from_b], vec![from_b, from_a]]
+}

@@ -1,0 +1,159 @@
+//! What accesses with a base station and stations that come and go share: beacons, members, interfaces.
+
+use roamsim_engine::{Span, Time};
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::mtu::MAX_MTU_BYTES;
+use super::{Access, Context, Role, places};
+use crate::build::Builder;
+use crate::units;
+use crate::validate::{At, Report, Step, check_start, join};
+
+/// Beacons at a shorter period are more events than packets.
+const SHORTEST_PERIOD: Span = Span::from_ms(1);
+
+/// How a base station makes itself known: by beacons of the link layer, which take no time on the transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Advertisement {
+    /// The time between two beacons. Default: 100 time units, the usual beacon interval of IEEE 802.11
+    /// (a time unit is 1024 us: IEEE 802.11-2007 section 3.162).
+    #[serde(default = "default_period", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub period: Span,
+    /// When the first beacon comes.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "units::Instant")]
+    pub start: Time,
+    /// After how many missed beacons in a row a station gives the cell up. Default chosen: 3, the ratio of lifetime
+    /// to interval in router discovery (RFC 1256 section 4.1) and of agent advertisements (RFC 5944 section 2.1).
+    #[serde(default = "default_lifetime")]
+    pub lifetime: u32,
+    /// The length of a beacon, which decides on its survival where errors are of bits. Default chosen: 100 bytes,
+    /// about what a beacon of IEEE 802.11 has.
+    #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub size_bytes: u64,
+}
+
+fn default_period() -> Span {
+    Span::from_us(102_400)
+}
+
+fn default_lifetime() -> u32 {
+    3
+}
+
+fn default_size_bytes() -> u64 {
+    100
+}
+
+impl Default for Advertisement {
+    fn default() -> Advertisement {
+        Advertisement {
+            period: default_period(),
+            start: Time::ZERO,
+            lifetime: default_lifetime(),
+            size_bytes: default_size_bytes(),
+        }
+    }
+}
+
+/// Checks the beacons of an access under `at`.
+pub(crate) fn check_advertisement(
+    at: &[Step],
+    advertisement: &Advertisement,
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) {
+    let steps = join(at, ["advertisement"]);
+    check_start(&join(&steps, ["start"]), advertisement.start, context.scenario, report);
+    if advertisement.period < SHORTEST_PERIOD {
+        let message = "a base station beacons once a millisecond at most";
+        report.add(&join(&steps, ["period"]), message, "write a longer time, such as \"100ms\"");
+    }
+    if advertisement.lifetime == 0 {
+        let help = "write 1 or more; 3 is usual";
+        report.add(&join(&steps, ["lifetime"]), "no cell survives zero missed beacons", help);
+    }
+    if !(1..=MAX_MTU_BYTES).contains(&advertisement.size_bytes) {
+        let help = format!("write a size from \"1B\" to \"{MAX_MTU_BYTES}B\"");
+        report.add(&join(&steps, ["size"]), "a beacon has a size", help);
+    }
+}
+
+/// Checks the base station of an access under `at`, and its stations.
+pub(crate) fn check_members(
+    at: &[Step],
+    base_station: &str,
+    stations: &[String],
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) {
+    let place = |name: &str, steps: &[Step], report: &mut Report<'_>| {
+        let Some(node) = context.names.resolve(name, steps, report) else { return };
+        let node = &context.scenario.nodes[node];
+        if node.position.is_none() && node.motion.is_none() {
+            let help = format!("write in [[node]] \"{name}\": position = {{ x = \"0m\", y = \"0m\" }}");
+            report.add(steps, format!("\"{name}\" is in a cell, but it has no position"), help);
+        }
+    };
+    place(base_station, &join(at, ["base_station"]), report);
+    let own = |station: &String| *station == base_station;
+    if context.attached.is(base_station, Role::Station) && !stations.iter().any(own) {
+        let message = format!("\"{base_station}\" is a station of another cell");
+        let help = "a station forwards nothing; give the cell a base station of its own";
+        report.add(&join(at, ["base_station"]), message, help);
+    }
+    if stations.is_empty() {
+        let help = "name the nodes that may be stations here";
+        report.add(&join(at, ["stations"]), "a cell without stations carries nothing", help);
+    }
+    for (j, station) in stations.iter().enumerate() {
+        let mut steps = join(at, ["stations"]);
+        steps.push(At(j));
+        place(station, &steps, report);
+        if own(station) {
+            let message = format!("\"{station}\" is the base station of this cell");
+            report.add(&steps, message, "a station is another node than the base station");
+            continue;
+        } else if stations[..j].contains(station) {
+            report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
+        }
+        let node = context.names.node(station);
+        let multihomed = node.is_some_and(|node| context.scenario.nodes[node].multihomed);
+        if context.attached.is(station, Role::Fixed) && !multihomed {
+            let message = format!("\"{station}\" is a station, and has another link as well");
+            let help =
+                "with `multihomed = true` it keeps an address on each; without, a station is in cells alone";
+            report.add(&steps, message, help);
+        }
+    }
+}
+
+/// Gives the link of an access its interfaces, in the order of `network::link::stations`: broadcast, one a station at the
+/// base station, the stations.
+pub(crate) fn join_topology(
+    access: &dyn Access,
+    builder: &Builder<'_>,
+    topology: &mut Topology,
+    link: LinkId,
+) -> Vec<Vec<Address>> {
+    let pairs: Vec<_> = access.pairs().iter().map(|pair| pair.nodes.map(|name| builder.node(name))).collect();
+    // The broadcast interface leads to nobody, so that no route goes there.
+    let broadcast = pairs.first().map(|&[base_station, _]| (base_station, base_station));
+    let down = pairs.iter().map(|&[base_station, station]| (base_station, station));
+    let up = pairs.iter().map(|&[base_station, station]| (station, base_station));
+    let addresses = places::interfaces(access, topology, link, broadcast.into_iter().chain(down).chain(up));
+    for &address in &addresses[1 + pairs.len()..] {
+        topology.bind(address);
+        let station = topology.owner(address);
+        if topology.node(station).primary.is_none() {
+            topology.set_primary(address);
+        }
+    }
+    vec![addresses]
+}
