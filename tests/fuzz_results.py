@@ -92,7 +92,7 @@ class Wrong(Exception):
 
 def command(arguments: list[str], folder: Path) -> int:
     """Runs the command in this process, in a folder, and returns its exit code."""
-    from roamsim.cli import app
+    from roamsim.cli.app import app
 
     def hung(*_: object) -> None:
         raise Wrong(f"no end within {HUNG_S} s")

@@ -12,7 +12,7 @@ import pytest
 import roamsim
 from conftest import ROOT, SCENARIO, environment
 from polars.testing import assert_frame_equal
-from roamsim.metrics import metrics
+from roamsim.tables.metrics import metrics
 
 
 def test_a_scenario_may_be_a_path_text_dictionary_or_loaded(scenario: Path) -> None:
@@ -110,7 +110,7 @@ def test_check_and_schema() -> None:
 
 def test_functions_stay_functions_whatever_was_imported_before() -> None:
     # A submodule of the same name would hide a function once it is imported.
-    code = "import roamsim, roamsim.cli, roamsim.api, roamsim.sweeps; print(all(map(callable, [roamsim.run, roamsim.sweep, roamsim.check, roamsim.schema, roamsim.explain, roamsim.load])))"
+    code = "import roamsim, roamsim.cli.app, roamsim.api, roamsim.running.sweeps; print(all(map(callable, [roamsim.run, roamsim.sweep, roamsim.check, roamsim.schema, roamsim.explain, roamsim.load])))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout == "True\n"
 

@@ -8,11 +8,11 @@ import pytest
 import roamsim as package
 from conftest import Command
 from one_link import one_link
-from roamsim import caveats
-from roamsim.curves import curves
 from roamsim.errors import UsageError
-from roamsim.metrics import Target, numeric
-from roamsim.store import Manifest, PointEntry, Results
+from roamsim.estimates.curves import curves
+from roamsim.storing.store import Manifest, PointEntry, Results
+from roamsim.tables import caveats
+from roamsim.tables.metrics import Target, numeric
 
 TCP = 'protocol = "tcp", mss = "1000B"'
 SCTP = 'protocol = "sctp"'

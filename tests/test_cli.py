@@ -17,7 +17,7 @@ import polars
 import pytest
 import roamsim as package
 from conftest import SCENARIO, Command, environment
-from roamsim.cli import app
+from roamsim.cli.app import app
 from typer.testing import CliRunner
 
 
@@ -36,7 +36,7 @@ def test_help_answers_at_once() -> None:
 
 def test_help_loads_no_heavy_library() -> None:
     heavy = "polars numpy matplotlib altair duckdb vl_convert"
-    code = f"import sys, roamsim.cli; print([m for m in {heavy.split()} if m in sys.modules])"
+    code = f"import sys, roamsim.cli.app; print([m for m in {heavy.split()} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment())
     assert done.stdout.strip() == "[]"
 

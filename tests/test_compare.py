@@ -13,11 +13,11 @@ import pytest
 import roamsim as package
 from conftest import SCENARIO, Command
 from roamsim import statistics
-from roamsim.manifests import PointEntry
-from roamsim.metrics import Target
-from roamsim.paired import Difference, Question, differences, rounded, samples
-from roamsim.parts import Parts, run_key
-from roamsim.store import PointRows
+from roamsim.estimates.paired import Difference, Question, differences, rounded, samples
+from roamsim.storing.manifests import PointEntry
+from roamsim.storing.parts import Parts, run_key
+from roamsim.storing.store import PointRows
+from roamsim.tables.metrics import Target
 
 VARIANTS = "flow.download.transport.variant=tahoe,newreno,sack"
 OVER = "flow.f.transport.variant"

@@ -9,11 +9,11 @@ import pytest
 import roamsim
 from matplotlib.figure import Figure
 from roamsim import timesequence
-from roamsim.curves import curves, delays
-from roamsim.manifests import Manifest, PointEntry
-from roamsim.metrics import Target
-from roamsim.store import Results
-from roamsim.timeseries import Part, segments, time_series
+from roamsim.estimates.curves import curves, delays
+from roamsim.pictures.timeseries import Part, segments, time_series
+from roamsim.storing.manifests import Manifest, PointEntry
+from roamsim.storing.store import Results
+from roamsim.tables.metrics import Target
 
 
 def recorded(samples: list[tuple[float, str, float, str]], sender: str = "a") -> Results:

@@ -11,7 +11,7 @@ import altair
 import polars
 import pytest
 from conftest import ROOT, Command
-from roamsim.report import Report
+from roamsim.pages.page import Report
 
 
 def open_in_browser(page: Path, tmp_path: Path, width: int = 1280) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
-from roamsim.sequence import Packet, draw, packets_of
+from roamsim.pictures.sequence import Packet, draw, packets_of
 
 ROWS = [
     # packet, time, event, node, place, description

@@ -18,9 +18,9 @@ import pytest
 import roamsim as package
 from conftest import SCENARIO, Command, environment
 from roamsim.errors import UsageError
-from roamsim.manifests import Damaged, read_manifest
-from roamsim.parts import FULL, Parts, run_key
-from roamsim.report import Report
+from roamsim.pages.page import Report
+from roamsim.storing.manifests import Damaged, read_manifest
+from roamsim.storing.parts import FULL, Parts, run_key
 from roamsim.study.code import code_digest, read_code
 
 LOSS = "link.path.loss.probability"

@@ -72,7 +72,10 @@ def test_names_that_are_no_text(scenario: Path) -> None:
     assert (done.returncode, b"no text in UTF-8" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("module", ["roamsim.streams", "typer", "roamsim.cli", "polars", "duckdb", "roamsim.queries"])
+@pytest.mark.parametrize(
+    "module",
+    ["roamsim.cli.streams", "typer", "roamsim.cli.app", "polars", "duckdb", "roamsim.storing.queries"],
+)
 def test_ctrl_c_while_modules_load(roamsim: Command, scenario: Path, module: str) -> None:
     roamsim("run", scenario, "--parquet", "out")
     code = (
@@ -114,7 +117,8 @@ def test_interrupted_results_leave_the_earlier_ones(roamsim: Command, scenario: 
     before = {file.name: file.read_bytes() for file in (scenario.parent / "out").iterdir()}
     code = (
         "import os, signal\n"
-        "from roamsim import store, files, cli\n"
+        "from roamsim import cli\n"
+        "from roamsim.storing import store\n"
         "plain = store.write_whole\n"
         "def stopped(path, data):\n"
         "    if 'links' in str(path): os.kill(os.getpid(), signal.SIGINT)\n"

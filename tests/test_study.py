@@ -9,7 +9,7 @@ import pytest
 from conftest import Command
 from roamsim import study
 from roamsim.errors import CheckFailed, UsageError
-from roamsim.results_report import report
+from roamsim.reports.results import report
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.figures import chart
 from roamsim.study.sequences import picture

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import roamsim
 from roamsim import study
+from roamsim.pictures.timesequence import repaired_after_s
 from roamsim.study import Data
 from roamsim.study.definition import points
-from roamsim.timesequence import repaired_after_s
 
 FOLDER = study.available()["sctp-mobile-ip"]
 PROTOCOLS = ("TCP Reno", "TCP SACK", "SCTP", "SCTP (RFC 2960)")

@@ -14,7 +14,7 @@ import roamsim as package
 from conftest import SCENARIO, Command, begin
 from filelock import FileLock
 from polars.testing import assert_frame_equal
-from roamsim.parts import Parts
+from roamsim.storing.parts import Parts
 
 LOSS = "link.path.loss.probability"
 DELAY = "link.path.delay"

@@ -4,9 +4,10 @@ import re
 
 import pytest
 from matplotlib.patches import StepPatch
-from roamsim import dectstates, study
+from roamsim import study
 from roamsim.statistics import Estimate
 from roamsim.study.drawings import drawn
+from roamsim.technologies.dect import mac_states
 from roamsim.theory import dect
 
 PUBLISHED = study.load("tcp-dect")
@@ -94,7 +95,7 @@ def test_states_and_transitions_are_those_of_each_type() -> None:
     states = [
         {**point, "type": kind, "state": state, "time_s": spent_s * number, "share": spent_s / 3600}
         for kind, number in kinds.items()
-        for state, spent_s in dict.fromkeys(dectstates.PLACES, 450.0).items()
+        for state, spent_s in dict.fromkeys(mac_states.PLACES, 450.0).items()
     ]
     transitions = [
         {**point, "type": kind, "from": start, "to": end, "count": count * number}
@@ -105,7 +106,7 @@ def test_states_and_transitions_are_those_of_each_type() -> None:
     rows = PUBLISHED.exhibit("states")(kept)
     assert [row["type"] for row in rows] == ["the terminal", "P08j", "P32", "P80", "Data"]
     assert [row["case"] for row in rows] == ["reference"] * 5
-    for state in dectstates.PLACES:
+    for state in mac_states.PLACES:
         assert [row[f"{state} (%)"] for row in rows] == ["12.5", 12.5, 12.5, 12.5, 12.5]
     # The terminal was observed for 5 hours here.
     up, blocked = PUBLISHED.exhibit("transitions")(kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from roamsim.errors import UsageError
-from roamsim.vary import parse_variation, product, quantity, variation
+from roamsim.scenarios.vary import parse_variation, product, quantity, variation
 
 
 def toml(text: str) -> list[str]:

@@ -20,14 +20,15 @@ from roamsim.errors import CheckFailed, UsageError
 if TYPE_CHECKING:
     from roamsim import study
     from roamsim.api import check, compare, run, schema, sweep
-    from roamsim.comparisons import Comparison
-    from roamsim.memory import limit_memory
-    from roamsim.metrics import explain
-    from roamsim.queries import query
-    from roamsim.result import Result
-    from roamsim.scenarios import load
-    from roamsim.store import open_results
-    from roamsim.sweeps import SweepResult
+    from roamsim.estimates.comparisons import Comparison
+    from roamsim.pictures import timesequence
+    from roamsim.running.memory import limit_memory
+    from roamsim.running.sweeps import SweepResult
+    from roamsim.scenarios.reading import load
+    from roamsim.storing.queries import query
+    from roamsim.storing.store import open_results
+    from roamsim.tables.metrics import explain
+    from roamsim.tables.result import Result
 
 __version__ = version()
 
@@ -52,29 +53,37 @@ __all__ = [
     "schema",
     "study",
     "sweep",
+    "timesequence",
 ]
 
 # Loaded when first used, so that `roamsim --help` does not wait for polars.
 _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
-    "Comparison": "roamsim.comparisons",
-    "limit_memory": "roamsim.memory",
+    "Comparison": "roamsim.estimates.comparisons",
+    "limit_memory": "roamsim.running.memory",
     "run": "roamsim.api",
     "schema": "roamsim.api",
     "sweep": "roamsim.api",
-    "explain": "roamsim.metrics",
-    "query": "roamsim.queries",
-    "Result": "roamsim.result",
-    "load": "roamsim.scenarios",
-    "open_results": "roamsim.store",
-    "SweepResult": "roamsim.sweeps",
+    "explain": "roamsim.tables.metrics",
+    "query": "roamsim.storing.queries",
+    "Result": "roamsim.tables.result",
+    "load": "roamsim.scenarios.reading",
+    "open_results": "roamsim.storing.store",
+    "SweepResult": "roamsim.running.sweeps",
+}
+
+
+#: Modules that are public under another name than their own, or loaded when first used.
+_MODULES = {
+    "study": "roamsim.study",
+    "timesequence": "roamsim.pictures.timesequence",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "study":
-        return importlib.import_module("roamsim.study")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'roamsim' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

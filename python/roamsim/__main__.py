@@ -1,29 +1,8 @@
 """The command `roamsim`, which is also `python -m roamsim`."""
 
-import signal
-import sys
+from roamsim.cli import main
 
-
-def main() -> None:
-    """Puts the streams in order and does what the arguments ask for; Ctrl-C ends it at any time, with 130."""
-    try:
-        from roamsim import streams
-
-        streams.put_in_order()
-        from roamsim.cli import app
-
-        try:
-            app(prog_name="roamsim")
-        except OSError as error:  # of --help and --version; commands tell theirs
-            streams.say(f"roamsim: {streams.fault(error)}")
-            sys.exit(1)
-    except KeyboardInterrupt:
-        print("roamsim: interrupted", file=sys.stderr)  # noqa: T201
-        sys.exit(130)
-    finally:
-        # From here on there is nothing to tidy up.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
+__all__ = ["main"]
 
 if __name__ == "__main__":
     main()

@@ -10,15 +10,15 @@ from typing import Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
-from roamsim.comparisons import Comparison
-from roamsim.comparisons import compare as run_compare
 from roamsim.errors import UsageError
+from roamsim.estimates.comparisons import Comparison
+from roamsim.estimates.comparisons import compare as run_compare
 from roamsim.files import write_aside
-from roamsim.result import Result, concatenate, frames
-from roamsim.scenarios import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
-from roamsim.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, check_number, check_seed
-from roamsim.sweeps import sweep as run_sweep
-from roamsim.vary import variations
+from roamsim.running.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, check_number, check_seed
+from roamsim.running.sweeps import sweep as run_sweep
+from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
+from roamsim.scenarios.vary import variations
+from roamsim.tables.result import Result, concatenate, frames
 
 
 def run(

@@ -19,9 +19,10 @@ from typing import Any
 
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
-from roamsim.manifests import StudyManifest, read_manifest
-from roamsim.parts import Parts
-from roamsim.store import refuse_other_files, writing
+from roamsim.running.sweeps import Progress, check_number, check_seed
+from roamsim.storing.manifests import StudyManifest, read_manifest
+from roamsim.storing.parts import Parts
+from roamsim.storing.store import refuse_other_files, writing
 from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
@@ -31,7 +32,6 @@ from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
 from roamsim.study.reference import Comparison, Moved, compare, update
 from roamsim.study.runs import Effort, distinct, execute, plan
-from roamsim.sweeps import Progress, check_number, check_seed
 
 __all__ = [
     "Check",

@@ -9,8 +9,8 @@ from typing import Any
 import polars
 
 from roamsim import statistics
-from roamsim.parts import Parts
 from roamsim.statistics import Estimate
+from roamsim.storing.parts import Parts
 from roamsim.study.entries import Comparison, Label
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned

@@ -23,7 +23,8 @@ from typing import Any
 
 from roamsim.errors import UsageError
 from roamsim.files import read_whole
-from roamsim.manifests import StudyManifest
+from roamsim.scenarios.vary import variation
+from roamsim.storing.manifests import StudyManifest
 from roamsim.study.code import read_code
 from roamsim.study.entries import (
     COMPARISONS,
@@ -47,7 +48,6 @@ from roamsim.study.entries import (
     Waiting,
 )
 from roamsim.study.fitting import check
-from roamsim.vary import variation
 
 __all__ = [
     "LEVELS",

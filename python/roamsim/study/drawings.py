@@ -6,7 +6,7 @@ import io
 
 from roamsim import api
 from roamsim._roamsim import ScenarioError
-from roamsim.plot import write_figure
+from roamsim.pictures.plot import write_figure
 from roamsim.study.data import Data
 from roamsim.study.definition import Drawing, Study
 

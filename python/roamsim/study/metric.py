@@ -13,8 +13,8 @@ import polars
 
 from roamsim import statistics
 from roamsim.errors import UsageError
-from roamsim.metrics import metrics as all_metrics
 from roamsim.statistics import Estimate
+from roamsim.tables.metrics import metrics as all_metrics
 
 Row = Mapping[str, Any]
 """One row of a result table together with the labels of its point."""

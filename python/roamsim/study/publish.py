@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from roamsim.errors import CheckFailed
-from roamsim.report import Report
+from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
 from roamsim.study.data import Data
 from roamsim.study.definition import FILES, OPTIONAL_FILES, Figure, Level, Parameter, Study

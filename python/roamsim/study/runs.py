@@ -1,8 +1,8 @@
 """The runs of a study: planned from its definition, run side by side, kept as they finish.
 
-A folder of results holds them in parts (`roamsim.parts`), under keys of what they depend on: scenario, build, seed,
-what is kept of a run, and the code that measures it. What is there is not run again, whichever experiment or level
-asked for it first; so a study that was killed goes on where it stopped.
+A folder of results holds them in parts (`roamsim.storing.parts`), under keys of what they depend on: scenario, build,
+seed, what is kept of a run, and the code that measures it. What is there is not run again, whichever experiment or
+level asked for it first; so a study that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import Interrupted
-from roamsim.parts import WRITE_EVERY_S, Finished, Parts, run_key
-from roamsim.scenarios import overrides, source
+from roamsim.running.sweeps import Progress
+from roamsim.scenarios.reading import overrides, source
+from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
 from roamsim.study.code import code_digest
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
-from roamsim.sweeps import Progress
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from functools import partial
 
 from roamsim import _roamsim
 from roamsim._roamsim import ScenarioError
-from roamsim.scenarios import overrides, source
-from roamsim.sequence import draw, packets_of
+from roamsim.pictures.sequence import draw, packets_of
+from roamsim.scenarios.reading import overrides, source
 from roamsim.study.definition import Sequencechart, Study
 
 

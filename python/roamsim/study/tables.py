@@ -9,8 +9,8 @@ from typing import Any
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.manifests import StudyManifest
-from roamsim.parts import Parts
+from roamsim.storing.manifests import StudyManifest
+from roamsim.storing.parts import Parts
 from roamsim.study.definition import of_folder
 from roamsim.study.runs import plan
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import polars
 from matplotlib.figure import Figure
-from roamsim import statistics, timesequence
-from roamsim.result import Result
+from roamsim import Result, statistics, timesequence
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.figures import COLOURS

@@ -7,10 +7,10 @@ from itertools import pairwise
 import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from roamsim import dectmap, statistics
-from roamsim.result import Result
+from roamsim import Result, statistics
+from roamsim.pictures.timeseries import Part, cut
 from roamsim.study.data import Data
-from roamsim.timeseries import Part, cut
+from roamsim.technologies.dect import channel_map
 
 from ..cases import BATCHES, BURST_S, POISSON, SENDERS, mean_between
 
@@ -51,7 +51,7 @@ def burst_run(result: Result) -> Figure:
     """Delays, queues and windows of one run."""
     figure = Figure(figsize=(9.0, 7.0), layout="constrained")
     places = figure.subplots(4, 1, sharex=True)
-    for way, colour in dectmap.DIRECTIONS.items():
+    for way, colour in channel_map.DIRECTIONS.items():
         mine = result.messages.filter(polars.col("from") == SENDERS[way])
         places[0].plot(mine["generated_s"], mine["delay_s"], ".", markersize=3, color=colour, label=way)
         sampled = result.samples.filter(polars.col("from") == SENDERS[way])

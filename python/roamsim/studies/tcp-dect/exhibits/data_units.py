@@ -9,7 +9,7 @@ import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from roamsim.result import Result
+from roamsim import Result
 from roamsim.theory import dect
 
 FRAGMENT_BYTES, CHECKSUM_BYTES = 29, 2

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from matplotlib.figure import Figure
-from roamsim import dectmap, dectstates, statistics
-from roamsim.result import Result
+from roamsim import Result, statistics
+from roamsim.pictures.timeseries import Part
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
-from roamsim.timeseries import Part
+from roamsim.technologies.dect import channel_map, mac_states
 
 from ..cases import REFERENCE, SATURATED
 from .cells import Rows, once
@@ -26,13 +26,13 @@ NAMES = {USER: "the terminal"}
 
 def state_diagram(data: Data) -> Figure:
     """The terminal's states with their share of time, and its transitions, over all replications."""
-    return dectstates.draw(_counts(data, REFERENCE, USER))
+    return mac_states.draw(_counts(data, REFERENCE, USER))
 
 
-def _counts(data: Data, case: str, kind: str) -> dectstates.Counts:
+def _counts(data: Data, case: str, kind: str) -> mac_states.Counts:
     where: dict[str, Any] = {"case": case, "offered": SATURATED, "type": kind}
     tables = ("dect_states", "dect_transitions")
-    return dectstates.added_up(*(data.rows_of("throughput", table, **where) for table in tables))
+    return mac_states.added_up(*(data.rows_of("throughput", table, **where) for table in tables))
 
 
 def states(data: Data) -> Rows:
@@ -40,7 +40,7 @@ def states(data: Data) -> Rows:
     rows = []
     for case, kind in _terminals(data):
         row: dict[str, Any] = {"case": case, "type": NAMES.get(kind, kind)}
-        for state in dectstates.PLACES:
+        for state in mac_states.PLACES:
             where: dict[str, Any] = {"case": case, "offered": SATURATED, "type": kind, "state": state}
             found = data.rows_of("throughput", "dect_states", **where)
             # Of the others, of whom many are in a call at once, the share of all their time.
@@ -141,5 +141,5 @@ def procedures(data: Data) -> Rows:
 
 def occupancy(result: Result) -> Figure:
     """Channels, bearers, queues and handovers of one run."""
-    (recording,) = dectmap.recordings(result, Part(start_s=SHOWN_S[0], end_s=SHOWN_S[1]))
-    return dectmap.draw(recording)
+    (recording,) = channel_map.recordings(result, Part(start_s=SHOWN_S[0], end_s=SHOWN_S[1]))
+    return channel_map.draw(recording)

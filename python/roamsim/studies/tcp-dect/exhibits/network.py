@@ -6,7 +6,7 @@ import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from roamsim.result import Result
+from roamsim import Result
 from roamsim.study.data import Data
 
 NODE, AIR, OWN, OTHER = "#eef3f8", "#c7e9c0", "#0072b2", "#d9d9d9"

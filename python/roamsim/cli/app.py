@@ -1,0 +1,515 @@
+"""The command `roamsim`. What is asked for goes to stdout, everything said about it to stderr.
+
+Exit codes: 0 done, 1 a run failed, 2 usage, 3 the scenario is not valid, 4 one of the project's own checks against a
+closed form failed, 5 a study's results are not as in its reference, 130 interrupted (a sweep goes on where it was).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from roamsim._roamsim import RunFailed, ScenarioError, version
+from roamsim.cli import completion, streams
+from roamsim.cli.options import Jobs, MaxMemory, OwnStudy, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli.streams import put_out
+from roamsim.cli.study import app as study_app
+from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError
+
+if TYPE_CHECKING:
+    from roamsim.scenarios.reading import Overrides
+
+DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class _Commands(TyperGroup):
+    """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
+
+    def invoke(self, ctx: Any) -> Any:
+        warnings.simplefilter("always", Notice)
+        warnings.showwarning = _show
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except UsageError as error:
+            code, text = USAGE, str(error)
+        except ScenarioError as error:
+            code, text = INVALID_SCENARIO, str(error).rstrip()
+        except CheckFailed as error:
+            code, text = CHECK_FAILED, str(error)
+        except RunFailed as error:
+            code, text = RUN_FAILED, str(error)
+        except UnicodeError as error:
+            code, text = USAGE, f"an argument is no text in UTF-8: {error}"
+        except Interrupted:
+            code, text = INTERRUPTED, "interrupted; what is finished is kept, and the same command goes on from there"
+        except KeyboardInterrupt:
+            code, text = INTERRUPTED, "interrupted"
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`); nothing more may be written, not even at exit.
+            streams.give_up_stdout()
+            raise typer.Exit(DONE) from None
+        except OSError as error:
+            code, text = RUN_FAILED, streams.fault(error)
+        except MemoryError:
+            code, text = RUN_FAILED, "there is not enough memory"
+        lead = "" if code == INVALID_SCENARIO and "\n" in text else "roamsim: "
+        streams.say(f"{lead}{text}")
+        raise typer.Exit(code)
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"roamsim: {message}")
+
+
+app = typer.Typer(
+    name="roamsim",
+    cls=_Commands,
+    help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
+    epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(study_app, name="study")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"roamsim {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    file: ScenarioFile,
+    settings: Settings = None,
+    seed: Seed = 1,
+    replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.", min=1)] = 1,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all tables.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Which table --csv prints; flows, or else signalling.",
+            autocompletion=completion.tables,
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
+    ] = None,
+    pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
+    trace: Trace = None,
+) -> None:
+    """Run a scenario and print a summary, or its tables."""
+    from roamsim.api import run_loaded, traces
+    from roamsim.cli.summary import progress, summary
+    from roamsim.scenarios.reading import parse_source, source
+    from roamsim.storing import outputs
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    if table and not csv:
+        raise UsageError("--table chooses what --csv prints; add --csv")
+    kinds = traces(trace or [])
+    if kinds and not (json or csv or parquet):
+        raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
+    read = source(file)
+    scenario = parse_source(read, _overrides(settings), color=_color())
+    if parquet is not None:
+        outputs.prepare(parquet)
+    with progress("run") as heard:
+        result = run_loaded(
+            scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
+        )
+    if parquet is not None:
+        outputs.write_parquet(parquet, scenario, result, read.text, _command())
+        _say(f"wrote {parquet}")
+    if pcap is not None:
+        _say(f"wrote {pcap}")
+    if json:
+        put_out(f"{result.to_json()}\n")
+    elif csv:
+        name, others = outputs.csv_table(result, table)
+        put_out(outputs.csv_text(result[name]))
+        if table is None:
+            _say(f"this is {name}; --table prints another: {', '.join(others)}")
+    else:
+        summary(result, scenario)
+
+
+@app.command()
+def sweep(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH=SPEC",
+            # Between tags, since rich would take :end: for an emoji.
+            help="Values a,b,c or a range start:[not bold]end[/not bold]:step, end included; units allowed "
+            "(10ms:100ms:10ms). Several make the product.",
+            autocompletion=completion.keys,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is there is used.")],
+    settings: Settings = None,
+    replications: Annotated[int | None, typer.Option(metavar="N", help="Repetitions of each point.", min=1)] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC=2%",
+            help="Add replications until the 95 % interval's half-width is that small beside the mean.",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+    ] = None,
+    trace: Trace = None,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    seed: Seed = 1,
+) -> None:
+    """Run a scenario over varied values; killed or interrupted, the same command goes on."""
+    from roamsim.api import traces
+    from roamsim.cli.summary import progress
+    from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
+    from roamsim.running.sweeps import sweep as run_sweep
+    from roamsim.scenarios.vary import parse_variation
+    from roamsim.tables import caveats
+
+    if max_replications is not None and precision is None:
+        raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    with progress("sweep") as heard:
+        results = run_sweep(
+            file,
+            [parse_variation(text) for text in vary],
+            settings=_overrides(settings),
+            replications=replications,
+            precision=Precision.parse(precision) if precision else None,
+            max_replications=max_replications or MAX_REPLICATIONS,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            traces=traces(trace or []),
+            command=_command(),
+            progress=heard,
+            color=_color(),
+        )
+    runs = sum(point.replications for point in results.manifest.points)
+    kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
+    for values in results.manifest.unmet:
+        where = ", ".join(f"{path}={value}" for path, value in values.items())
+        most = max_replications or MAX_REPLICATIONS
+        _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
+    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+        if note:
+            _say(note)
+    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
+    typer.echo(out)
+
+
+@app.command()
+def compare(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATH=a,b,c",
+            help="The values to compare. Further ones make the product: the first is compared at each combination of "
+            "the others.",
+            autocompletion=completion.keys,
+        ),
+    ],
+    settings: Settings = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given (flows.goodput_bps of "
+            "bulk streams). May be repeated.",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="What the others are compared with; the first unless given.")
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Repetitions of each value, 2 or more; 10 unless given.")
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1%",
+            help="Add replications until the half-width of every difference's 95 % interval is that small.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Where --precision stops at the latest; 100.", min=2)
+    ] = None,
+    trace: Trace = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder that keeps the results; what is there is used.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences.")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the differences as CSV.")] = False,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    seed: Seed = 1,
+) -> None:
+    """Run values against each other on the same losses; print how much they differ, with intervals."""
+    from roamsim.api import traces
+    from roamsim.cli.summary import comparison_summary, progress
+    from roamsim.estimates.comparisons import compare as run_compare
+    from roamsim.running.sweeps import MAX_REPLICATIONS
+    from roamsim.scenarios.vary import parse_variation
+    from roamsim.storing.outputs import csv_text
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    kinds = traces(trace or [])
+    if kinds and out is None:
+        raise UsageError("what --trace records is not part of the comparison; add --out DIR")
+    if max_replications is not None and precision is None:
+        raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    with progress("compare") as heard:
+        compared = run_compare(
+            file,
+            [parse_variation(text) for text in vary],
+            settings=_overrides(settings),
+            metrics=metric or [],
+            baseline=baseline,
+            replications=replications,
+            precision=precision,
+            max_replications=max_replications or MAX_REPLICATIONS,
+            traces=kinds,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=_command(),
+            progress=heard,
+            color=_color(),
+        )
+    if json:
+        put_out(f"{compared.to_json()}\n")
+    elif csv:
+        put_out(csv_text(compared.differences))
+    else:
+        comparison_summary(compared)
+    if precision is not None:
+        for pair in compared.wide(precision):
+            _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications: {pair}")
+    if out is not None:
+        _say(f"kept in {out}; next: roamsim report {shlex.quote(str(out))}")
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios; - reads stdin.")],
+    settings: Settings = None,
+) -> None:
+    """Validate scenarios without running them."""
+    from roamsim.api import check_text
+
+    overrides = _overrides(settings)
+    # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.
+    invalid, unreadable = [], []
+    for file in files:
+        try:
+            typer.echo(f"{file} is valid. {check_text(file, overrides, color=_color())}")
+        except ScenarioError as error:
+            invalid.append(error)
+        except UsageError as error:
+            unreadable.append(error)
+    failed: list[Exception] = [*unreadable, *invalid]
+    for early in failed[:-1]:
+        _complain(early)
+    if failed:
+        raise failed[-1]
+
+
+@app.command()
+def init(
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it; - prints it.")] = "scenario.toml",
+) -> None:
+    """Write a commented scenario to start from."""
+    from roamsim._roamsim import template
+    from roamsim.files import write_whole
+
+    text = template()
+    if file == "-":
+        put_out(text)
+        return
+    try:
+        if os.path.lexists(file):
+            raise UsageError(f"{file} exists already; choose another name")
+        write_whole(file, text.encode())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+    _say(f"try: roamsim run {shlex.quote(file)}")
+    typer.echo(file)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scenarios: every key with its unit, default and source."""
+    from roamsim._roamsim import schema as text
+
+    put_out(f"{text()}\n")
+
+
+@app.command()
+def explain(
+    metric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[METRIC]",
+            help="A column, a table, table.column, or a trace.",
+            autocompletion=completion.explained,
+        ),
+    ] = None,
+) -> None:
+    """Say what a column of the results means, with unit, formula and source; alone, list all."""
+    from roamsim.tables import metrics
+
+    if metric is None:
+        for name, meaning in metrics.table_meanings().items():
+            typer.echo(f"{name}: {meaning}")
+            for column in metrics.explain(name):
+                typer.echo(f"  {column.column:26}{f'[{column.unit}] ' if column.unit else ''}{column.meaning}")
+            typer.echo()
+        typer.echo("traces: What --trace records.")
+        for trace in metrics.traces():
+            typer.echo(f"  {trace.column:26}{f'[{trace.unit}] ' if trace.unit else ''}{trace.meaning}")
+        return
+    typer.echo("\n\n".join(str(found) for found in metrics.explain(metric)))
+
+
+@app.command()
+def query(
+    folder: ResultFolder,
+    question: Annotated[str, typer.Argument(metavar="SQL", help="For instance: select * from flows")],
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    study: OwnStudy = None,
+) -> None:
+    """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
+    from roamsim.cli.summary import print_frame
+    from roamsim.storing.outputs import csv_text
+    from roamsim.storing.queries import query as ask
+    from roamsim.tables.result import rows_json
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    answer = ask(folder, question, study=study)
+    if json:
+        put_out(f"{rows_json(answer)}\n")
+    elif csv:
+        put_out(csv_text(answer))
+    else:
+        print_frame(answer)
+
+
+@app.command()
+def plot(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of a run or a sweep; a study's figures are in its report.")
+    ],
+    what: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
+            "time-sequence chart), a panel for each point; a metric, flows.goodput_bps or of one row "
+            "flows.NAME.goodput_bps; transactions: how their delays are distributed; or occupancy: the channels of a "
+            "DECT access.",
+            autocompletion=completion.drawn,
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg unless given.")
+    ] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of what was traced, only this flow, link or signalling source."),
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
+) -> None:
+    """Draw a figure for paper."""
+    from roamsim.pictures.plot import plot as draw
+    from roamsim.pictures.timeseries import Part
+
+    typer.echo(draw(folder, what, out, Part(flow, _seconds("--from", start), _seconds("--to", end))))
+
+
+@app.command()
+def report(
+    folder: ResultFolder,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The HTML file; DIR/report.html unless given.")
+    ] = None,
+    study: OwnStudy = None,
+) -> None:
+    """Write a report that works offline: one HTML file with figures, tables and parameters."""
+    from roamsim.reports.results import report as write
+
+    typer.echo(write(folder, out, study=study))
+
+
+def _overrides(settings: list[str] | None) -> Overrides:
+    from roamsim.scenarios.reading import parse_setting
+
+    return [parse_setting(text) for text in settings or []]
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    from roamsim.scenarios.vary import quantity
+
+    if text is None:
+        return None
+    number, unit = quantity(text) or (0.0, "")
+    if unit != "s":
+        raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
+    return number
+
+
+def _color() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def _command() -> list[str]:
+    return ["roamsim", *sys.argv[1:]]
+
+
+def _complain(error: Exception) -> None:
+    text = str(error).rstrip()
+    _say(text if isinstance(error, ScenarioError) and "\n" in text else f"roamsim: {text}")
+
+
+def _say(text: str) -> None:
+    streams.say(text)

@@ -1,0 +1,58 @@
+"""Arguments and options that several commands of `roamsim` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamsim.cli import completion
+
+ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Replace a value; array entries by name or index. May be repeated.",
+        autocompletion=completion.keys,
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Selects the random streams.")]
+Trace = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WHAT",
+        help="Record also: cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue, occupancy, segments, messages, "
+        "packets, transactions; of several points, each one's first replication. May be repeated, or separated by "
+        "commas.",
+        autocompletion=completion.traces,
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+
+
+def _limit_memory(size: str | None) -> str | None:
+    if size is not None:
+        from roamsim.running.memory import limit_memory
+
+        limit_memory(size)
+    return size
+
+
+# Memory is the process's, so the limit is too: the callback sets it, and the commands have nothing to do.
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Memory at which runs are stopped, such as 8GB; three quarters of the machine's unless given.",
+        callback=_limit_memory,
+    ),
+]
+ResultFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, a sweep or a study.")]
+OwnStudy = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="DIR", help="Of a study of your own: the folder of its definition."),
+]

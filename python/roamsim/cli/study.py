@@ -1,0 +1,98 @@
+"""The commands `roamsim study ...`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamsim.cli import completion
+from roamsim.cli.options import Jobs, MaxMemory
+from roamsim.cli.streams import put_out, say
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
+]
+
+#: Exit code where results are not as in the reference.
+MOVED = 5
+
+app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
+
+
+@app.command("list")
+def study_list() -> None:
+    """List the studies there are."""
+    from roamsim import study
+
+    for name in study.available():
+        typer.echo(f"{name}: {study.load(name).title}")
+
+
+@app.command("show")
+def study_show(name: StudyName) -> None:
+    """Say what a study reproduces: question, figures, published statements."""
+    from roamsim import study
+
+    typer.echo(study.show(study.load(name)))
+
+
+@app.command("compare")
+def study_compare(
+    name: StudyName,
+    quick: Annotated[bool, typer.Option("--quick", help="The short look, beside its own reference.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
+    update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+) -> None:
+    """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
+
+    Ends with exit code 5 when a verdict, a value, a check or a run is not as in the reference.
+    """
+    from roamsim import study
+    from roamsim.cli.summary import progress
+
+    with progress(name) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, progress=heard)
+    outcome.require_checks()
+    if update:
+        typer.echo(f"reference: {study.update(outcome)}")
+        return
+    comparison = study.compare(outcome)
+    if json:
+        put_out(f"{comparison.to_json()}\n")
+    else:
+        typer.echo(comparison.summary())
+    if comparison.moved:
+        raise typer.Exit(MOVED)
+
+
+@app.command("run")
+def study_run(
+    name: StudyName,
+    quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+) -> None:
+    """Run a study and write its report; killed or interrupted, the same command goes on."""
+    from roamsim import study
+    from roamsim.cli.summary import progress
+
+    with progress(name) as heard:
+        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
+    if json:
+        put_out(f"{outcome.to_json()}\n")
+        say(f"report: {outcome.report}")
+    else:
+        typer.echo(outcome.summary())
+    outcome.require_checks()

@@ -1,0 +1,350 @@
+"""What a person reads in a terminal: the summary of a run, a table, a progress bar."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import polars
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+from rich.text import Text
+
+from roamsim import statistics
+from roamsim._roamsim import Scenario
+from roamsim.estimates.comparisons import Comparison
+from roamsim.pages.page import exact_value, shown_value
+from roamsim.running.sweeps import Progress
+from roamsim.statistics import Estimate
+from roamsim.storing.store import short
+from roamsim.tables import caveats
+from roamsim.tables.metrics import Metric, metrics
+from roamsim.tables.result import Result
+
+#: What is said under a table with means over what arrived only.
+CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
+
+#: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
+WIDTH = 140
+
+
+def summary(result: Result, scenario: Scenario) -> None:
+    """Prints flows, signalling, drops and speed of a run on stdout."""
+    console = _console()
+    seeds = f"seed {result.seed}" + (f", {result.replications} replications" if result.replications > 1 else "")
+    title = Text(result.scenario, style="bold")
+    console.print(title.append(f"  {scenario.duration_s:g} s, {seeds}", style="not bold dim"))
+    for heading, table, identity, columns in _TABLES:
+        frame = result.tables.get(table)
+        if frame is not None and frame.height:
+            # A place where nothing was dropped in a replication has no row there.
+            rows = result.replications if table == "drops" else 0
+            if table == "handovers":
+                frame, identity = _handovers(frame, identity, result.replications)
+            _print(console, _table(heading, table, frame, identity, columns, rows))
+    for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
+        if note:
+            console.print(Text(note), soft_wrap=True)
+    speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    for sentence in _in_step(result, scenario):
+        console.print(Text(sentence), soft_wrap=True)
+    console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
+    if result.replications > 1:
+        console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
+
+
+def comparison_summary(compared: Comparison) -> None:
+    """Prints means, differences from the baseline, and the differences in words, on stdout."""
+    console = _console()
+    manifest, question = compared.results.manifest, compared.question
+    counts = sorted({point.replications for point in manifest.points})
+    replications = "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    title = Text(manifest.scenario, style="bold")
+    runs = f"seed {manifest.seed}, {replications} replications"
+    console.print(title.append(f"  {question.over} on the same losses, {runs}", style="not bold dim"))
+    for target in question.targets:
+        show = _unit(target.metric)
+        table = Table(
+            title=target.name, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+        )
+        mine = [sample for measured, sample in compared.samples if measured == target]
+        where = [compared.label(target, sample.where) for sample in mine]
+        for head in (*(["at"] if any(where) else []), short(question.over, compared.results.varied)):
+            table.add_column(head)
+        for head in ("mean", "from", "to", "replications"):
+            table.add_column(head, justify="right", no_wrap=True)
+        for sample, at in zip(mine, where, strict=True):
+            mean = statistics.mean(sample.values)
+            cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
+            if sample.missing:
+                cells[0] += f" [{caveats.percent(sample.missing)} missing]"
+            table.add_row(*map(Text, [*([at] if any(where) else []), sample.label, *cells, str(mean.samples)]))
+        _print(console, table)
+    for sentence in (*compared.sentences, *compared.notes):
+        console.print(Text(sentence), soft_wrap=True)
+    console.print(
+        "Intervals hold the true value with 95 %, each by itself; differences are of pairs of replications.",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def print_frame(frame: polars.DataFrame) -> None:
+    """Prints all rows of a frame on stdout."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, dtype in frame.schema.items():
+        table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
+    for row in frame.iter_rows():
+        table.add_row(*(Text(exact_value(value)) for value in row))
+    _print(_console(), table)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """A bar on stderr with rate and time left, once it takes a while; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs"),
+        _Rate(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    shown = _Bar(bar if console.is_terminal else None, what)
+    try:
+        yield shown
+    finally:
+        shown.stop()
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.3g}/s" if task.speed else "", style="progress.data.speed")
+
+
+class _Bar:
+    #: Before this time there is nothing to wait for (chosen).
+    DELAY_S = 0.5
+
+    def __init__(self, bar: RichProgress | None, what: str) -> None:
+        self._bar = bar
+        self._what = what
+        self._task = bar.add_task(what, total=None) if bar else None
+        self._done = 0
+        self._begun = time.monotonic()
+        self._started = False
+
+    def plan(self, runs: int, kept: int) -> None:
+        note = f" ({kept} kept)" if kept else ""
+        self._done = kept
+        self._show(0.0, total=runs, description=f"{self._what}{note}")
+
+    def done(self, runs: int) -> None:
+        self._done += runs
+        self._show(0.0)
+
+    def under_way(self, runs: float) -> None:
+        self._show(runs)
+
+    def _show(self, under_way: float, **changes: Any) -> None:
+        if self._bar is None or self._task is None:
+            return
+        self._bar.update(self._task, completed=self._done + under_way, **changes)
+        if not self._started and time.monotonic() - self._begun > self.DELAY_S:
+            self._started = True
+            self._bar.start()
+
+    def stop(self) -> None:
+        if self._bar is not None and self._started:
+            self._bar.stop()
+
+
+def _in_step(result: Result, scenario: Scenario) -> list[str]:
+    """A sentence where flows in step met a queue that overflowed: who loses there is a matter of phase."""
+    drops = result.tables["drops"]
+    full = set(drops.filter(polars.col("reason") == "queue full").select("name", "node").iter_rows())
+    met = [(link, node, flows) for link, node, flows in scenario.meetings_in_step if (link, node) in full]
+    if not met:
+        return []
+    queues = ", ".join(f"{link} at {node} ({len(flows)} flows)" for link, node, flows in met[:3])
+    more = f" and {len(met) - 3} more" if len(met) > 3 else ""
+    return [
+        f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
+        "the phases of their packets decide who loses. Before you compare them, give the sources a "
+        "packet_processing_time, as docs/models/links.md says."
+    ]
+
+
+Show = Callable[[float], str]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}" if not value.is_integer() else shown_value(int(value))
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _scaled(value: float, unit: str) -> str:
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _rate(value: float) -> str:
+    return _scaled(value, "b/s")
+
+
+def _bytes(value: float) -> str:
+    return _scaled(value, "B")
+
+
+def _unit(metric: Metric) -> Show:
+    """How numbers of a metric are shown."""
+    if metric.share:
+        return _percent
+    return {"bit/s": _rate, "B": _bytes, "s": _time}.get(metric.unit or "", _plain)
+
+
+def _time(value: float) -> str:
+    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
+
+
+_TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], ...] = (
+    (
+        "Flows",
+        "flows",
+        ("name", "from", "to", "protocol", "variant"),
+        (
+            ("goodput", "goodput_bps", _rate),
+            ("delivered", "delivered_bytes", _bytes),
+            ("segments", "segments_sent", _plain),
+            ("retransmitted", "retransmissions", _plain),
+            ("timeouts", "timeouts", _plain),
+            ("lost", "loss_ratio", _percent),
+            ("mean delay", "mean_delay_s", _time),
+            ("95 %", "p95_delay_s", _time),
+            ("completion", "completion_time_s", _time),
+        ),
+    ),
+    (
+        "Signalling",
+        "signalling",
+        ("name", "kind", "transport", "validity"),
+        (
+            ("messages", "messages", _plain),
+            ("success", "success_rate", _percent),
+            ("mean delay", "mean_delay_s", _time),
+            ("95 %", "p95_delay_s", _time),
+            ("overhead", "overhead", _plain),
+            ("retransmitted", "retransmissions", _plain),
+            ("given up", "given_up", _plain),
+            ("limited", "rate_limited", _plain),
+            ("segments/message", "tcp_segments_per_message", _plain),
+        ),
+    ),
+    (
+        "Handovers",
+        "handovers",
+        ("node", "scheme", "from_cell", "to_cell"),
+        (
+            ("handovers", "handovers", _plain),
+            ("detected to completed", "handover_s", _time),
+            ("interruption", "interruption_s", _time),
+            ("out of reach", "lost_out_of_reach", _plain),
+            ("radio errors", "lost_radio_error", _plain),
+            ("without cell", "lost_no_cell", _plain),
+            ("in queues", "lost_queue", _plain),
+            ("at agents", "lost_agent", _plain),
+            ("in tunnels", "lost_tunnel", _plain),
+        ),
+    ),
+    ("Drops", "drops", ("name", "node", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
+)
+
+
+def _handovers(
+    frame: polars.DataFrame, identity: Sequence[str], replications: int
+) -> tuple[polars.DataFrame, Sequence[str]]:
+    """Of one run each handover, with its time; of several a row a run and kind, with their number and means."""
+    if replications == 1:
+        at = polars.col("begun_s").map_elements(_time, return_dtype=polars.String)
+        return frame.with_columns(at.alias("begun at")), (*identity, "begun at")
+    means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
+    kinds = frame.group_by([*identity, "replication"], maintain_order=True)
+    return kinds.agg(means, polars.len().cast(polars.Float64).alias("handovers")), identity
+
+
+def _table(
+    heading: str,
+    name: str,
+    frame: polars.DataFrame,
+    identity: Sequence[str],
+    columns: Sequence[tuple[str, str, Show]],
+    rows: int,
+) -> Table:
+    """Means over replications; a group with fewer than so many rows is filled up with zeros."""
+    keys = [name for name in identity if name in frame.columns]
+    # A column without any value (timeouts of UDP) would only widen the table.
+    present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
+    table = Table(
+        title=heading, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+    )
+    for key in keys:
+        table.add_column(key)
+    ended = "connection" in frame.columns and bool((frame["connection"] != "").any())
+    if ended:
+        table.add_column("connection")
+    for title, _, _ in present:
+        table.add_column(title, justify="right", no_wrap=True)
+    censored = False
+    for names, mine in frame.group_by(keys, maintain_order=True):
+        cells = [Text(shown_value(key) if key else "") for key in names]
+        if ended:
+            cells.append(Text(caveats.connections(mine["connection"].to_list())))
+        for _, column, show in present:
+            values = mine[column].to_list()
+            cell = _estimate(statistics.mean(values + [0] * (rows - len(values))), show)
+            found = [metric for metric in metrics() if (metric.table, metric.column) == (name, column)]
+            share = max((caveats.missing(metric, mine) for metric in found), default=0.0)
+            if share and cell != "–":
+                cell += f" [{caveats.percent(share)} missing]"
+                censored = True
+            cells.append(Text(cell))
+        table.add_row(*cells)
+    if censored:
+        table.caption = CENSORED
+        table.caption_justify = "left"
+    return table
+
+
+def _estimate(value: Estimate, show: Show) -> str:
+    if value.samples == 0:
+        return "–"
+    if math.isnan(value.half_width) or value.half_width == 0:
+        return show(value.mean)
+    return f"{show(value.mean)} ±{show(value.half_width)}"
+
+
+def _print(console: Console, table: Table) -> None:
+    """Prints a table; where stdout is no terminal every cell stays on one line, since a file has no edge."""
+    if not console.is_terminal:
+        wide = console.options.update(width=1_000_000)
+        console.width = max(WIDTH, console.measure(table, options=wide).maximum)
+    console.print(table)
+
+
+def _console() -> Console:
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH, no_color=True)

@@ -1,0 +1,1 @@
+"""What results say: means with intervals, differences, curves."""

@@ -1,0 +1,1 @@
+"""The page that every report is: one HTML file, complete in itself."""

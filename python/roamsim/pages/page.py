@@ -1,0 +1,366 @@
+"""One self-contained HTML file: text, tables, figures with hover and zoom, pictures, verdicts.
+
+The file needs no network: the Vega-Lite runtime is inlined once, the data of every figure is inside, and a
+content security policy forbids the page to ask for anything else. `Report` is a builder that every report of the
+package uses; it knows nothing of scenarios, sweeps or studies.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from roamsim.files import write_whole
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+    Table = Sequence[Mapping[str, Any]] | polars.DataFrame
+    Chart = altair.TopLevelMixin | Mapping[str, Any]
+
+#: Rows of a table that are written into the page (chosen, because a page of more is slow on a phone).
+TABLE_ROWS = 300
+
+#: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
+PROSE = 40
+
+_VERDICT_CLASS = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
+
+
+class Report:
+    """Collects sections in the order of the calls and writes them as one HTML file.
+
+    Args:
+        title: the page's heading and the browser's title.
+        subtitle: one line under it, for instance what was run and when.
+    """
+
+    def __init__(self, title: str, subtitle: str = "") -> None:
+        self.title = title
+        self.subtitle = subtitle
+        self._lead: list[str] = []
+        self._body: list[str] = []
+        self._contents: list[tuple[str, str]] = []
+        self._charts: dict[str, dict[str, Any]] = {}
+        self._ids: set[str] = set()
+
+    def heading(self, title: str) -> None:
+        """Starts a section; it appears in the table of contents."""
+        anchor = self._new_id(title)
+        self._contents.append((anchor, title))
+        self._body.append(f'<h2 id="{anchor}">{html.escape(title)}</h2>')
+
+    def text(self, text: str) -> None:
+        """Adds paragraphs in Markdown; HTML inside is shown as text, for names of a scenario may stand in them."""
+        from markdown_it import MarkdownIt
+
+        rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+        self._body.append(f'<div class="text">{rendered}</div>')
+
+    def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
+        """Adds a table with one column for each key of the rows.
+
+        Args:
+            rows: a list of mappings or a polars frame. Missing values (`None`, NaN) are shown as a dash; numbers
+                with five significant digits, and as they are when the pointer rests on them.
+            caption: what the table shows.
+            max_rows: rows that are written; a note says how many were left out.
+            folded: whether only the caption is shown until a reader asks for the rest.
+        """
+        shown, total = _rows(rows, max_rows)
+        columns = list(dict.fromkeys(key for row in shown for key in row))
+        numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
+        prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
+        kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
+        lines = [[(kinds[c], shown_value(row.get(c)), exact_value(row.get(c))) for c in columns] for row in shown]
+        body = _part("table", list(kinds.items()), lines, total - len(shown))
+        self._captioned('class="table"', caption, body, folded)
+
+    def figure(
+        self, id: str, chart: Chart, caption: str, note: str | None = None, *, statements: Sequence[str] = ()
+    ) -> None:
+        """Adds an interactive figure.
+
+        Args:
+            id: anchor of the figure, unique in the report (a second use is a `ValueError`).
+            chart: an Altair chart, or a Vega-Lite specification as a mapping. Hover shows the encoded values where
+                the chart sets no tooltip of its own, and zooming is added where the chart has none.
+            caption: what the figure shows, with its metric's definition where there could be doubt.
+            note: a remark in small print (what is chosen, what is not modelled).
+            statements: the `id`s of the statements that it bears on; links lead to them.
+        """
+        if id in self._ids:
+            raise ValueError(f"the report has two elements with the id {id!r}")
+        anchor = self._new_id(id)
+        self._charts[anchor] = responsive(specification(chart))
+        self._body.append(_part("chart", anchor, caption, note, statements))
+
+    def picture(self, id: str, svg_text: str, caption: str, note: str | None = None, *, folded: bool = False) -> None:
+        """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
+
+        Args:
+            id: anchor of the picture, unique in the report.
+            svg_text: a whole SVG document.
+            caption: what the picture shows; also its text for those who do not see it.
+            note: a remark in small print.
+            folded: whether only the caption is shown until a reader asks for the rest.
+        """
+        if id in self._ids:
+            raise ValueError(f"the report has two elements with the id {id!r}")
+        anchor = self._new_id(id)
+        data = base64.b64encode(svg_text.encode()).decode()
+        body = _part("image", caption, data, note)
+        self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
+
+    def answer(self, question: str, text: str) -> None:
+        """Adds a question and the answer to it, above the table of contents."""
+        self._lead.append(_part("answer", question, text))
+
+    def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
+        """Adds published statements, a line each: published, ours, verdict, rests on; the rest folds out of it.
+
+        Args:
+            statements: mappings with `id`, `published`, `ours` (the measured value as the line shows it), `verdict`
+                (`agrees`, `differs` or `not decidable`, with a reason after a colon if there is one) and `rests_on`
+                (what the verdict takes beyond what was published; the column is left out where no line has it).
+                `measured` and `interval` (two numbers, a text, or `None`) and further keys, under their own names,
+                fold out of the line.
+        """
+        known = ("id", "published", "ours", "rests_on", "measured", "interval", "verdict")
+        lines = []
+        for statement in statements:
+            word, _, reason = str(statement.get("verdict", "not decidable")).partition(":")
+            facts = [("Measured", statement.get("measured")), ("95 % interval", _interval(statement.get("interval")))]
+            facts += [(key.replace("_", " ").capitalize(), v) for key, v in statement.items() if key not in known]
+            facts.append(("Why", reason.strip()))
+            lines.append(
+                {
+                    "id": str(statement.get("id", "")),
+                    "published": str(statement.get("published", "")),
+                    "ours": str(statement.get("ours") or ""),
+                    "rests_on": str(statement.get("rests_on") or ""),
+                    "verdict": word.strip(),
+                    "kind": _VERDICT_CLASS.get(word.strip().lower(), "open"),
+                    "facts": [(name, shown_value(value)) for name, value in facts if value not in (None, "")],
+                }
+            )
+        self._body.append(_part("statements", lines))
+
+    def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
+        """Adds a list of names and values; nested mappings are written with dotted names."""
+        entries = [(name, exact_value(value)) for name, value in _flatten(parameters)]
+        self._body.append(_part("parameters", entries, caption))
+
+    def preformatted(self, text: str, caption: str) -> None:
+        """Adds a file or a command as it is, folded away until asked for."""
+        self._body.append(_part("source", text, caption))
+
+    def html(self) -> str:
+        """The whole page."""
+        from roamsim import __version__
+
+        return (
+            _environment()
+            .get_template("report.html")
+            .render(
+                title=self.title,
+                subtitle=self.subtitle,
+                lead=Markup("\n".join(self._lead)),
+                contents=Markup(_part("contents", self._contents)),
+                body=Markup("\n".join(self._body)),
+                hint=Markup(_ZOOM_HINT if self._charts else ""),
+                version=__version__,
+                runtime=Markup(_runtime() if self._charts else ""),
+                charts=Markup(_script_json(self._charts)),
+            )
+        )
+
+    def write(self, path: str | os.PathLike[str], *, follow: bool = False) -> Path:
+        """Writes the page (complete or not at all) and returns its path; `follow` as in `files.write_aside`.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        return write_whole(path, self.html().encode(), follow=follow)
+
+    def _captioned(self, attributes: str, caption: str, body: str, folded: bool) -> None:
+        """Adds a figure under its caption; folded, it comes out of the caption."""
+        self._body.append(_part("captioned", Markup(attributes), caption, Markup(body), folded))
+
+    def _new_id(self, wanted: str) -> str:
+        base = re.sub(r"[^a-zA-Z0-9_.-]+", "-", wanted).strip("-") or "part"
+        anchor, n = base, 2
+        while anchor in self._ids:
+            anchor, n = f"{base}-{n}", n + 1
+        self._ids.add(anchor)
+        return anchor
+
+
+_ZOOM_HINT = (
+    '<p class="note">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom, '
+    "double-click to reset.</p>"
+)
+
+
+def specification(chart: Chart) -> dict[str, Any]:
+    """The Vega-Lite specification of an Altair chart, without Altair's limit on rows; a mapping is copied."""
+    if isinstance(chart, Mapping):
+        return json.loads(json.dumps(chart))  # type: ignore[no-any-return]
+    import altair
+
+    with altair.data_transformers.disable_max_rows():
+        spec: dict[str, Any] = chart.to_dict()
+        if "scales" not in _binds(spec) and hasattr(chart, "interactive"):
+            spec = chart.interactive().to_dict()
+    return spec
+
+
+def responsive(spec: dict[str, Any]) -> dict[str, Any]:
+    """Adapts a specification to the page: container width, no wheel that steals the page's scrolling."""
+    spec.pop("$schema", None)
+    if "mark" in spec or "layer" in spec:
+        spec["width"] = "container"
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+        spec.setdefault("height", 320)
+        if not isinstance(spec["height"], int | float):
+            spec["height"] = 320
+    # The page's style decides colours of text and ground, so that light and dark both work.
+    config = spec.get("config", {})
+    config.pop("background", None)
+    spec.pop("background", None)
+    for param in _params(spec):
+        if param.get("bind") == "scales":
+            select = param.get("select")
+            select = {"type": select} if isinstance(select, str) else dict(select or {"type": "interval"})
+            select["zoom"] = "wheel![event.ctrlKey || event.metaKey]"
+            param["select"] = select
+    return spec
+
+
+def shown_value(value: Any) -> str:
+    """A value as a reader wants it: five significant digits, a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 100_000 else str(value)
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return shown_value(int(value))
+        return f"{value:.5g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {shown_value(v)}" for key, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(shown_value(v) for v in value)
+    return str(value)
+
+
+def exact_value(value: Any) -> str:
+    """A value as it is, numbers with all their digits; a dash where there is none."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else repr(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(exact_value(v) for v in value)
+    return "–" if value is None else str(value)
+
+
+def _interval(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return f"{shown_value(value[0])} … {shown_value(value[1])}"
+    return "" if value is None else shown_value(value)
+
+
+@lru_cache
+def _environment() -> jinja2.Environment:
+    """The templates of the page; what they are given is escaped, unless it is `Markup`."""
+    loader = jinja2.FileSystemLoader(str(resources.files("roamsim.pages")))
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"inline": _inline, "statement_anchor": _statement_anchor}
+    return environment
+
+
+def _part(name: str, *contents: Any) -> str:
+    """One element of the page, by the name of its macro in report_parts.html."""
+    return str(getattr(_environment().get_template("report_parts.html").module, name)(*contents))
+
+
+def _inline(text: str) -> Markup:
+    """Text with its formulas and code marked up: `x` becomes code, and what follows ^ is raised."""
+    # A value and its interval stay on one line.
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace(" ± ", "\u00a0±\u00a0"))
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\w+))", lambda m: f"<sup>{m[1] or m[2]}</sup>", marked))
+
+
+def _statement_anchor(name: str) -> str:
+    return f"statement-{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name)}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _rows(rows: Table, limit: int) -> tuple[list[Mapping[str, Any]], int]:
+    if isinstance(rows, Sequence):
+        return list(rows[:limit]), len(rows)
+    return list(rows.head(limit).to_dicts()), rows.height
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            yield from _flatten(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _params(spec: Any) -> Iterable[dict[str, Any]]:
+    """Every parameter of a specification, at any depth of its views."""
+    if isinstance(spec, dict):
+        yield from spec.get("params", [])
+        for key in ("layer", "hconcat", "vconcat", "concat"):
+            for view in spec.get(key, []):
+                yield from _params(view)
+        yield from _params(spec.get("spec"))
+
+
+def _binds(spec: dict[str, Any]) -> set[str]:
+    return {p["bind"] for p in _params(spec) if isinstance(p.get("bind"), str)}
+
+
+def _script_json(value: Any) -> str:
+    """JSON that is safe inside a script element: without the sign that begins `</script>` and `<!--`."""
+    text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.replace("<", "\\u003c")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value
+
+
+def _runtime() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, from the installed vl-convert."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants what it does not need
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,0 +1,1 @@
+"""Pictures of what was recorded over time, and of metrics."""

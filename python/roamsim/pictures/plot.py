@@ -1,0 +1,247 @@
+"""Figures for paper: SVG, PDF or PNG, drawn by matplotlib without a display."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.estimates.curves import Curves, curves, delays
+from roamsim.files import write_aside
+from roamsim.pictures import timesequence
+from roamsim.pictures.timeseries import ALL, NOTES, POINTS, TITLES, Panel, Part, segments, time_series
+from roamsim.storing.store import Results, open_results
+from roamsim.tables.metrics import Target
+from roamsim.technologies.dect import channel_map
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Units that ticks carry with a prefix (kB, Mb/s), as the figures write them.
+PREFIXED = {"bit/s": "b/s", "B": "B"}
+
+ENDINGS = (".svg", ".pdf", ".png")
+
+#: Width and height of a figure in inches, and of each panel where there are several (chosen: a figure fits a column
+#: of text, two panels a page).
+FIGURE, PANEL = (6.0, 3.8), (3.4, 3.0)
+
+#: Panels that stand side by side; more begin a new row.
+PANELS_A_ROW = 4
+
+
+def plot(
+    folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] | None = None, part: Part = ALL
+) -> Path:
+    """Draws one figure of a folder of results.
+
+    Args:
+        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
+        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
+            `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
+            their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
+            `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its 95 %
+            interval.
+        out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
+        part: of a trace, the flow and the time that are drawn.
+
+    Returns:
+        The path of the figure.
+
+    Raises:
+        UsageError: there are no such results, no such metric, or another ending.
+    """
+    target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
+    if target.suffix not in ENDINGS:
+        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
+    results = open_results(folder)
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
+    if part != ALL and ("." in what or what == "transactions"):
+        raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part), follow=out is not None)
+
+
+def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
+    """Draws a figure into a file, in the format of an ending; equal results give equal files."""
+    write_figure(lambda: _figure(results, what, part), file, ending)
+
+
+def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
+    """Writes what `draw` makes, in the house's style and without a date."""
+    import matplotlib
+
+    # No date, no random identifiers.
+    style: Any = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "legend.fontsize": 8}
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+    with matplotlib.rc_context(style):
+        draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
+
+
+def _figure(results: Results, what: str, part: Part) -> Figure:
+    notes: tuple[str, ...] = ()
+    if what == "occupancy":
+        return channel_map.draw(channel_map.only(channel_map.recordings(results, part)))
+    if what == "segments":
+        panels = segments(results, part)
+        figure, axes = _grid(results.manifest.scenario, panels, same_y=False)
+        for panel, place in zip(panels, axes, strict=True):
+            timesequence.draw(place, panel.frame)
+        _same_span(axes)
+        timesequence.legend(figure, axes)
+    elif "." in what or what == "transactions":
+        figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
+        if "." in what:
+            drawn = curves(results, Target.parse(what))
+            draw_curves(axes[0], drawn)
+            notes = drawn.notes
+        else:
+            draw_delays(axes[0], delays(results))
+    else:
+        panels = time_series(results, what, part)
+        figure, axes = _grid(results.manifest.scenario, panels)
+        draw_time_series(axes, [panel.frame for panel in panels], TITLES.get(what, what))
+        if len(panels) > 1:
+            timesequence.legend(figure, axes)
+    # Axes are named where they have ticks: at the left, and where no panel stands below.
+    columns = axes[0].get_gridspec().ncols  # type: ignore[union-attr]
+    for number, place in enumerate(axes):
+        if number % columns:
+            place.set_ylabel("")
+        if number < len(axes) - columns:
+            place.set_xlabel("")
+    if what in NOTES:
+        notes = (NOTES[what],)
+    if notes:
+        figure.supxlabel("\n".join(line for note in notes for line in textwrap.wrap(note, 110)), fontsize=7)
+    return figure
+
+
+def _grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figure, list[Axes]]:
+    """An empty figure with a place for each panel; all have the same time, so that they can be compared."""
+    from matplotlib.figure import Figure
+
+    count = len(panels)
+    if count == 1:
+        figure = Figure(figsize=FIGURE, layout="constrained")
+        axes = [figure.add_subplot()]
+        axes[0].set_title(title)
+        return figure, axes
+    # As even as it goes: six panels make two rows of three.
+    rows = -(-count // PANELS_A_ROW)
+    columns = -(-count // rows)
+    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.6), layout="constrained")
+    places = figure.subplots(rows, columns, sharex=True, sharey=same_y, squeeze=False).flatten().tolist()
+    for panel, place in zip(panels, places, strict=False):
+        place.set_title(panel.title)
+    for unused in places[count:]:
+        unused.remove()
+    # The panels above an empty place carry the time axis for themselves.
+    for place in places[max(0, count - columns) : count]:
+        place.xaxis.set_tick_params(labelbottom=True)
+    figure.suptitle(title)
+    return figure, places[:count]
+
+
+def _same_span(panels: list[Axes]) -> None:
+    """Gives each panel its own lower end and all the same height: slopes are compared, not places."""
+    ends = [axes.get_ylim() for axes in panels]
+    span = max(high - low for low, high in ends)
+    for axes, (low, _) in zip(panels, ends, strict=True):
+        axes.set_ylim(low, low + span)
+
+
+def draw_curves(axes: Axes, drawn: Curves) -> None:
+    """Draws means with intervals: lines over numbers, points over names."""
+    for (series,), points in drawn.frame.group_by("series", maintain_order=True):
+        x = points["x"].to_list()
+        middle = points["mean"].to_list()
+        # A mean of one sample has no interval.
+        low = [m - v if v is not None else 0 for m, v in zip(middle, points["low"], strict=True)]
+        high = [v - m if v is not None else 0 for m, v in zip(middle, points["high"], strict=True)]
+        style = "o-" if drawn.over_numbers else "o"
+        bars = axes.errorbar(
+            x, middle, yerr=[low, high], fmt=style, markersize=3, linewidth=1, capsize=2, label=str(series)
+        )
+        hollow = points.filter(polars.col("missing") > 0)
+        color = bars.lines[0].get_color()
+        axes.plot(hollow["x"], hollow["mean"], "o", markersize=3, color=color, markerfacecolor="white", zorder=3)
+    axes.set_xlabel(drawn.x_title)
+    axes.set_ylabel(drawn.y_title)
+    prefixed = PREFIXED.get(drawn.metric.unit or "")
+    if prefixed:
+        from matplotlib.ticker import EngFormatter
+
+        axes.yaxis.set_major_formatter(EngFormatter(prefixed))
+        axes.set_ylabel(drawn.metric.column.removesuffix("_bps").removesuffix("_bytes").replace("_", " "))
+    # From 0, so that heights can be compared.
+    if (drawn.frame["mean"] >= 0).all():
+        axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    if drawn.frame["series"].n_unique() > 1:
+        axes.legend(frameon=False)
+
+
+def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
+    """Draws the share of transactions that were done after each delay."""
+    from matplotlib.ticker import EngFormatter
+
+    for (name,), mine in distribution.group_by("name", maintain_order=True):
+        longest = mine["delay_s"].to_list()[-1]
+        done = mine["share"].to_list()[-1]
+        axes.step(
+            [0, *mine["delay_s"], longest], [0, *mine["share"], done], where="post", linewidth=1, label=str(name)
+        )
+    axes.set_xlabel("delay")
+    axes.set_ylabel("share of transactions done")
+    axes.xaxis.set_major_formatter(EngFormatter("s"))
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+
+
+def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title: str) -> None:
+    """Draws samples over time, as points or as lines; on a line a value holds until the next one.
+
+    A series has one colour in all panels. One panel gets a legend; that of several is left to the caller.
+    """
+    from matplotlib.ticker import EngFormatter
+
+    together = polars.concat(samples)
+    names = together["series"].unique(maintain_order=True).to_list()
+    colors = {name: f"C{number % 10}" for number, name in enumerate(names)}
+    points = set(together.filter(polars.col("quantity").is_in(POINTS))["series"])
+    for axes, mine in zip(panels, samples, strict=True):
+        # Points below, so that lines stay to be seen.
+        for series in sorted(mine["series"].unique(maintain_order=True), key=lambda name: name not in points):
+            rows = mine.filter(polars.col("series") == series)
+            if series in points:
+                axes.plot(rows["time_s"], rows["value"], ".", markersize=2, color=colors[series], label=series)
+            else:
+                axes.step(
+                    rows["time_s"], rows["value"], where="post", linewidth=0.8, color=colors[series], label=series
+                )
+        axes.set_xlabel("time [s]")
+        axes.grid(alpha=0.3)
+    units = together["unit"].drop_nulls().unique(maintain_order=True).to_list()
+    prefixed = PREFIXED | {"s": "s"}
+    values = together["value"].to_list()
+    # A round trip of milliseconds beside a timeout of a second: both are to be read.
+    logarithmic = units == ["s"] and 0 < 10 * min(values) < max(values)
+    for axes in panels:
+        if logarithmic:
+            axes.set_yscale("log")
+        if len(units) == 1 and units[0] in prefixed:
+            axes.yaxis.set_major_formatter(EngFormatter(prefixed[units[0]]))
+            axes.set_ylabel(title)
+        else:
+            axes.set_ylabel(f"{title} [{', '.join(units)}]")
+    if len(panels) == 1:
+        panels[0].legend(frameon=False)

@@ -1,0 +1,1 @@
+"""Many runs of a scenario side by side."""

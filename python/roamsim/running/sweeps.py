@@ -1,0 +1,461 @@
+"""Many runs of a scenario: points, replications, precision; resumable, and the same with any number of jobs."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from warnings import warn
+
+import numpy as np
+import polars
+
+from roamsim import _roamsim, statistics
+from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim.errors import Interrupted, Notice, UsageError
+from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
+from roamsim.scenarios.vary import Variation, product
+from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
+from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
+from roamsim.storing.store import (
+    TRACED,
+    PointRows,
+    Results,
+    forget_drawn,
+    merged,
+    refuse_other_files,
+    write_tables,
+    writing,
+)
+from roamsim.tables.metrics import Target
+from roamsim.tables.result import keys_within, typed
+
+#: Replications of each point where neither a number nor a precision is asked for.
+REPLICATIONS = 1
+
+#: Replications after which a precision is judged for the first time (chosen, because with fewer the interval says
+#: little), and the most that are run for it unless told otherwise (chosen).
+FIRST_BATCH, MAX_REPLICATIONS = 5, 100
+
+#: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
+MOST = 1_000_000
+
+SweepResult = Results
+
+
+class Progress(Protocol):
+    """Hears how a sweep gets on."""
+
+    def plan(self, runs: int, kept: int) -> None:
+        """So many runs belong to the sweep as far as is known; so many of them were there already."""
+
+    def done(self, runs: int) -> None:
+        """So many more runs are finished."""
+
+    def under_way(self, runs: float) -> None:
+        """Those at work make so many runs by now, each counted by the share of its simulated time that is over."""
+
+
+class _Silent:
+    def plan(self, runs: int, kept: int) -> None: ...
+
+    def done(self, runs: int) -> None: ...
+
+    def under_way(self, runs: float) -> None: ...
+
+
+class Goal(Protocol):
+    """What replications are added for."""
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The metrics that decide."""
+
+    def describe(self) -> str:
+        """For the manifest."""
+
+    def undecided(self, tables: Mapping[str, Sequence[PointRows]]) -> set[str]:
+        """Fingerprints of the points that need more replications.
+
+        Args:
+            tables: for each table of the targets, its rows at each point that needed more up to now; all these points
+                have equally many replications.
+        """
+
+
+def read_share(text: str) -> float | None:
+    """`2%` or `0.02` as a number above 0; `None` for other texts."""
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+    return share or None
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What `--precision METRIC=2%` asks for: each point by itself.
+
+    Attributes:
+        target: the metric; without a row of its own every row has to be that precise.
+        relative: half-width of the 95 % interval beside the mean.
+    """
+
+    target: Target
+    relative: float
+
+    @staticmethod
+    def parse(text: str) -> Precision:
+        """Reads `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=0.02`.
+
+        Raises:
+            UsageError: it is neither.
+        """
+        metric, _, share = text.partition("=")
+        relative = read_share(share)
+        if relative is None or "." not in metric:
+            raise UsageError(
+                "--precision takes METRIC=SHARE, as in flows.goodput_bps=2% or "
+                f"signalling.indications.mean_delay_s=1%; this is {text!r}"
+            )
+        return Precision(Target.parse(metric), relative)
+
+    @property
+    def targets(self) -> Sequence[Target]:
+        """The only metric."""
+        return (self.target,)
+
+    def describe(self) -> str:
+        """For the manifest."""
+        return f"{self.target.name} to {self.relative:g}"
+
+    def undecided(self, tables: Mapping[str, Sequence[PointRows]]) -> set[str]:
+        """The points that are not precise enough."""
+        return {point.entry.fingerprint for point in tables[self.target.table] if not self.reached(point.table)}
+
+    def reached(self, frame: polars.DataFrame) -> bool:
+        """Whether the replications in a table are enough; a table without rows never is."""
+        frame, column = self.target.rows(frame), self.target.column
+        samples = frame.group_by(keys_within(self.target.table), maintain_order=True).agg(column)[column].to_list()
+        return bool(samples) and all(
+            (estimate := statistics.mean(values)).samples > 1 and estimate.relative_half_width <= self.relative
+            for values in samples
+        )
+
+
+def sweep(
+    scenario: ScenarioLike | Source,
+    variations: list[Variation],
+    *,
+    settings: Overrides,
+    replications: int | None = None,
+    precision: Goal | None = None,
+    max_replications: int = MAX_REPLICATIONS,
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    traces: Sequence[str] = (),
+    compared: Compared | None = None,
+    command: list[str] | None = None,
+    progress: Progress | None = None,
+    color: bool = False,
+) -> SweepResult:
+    """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
+    if replications is not None and precision is not None:
+        raise UsageError("give a number of replications or a precision, not both (the most is max_replications)")
+    check_number("replications", replications or 1, 1)
+    check_number("the maximum of replications", max_replications, 2 if precision else 1)
+    check_number("jobs", jobs or 1, 1)
+    check_seed(seed)
+    if traces and out is None:
+        raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
+    read = scenario if isinstance(scenario, Source) else source(scenario)
+    base = parse_source(read, settings, color=color)
+    for target in precision.targets if precision else ():
+        target.check(base)
+    manifest = Manifest(
+        kind="sweep",
+        scenario=base.name,
+        text=read.text,
+        canonical=json.loads(base.canonical),
+        version=_roamsim.version(),
+        build=_roamsim.build(),
+        seed=seed,
+        command=command or [],
+        vary={v.path: [value.toml for value in v.values] for v in variations},
+        precision=precision.describe() if precision else None,
+        traces=sorted(traces),
+        compared=compared,
+    )
+    scenarios = {}
+    for values in product(variations):
+        changed = [(path, value.toml) for path, value in values.items()]
+        try:
+            valid = parse_source(read, settings + changed, color=color)
+        except ScenarioError as error:
+            where = ", ".join(f"{path}={value}" for path, value in changed)
+            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
+        shown = {path: value.shown for path, value in values.items()}
+        point = PointEntry(dict(changed), shown, valid.fingerprint, 0)
+        manifest.points.append(point)
+        scenarios[point.fingerprint] = valid
+
+    with _folder(out) as folder, writing(folder):
+        known = results_manifest(folder)
+        if known is not None:
+            _merge(folder, known, manifest)
+        else:
+            refuse_other_files(folder)
+        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or _Silent())
+        try:
+            if run.parts.mended:
+                lost = [point for point in manifest.points if point.fingerprint not in scenarios]
+                run.again({p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in lost})
+            if precision is None:
+                run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
+            else:
+                run.until_precise(precision, max_replications)
+            run.trace()
+        except KeyboardInterrupt:
+            run.keep()
+            raise Interrupted from None
+        except Exception:
+            run.keep()
+            raise
+        tables = run.keep()
+        return Results(folder, manifest, tables, run.made)
+
+
+#: A run that is to be made: the point's fingerprint, and the replication.
+_Run = tuple[str, int]
+
+
+class _Sweep:
+    def __init__(
+        self, folder: Path, manifest: Manifest, scenarios: dict[str, Scenario], jobs: int, progress: Progress
+    ) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.scenarios = scenarios
+        self.known = dict(scenarios)
+        self.jobs = jobs
+        self.progress = progress
+        self.made = 0
+        self.parts = Parts(folder, mend=True)
+        self.labels = {
+            point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
+            for point in manifest.points
+        }
+
+    def until(self, wanted: dict[str, int]) -> None:
+        """Runs what is missing of so many replications of each point, named by its fingerprint."""
+        for point in self.manifest.points:
+            point.replications = max(point.replications, wanted.get(point.fingerprint, 0))
+        self.manifest.write(self.folder)
+        missing = self._missing(wanted)
+        total = sum(wanted.values())
+        self.progress.plan(total, total - len(missing))
+        self.made += self._work(missing)
+
+    def again(self, others: dict[str, Scenario]) -> None:
+        """Makes the runs of points that this call does not ask for, and that a damaged part took with it."""
+        self.known |= others
+        counts = {point.fingerprint: point.replications for point in self.manifest.points}
+        self.made += self._work(self._missing({fingerprint: counts[fingerprint] for fingerprint in others}))
+
+    def trace(self) -> None:
+        """Runs the first replication of each point again, with what is to be traced, and keeps only that."""
+        traces = self.manifest.traces
+        if not traces:
+            return
+        missing = self._missing(dict.fromkeys(self.scenarios, 1), traces)
+        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(missing))
+        self._work(missing, traces)
+
+    def _missing(self, wanted: Mapping[str, int], traces: Sequence[str] = ()) -> list[_Run]:
+        return [
+            (fingerprint, replication)
+            for fingerprint, count in wanted.items()
+            for key in [run_key(fingerprint, self.manifest.seed, traces)]
+            for replication in range(count)
+            if not self.parts.has(key, replication)
+        ]
+
+    def _work(self, runs: list[_Run], traces: Sequence[str] = ()) -> int:
+        """Makes runs, and returns how many."""
+        if not runs:
+            return 0
+        seed = self.manifest.seed
+        batch = _roamsim.Batch(
+            [(self.known[fingerprint], seed, replication) for fingerprint, replication in runs],
+            jobs=self.jobs,
+            trace=list(traces),
+            heard=self.progress.under_way,
+        )
+        waiting: list[Finished] = []
+        made, written = 0, time.monotonic()
+        forget_drawn(self.folder)
+        try:
+            for index, result in batch:
+                fingerprint, replication = runs[index]
+                if isinstance(result, Exception):
+                    where = f"{label}, " if (label := self.labels[fingerprint]) else ""
+                    raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
+                kept = {
+                    name: _with_run(table, self.known[fingerprint].name, seed)
+                    for name, table in result.tables.items()
+                    if (name in TRACED) == bool(traces)
+                }
+                waiting.append((run_key(fingerprint, seed, traces), replication, kept))
+                made += 1
+                self.progress.done(1)
+                if time.monotonic() - written > WRITE_EVERY_S:
+                    self.parts.add(waiting)
+                    waiting, written = [], time.monotonic()
+        finally:
+            batch.cancel()
+            self.parts.add(waiting)
+        return made
+
+    def until_precise(self, goal: Goal, most: int) -> None:
+        """Adds replications to each point until the goal is reached.
+
+        It is judged after 5, 7, 10, 15, ... replications, always over the first ones, so that neither the number of
+        jobs nor what the folder held before changes where it stops.
+        """
+        count = min(FIRST_BATCH, most)
+        counts = dict.fromkeys(self.scenarios, count)
+        undecided = set(counts)
+        unmet: set[str] = set()
+        while undecided:
+            self.until(counts)
+            points = [point for point in self.manifest.points if point.fingerprint in undecided]
+            tables = {target.table: self._rows(target.table, points, count) for target in goal.targets}
+            if undecided == set(counts):
+                for target in goal.targets:
+                    found = [target.rows(p.table)[target.column].drop_nulls() for p in tables[target.table]]
+                    if not any(map(len, found)):
+                        raise UsageError(
+                            f"{target.name} has no value in any run of this scenario, so no precision can be "
+                            "reached; choose another metric"
+                        )
+            undecided &= goal.undecided(tables)
+            if count >= most:
+                unmet = undecided
+                break
+            count = min(most, count + count // 2)
+            counts |= dict.fromkeys(sorted(undecided), count)
+        self.manifest.unmet = [point.values for point in self.manifest.points if point.fingerprint in unmet]
+
+    def _rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
+        """The rows of the first replications of points, in order."""
+        found = self.parts.rows(table)
+        if table not in self.parts.names():
+            raise UsageError(f"there is no result table {table!r}")
+        found = typed(found.filter(polars.col("replication") < count).sort("replication", maintain_order=True))
+        of_keys = found.partition_by("key", as_dict=True, include_key=False)
+        keys = [run_key(point.fingerprint, self.manifest.seed) for point in points]
+        return [
+            PointRows(point, count, of_keys.get((key,), found.clear()))
+            for point, key in zip(points, keys, strict=True)
+        ]
+
+    def keep(self) -> dict[str, polars.DataFrame]:
+        """Writes manifest and tables of everything that is finished."""
+        self.parts.put_together()
+        self.manifest.write(self.folder)
+        tables = merged(self.folder, self.manifest, self.parts)
+        write_tables(self.folder, tables)
+        return tables
+
+
+def _with_run(table: Mapping[str, Any], scenario: str, seed: int) -> dict[str, Any]:
+    """The columns of a table and those that say which run it is of; point and replication stand beside them."""
+    rows = len(next(iter(table.values()), ()))
+    return {"scenario": [scenario] * rows, "seed": np.full(rows, seed, np.uint64), **table}
+
+
+def check_number(what: str, value: int, least: int) -> None:
+    """Refuses a number below or above what makes sense, and what is no whole number."""
+    _check_whole(what, value)
+    if value < least:
+        raise UsageError(f"{what}: {value} is less than {least}")
+    if value > MOST:
+        raise UsageError(f"{what}: {value} is more than {MOST}")
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that does not fit into 64 bits."""
+    _check_whole("seed", seed)
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"the seed {seed} is not between 0 and 2^64 - 1")
+
+
+def _check_whole(what: str, value: object) -> None:
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"{what}: {value!r} is no whole number") from None
+
+
+def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
+    """Puts the points of a folder before new ones, so that a point keeps its number; traces are added."""
+
+    def refuse(what: str) -> UsageError:
+        return UsageError(f"{os.fspath(folder)!r} holds {what}; choose another folder")
+
+    if known.kind != "sweep":
+        raise refuse(f"results of a {known.kind}, not of a sweep")
+    if list(known.vary) != list(new.vary):
+        raise refuse(
+            f"a sweep over {', '.join(known.vary) or 'nothing'}, not over {', '.join(new.vary) or 'nothing'}"
+        )
+    if known.canonical != new.canonical:
+        raise refuse("a sweep of another scenario or other settings")
+    if known.seed != new.seed:
+        raise refuse(f"a sweep with seed {known.seed}, not {new.seed}")
+    if known.build != new.build:
+        # Results of two builds do not belong into one table; the old parts stay, unused.
+        warn(
+            f"{os.fspath(folder)}: another build of Roamsim made these results; they are made again",
+            Notice,
+            stacklevel=2,
+        )
+        return
+    fresh = {json.dumps(point.values): point for point in new.points}
+    for point in known.points:
+        fresh.pop(json.dumps(point.values), None)
+    traces = sorted({*known.traces, *new.traces})
+    asked = {json.dumps(point.values) for point in new.points}
+    if known.traces not in ([], traces) and any(json.dumps(point.values) not in asked for point in known.points):
+        raise refuse(f"also other points, traced by {', '.join(known.traces)} alone")
+    new.traces = traces
+    new.compared = new.compared or known.compared
+    new.points = [*known.points, *fresh.values()]
+    for path, values in new.vary.items():
+        new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))
+
+
+def _whole_table(changed: Sequence[tuple[str, str]]) -> str:
+    """What helps where a table keeps the settings of another protocol than the one that a point gives it."""
+    for path, _ in changed:
+        table, _, key = path.rpartition(".")
+        if key == "protocol":
+            values = '{ protocol = "tcp" },{ protocol = "sctp" }'
+            return f"\nTo give each protocol its own settings, vary the table as a whole: --vary '{table}={values}'"
+    return ""
+
+
+@contextmanager
+def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="roamsim-") as temporary:
+        yield Path(temporary)

@@ -1,0 +1,1 @@
+"""Scenarios as users give them: read, and varied."""

@@ -1,0 +1,215 @@
+"""What a sweep varies: lists, ranges with exact decimal steps, and their product."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from roamsim.errors import UsageError
+from roamsim.scenarios.reading import toml_value
+
+#: Most values in one range (chosen, because a slip in a step should not fill the memory).
+LIMIT = 100_000
+
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%][A-Za-z/]*)?\s*")
+
+# Factors to the unit that a numeric column has; the letters are those of the scenario's quantities.
+_UNITS: dict[str, tuple[str, str]] = {
+    **{u: ("s", f) for u, f in (("ns", "1e-9"), ("us", "1e-6"), ("µs", "1e-6"), ("ms", "1e-3"), ("s", "1"))},
+    "min": ("s", "60"),
+    "h": ("s", "3600"),
+    **{f"{p}b/s": ("bps", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"))},
+    **{f"{p}B": ("bytes", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"))},
+    **{f"{p}iB": ("bytes", f) for p, f in (("K", "1024"), ("M", "1048576"), ("G", "1073741824"))},
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a varied path.
+
+    Attributes:
+        toml: what replaces the scenario's value, in TOML's notation (or plain text).
+        shown: what tables show: a number, a truth value, or text.
+    """
+
+    toml: str
+    shown: int | float | bool | str
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A path and the values it takes, in order."""
+
+    path: str
+    values: tuple[Value, ...]
+
+
+#: One point: for each path, in the order of the variations, its value.
+Point = dict[str, Value]
+
+
+def parse_variation(text: str) -> Variation:
+    """Reads `PATH=SPEC` of the command line.
+
+    Raises:
+        UsageError: there is no `=`, or SPEC is malformed.
+    """
+    path, equals, spec = text.partition("=")
+    if not equals or not path.strip() or not spec.strip():
+        raise UsageError(
+            f"--vary takes PATH=SPEC, as in --vary link.path.loss.probability=0:0.5:0.01; this is {text!r}"
+        )
+    return variation(path.strip(), spec)
+
+
+def variation(path: str, spec: str | Sequence[Any]) -> Variation:
+    """The values of one path.
+
+    Args:
+        path: dotted path into the scenario.
+        spec: a text of values and ranges separated by commas, such as `tahoe,reno`, `0:0.5:0.01` (start, end,
+            step; a step falls on the end, which belongs to the range) or `10ms:100ms:10ms`; or a sequence of
+            values.
+
+    Raises:
+        UsageError: a malformed range, or a value twice.
+    """
+    if isinstance(spec, str):
+        values = tuple(value for item in _items(spec) for value in _parse_item(path, item))
+    else:
+        values = tuple(Value(toml_value(value), _shown(value)) for value in spec)
+    if not values:
+        raise UsageError(f"{path}: there is no value to vary")
+    if len(set(values)) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise UsageError(f"{path}: the value {twice.shown!r} is there twice")
+    return Variation(path, values)
+
+
+def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
+    """The API's `vary` argument as variations."""
+    if not isinstance(vary, Mapping):
+        raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms:10ms'}}")
+    return [variation(path, spec) for path, spec in vary.items()]
+
+
+def product(varied: Iterable[Variation]) -> list[Point]:
+    """Every combination; the last variation changes fastest. Without variations, one point.
+
+    Raises:
+        UsageError: a path is varied twice.
+    """
+    chosen = list(varied)
+    paths = [v.path for v in chosen]
+    if len(set(paths)) < len(paths):
+        raise UsageError(f"{next(p for p in paths if paths.count(p) > 1)} is varied twice")
+    combinations = itertools.product(*(v.values for v in chosen))
+    return [dict(zip(paths, combination, strict=True)) for combination in combinations]
+
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """A text such as `10ms` as a number in the unit of numeric columns, (0.01, "s"); `None` for other texts."""
+    match = _QUANTITY.fullmatch(text)
+    if not match or match[2] not in _UNITS:
+        return None
+    unit, factor = _UNITS[match[2]]
+    return float(Decimal(match[1]) * Decimal(factor)), unit
+
+
+def _items(spec: str) -> list[str]:
+    """Splits at commas that are outside of quotes, brackets and braces."""
+    items, depth, quote, current = [], 0, "", ""
+    for letter in spec:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            items.append(current.strip())
+            current = ""
+            continue
+        current += letter
+    items.append(current.strip())
+    if any(not item for item in items):
+        raise UsageError(f"{spec!r} has an empty value between its commas")
+    return items
+
+
+def _parse_item(path: str, item: str) -> list[Value]:
+    if item.count(":") == 2 and item[0] not in "\"'[{":
+        return _range(path, item)
+    return [Value(item, _shown_text(item))]
+
+
+def _range(path: str, item: str) -> list[Value]:
+    matches = [_QUANTITY.fullmatch(part) for part in item.split(":")]
+    if any(match is None for match in matches):
+        raise UsageError(f"{path}: {item!r} is no range; one is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms")
+    numbers = [(Decimal(match[1]), match[2] or "") for match in matches if match]
+    unit = next((unit for _, unit in numbers if unit), "")
+    units = {unit for number, unit in numbers if unit or number != 0}  # a zero needs no unit
+    if len(units) > 1:
+        raise UsageError(f"{path}: start, end and step of {item!r} must have one unit")
+    start, end, step = (number for number, _ in numbers)
+    if step == 0 or (end - start) * step < 0:
+        raise UsageError(f"{path}: a step of {step} does not lead from {start} to {end}")
+    count = int((end - start) / step) + 1
+    if count > LIMIT:
+        raise UsageError(f"{path}: {item!r} has {count} values, more than {LIMIT}")
+    last = start + (count - 1) * step
+    if last != end:
+        first, before, behind, by = (_decimal(value, unit).toml for value in (start, last, last + step, step))
+        raise UsageError(
+            f"{path}: no step of {item!r} falls on its end: {before} is the last value before it; "
+            f"write {first}:{before}:{by} or {first}:{behind}:{by}"
+        )
+    return [_decimal(start + k * step, unit) for k in range(count)]
+
+
+def _decimal(number: Decimal, unit: str) -> Value:
+    plain = format(number, "f")
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    plain = "0" if plain in ("-0", "") else plain
+    text = plain + unit
+    return Value(text, _shown_text(text))
+
+
+def _shown_text(text: str) -> int | float | bool | str:
+    try:
+        return _shown(tomllib.loads(f"value = {text}")["value"])
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+
+
+def _words(path: str, value: Any) -> Iterator[str]:
+    """A table in words: `tcp sack mss=1000B` of `{ protocol = "tcp", variant = "sack", mss = "1000B" }`."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _words(f"{path}.{key}" if path else key, inner)
+    elif isinstance(value, str) and value.isidentifier():
+        yield value
+    else:
+        shown = _shown(value)
+        yield f"{path}={str(shown).lower() if isinstance(shown, bool) else shown}"
+
+
+def _shown(value: Any) -> int | float | bool | str:
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping) and value:
+        return " ".join(_words("", value))
+    return json.dumps(value, default=str)

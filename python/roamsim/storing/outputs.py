@@ -1,0 +1,68 @@
+"""What `roamsim run` writes beside its summary: a folder of Parquet tables, one table as CSV."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import polars
+
+from roamsim import Result
+from roamsim._roamsim import Scenario, build
+from roamsim.errors import UsageError
+from roamsim.storing.manifests import Manifest, PointEntry, results_manifest
+from roamsim.storing.store import no_table, refuse_other_files, replace_results, writing
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder before anything is run.
+
+    Raises:
+        UsageError: it cannot be made or written to, or holds results of something else than a run.
+    """
+    with writing(folder):
+        known = results_manifest(folder)
+        if known is not None and known.kind != "run":
+            raise UsageError(f"{os.fspath(folder)!r} holds results of a {known.kind}; choose another folder")
+        if known is None:
+            refuse_other_files(folder)
+
+
+def write_parquet(folder: Path, scenario: Scenario, result: Result, text: str, command: list[str]) -> None:
+    """Writes every table as Parquet, and a manifest; results of an earlier run are replaced, all at once."""
+    manifest = Manifest(
+        kind="run",
+        scenario=scenario.name,
+        text=text,
+        canonical=json.loads(scenario.canonical),
+        version=result.version,
+        build=build(),
+        seed=result.seed,
+        command=command,
+        points=[PointEntry({}, {}, scenario.fingerprint, result.replications)],
+    )
+    replace_results(folder, manifest, result.tables)
+
+
+def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
+    """The table that `--csv` prints, and the names of the others.
+
+    Raises:
+        UsageError: there is no such table.
+    """
+    names = list(result.tables)
+    if asked is not None and asked not in names:
+        raise no_table(asked, names)
+    usual = [name for name in ("flows", "signalling") if name in names and result[name].height]
+    chosen = asked or (usual or names)[0]
+    return chosen, [name for name in names if name != chosen]
+
+
+def csv_text(frame: polars.DataFrame) -> str:
+    """A frame as CSV; lists and structures, which CSV has no notation for, as JSON."""
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return frame.with_columns(
+        polars.Series(name, [None if v is None else json.dumps(v, default=str) for v in frame[name].to_list()])
+        for name in nested
+    ).write_csv()

@@ -1,0 +1,450 @@
+"""Folders of results: a manifest, finished runs in parts, and the tables of all of them.
+
+    DIR/manifest.json       scenario, build, seed, command, points and what was varied
+    DIR/parts/NNNNNN.zip    of a sweep: the tables of many runs each (`roamsim.storing.parts`)
+    DIR/flows.parquet ...   all rows, in the order of points and replications
+
+A sweep's tables stand beside its parts for other programs; Roamsim itself reads the parts. A run has no parts: its
+manifest holds the digest of each table. The results of a run are replaced at once: written aside, which counts as
+soon as it is called `.new`, and then moved into place; a reader looks into `.new` first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+import polars
+
+from roamsim._roamsim import trace_kinds
+from roamsim.errors import Notice, UsageError
+from roamsim.files import open_file, write_whole
+from roamsim.scenarios.vary import quantity
+from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
+from roamsim.storing.parts import Parts, parquet, run_key
+from roamsim.tables import metrics
+from roamsim.tables.result import RUN_COLUMNS, Tables, typed
+
+#: Tables that are there only when they are asked for, and what asks for them.
+TRACED = {
+    "transactions": "transactions",
+    "packets": "packets",
+    "samples": "cwnd, rtt, queue, throughput, backlog, bearers or dlc_queue",
+    "segments": "segments",
+    "messages": "messages",
+    "dect_occupancy": "occupancy",
+}
+
+#: Where new results of a run wait for their place.
+NEW = ".new"
+
+
+@dataclass(frozen=True)
+class PointRows:
+    """A point of a sweep with one of its tables: the rows of its first `count` replications."""
+
+    entry: PointEntry
+    count: int
+    table: polars.DataFrame
+
+
+class Results(Tables):
+    """Tables of a folder, with what was varied as columns after `point`.
+
+    Attributes:
+        path: the folder.
+        manifest: how the results came about.
+        made: of a sweep, the runs that this call made; the others were there already.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame], made: int = 0) -> None:
+        super().__init__(tables)
+        self.path = path
+        self.manifest = manifest
+        self.made = made
+
+    @property
+    def varied(self) -> list[str]:
+        """Paths that were varied, in their order."""
+        return list(self.manifest.vary)
+
+    def query(self, question: str) -> polars.DataFrame:
+        """Answers a question in SQL over the tables of the folder, for instance `select * from flows`.
+
+        Raises:
+            UsageError: it is not valid SQL, or the folder was there only during the sweep.
+        """
+        from roamsim.storing.queries import query
+
+        return query(self.path, question)
+
+    def plot(
+        self,
+        what: str,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        flow: str | None = None,
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> Path:
+        """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
+
+        Args:
+            what: what is drawn.
+            out: the file; `WHAT.svg` in the folder unless given.
+            flow: of a trace, the only flow that is drawn.
+            start_s: of a trace, where the time axis begins.
+            end_s: of a trace, where it ends.
+
+        Raises:
+            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
+        """
+        from roamsim.pictures.plot import plot
+        from roamsim.pictures.timeseries import Part
+
+        return plot(self.path, what, out, Part(flow, start_s, end_s))
+
+    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
+
+        Raises:
+            UsageError: the folder was there only during the sweep, or the file's folder does not exist.
+        """
+        from roamsim.reports.results import report
+
+        return report(self.path, out)
+
+    def keys_of(self, table: str) -> list[str]:
+        """The columns that tell rows of a table apart within a replication."""
+        point, *own = super().keys_of(table)
+        return [point, *varied_columns(self.manifest), *own]
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name}: {frame.height}" for name, frame in self.tables.items())
+        points = len(self.manifest.points)
+        return f"<Results of {self.manifest.scenario!r} in {self.path}, {points} point(s); rows {rows}>"
+
+
+def open_results(path: str | os.PathLike[str]) -> Results:
+    """Reads a folder that `roamsim run --parquet`, `roamsim sweep` or `roamsim.sweep` wrote.
+
+    An unfinished sweep gives the rows that are there.
+
+    Raises:
+        UsageError: there is no such folder, or it holds no results.
+        Damaged: it is not as Roamsim left it; the text says which file.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        named = os.fspath(path)
+        if folder.suffix in (".toml", ".json") and folder.is_file():
+            raise UsageError(
+                f"{named!r} is a file, perhaps a scenario, and no folder of results; "
+                f"`roamsim run {shlex.quote(named)} --parquet DIR` makes one"
+            )
+        if folder.exists():
+            raise UsageError(f"{named!r} is a file, not a folder of results")
+        raise UsageError(f"there is no folder {named!r}")
+    manifest = results_manifest(_place(folder, MANIFEST).parent)
+    if manifest is None:
+        raise UsageError(f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}")
+    if manifest.kind == "sweep":
+        return Results(folder, manifest, merged(folder, manifest, Parts(folder)))
+    return Results(folder, manifest, {name: _table(folder, manifest, name) for name in manifest.tables})
+
+
+def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame]) -> None:
+    """Writes each table as `TABLE.parquet`, whole or not at all.
+
+    Raises:
+        OSError: one cannot be written.
+    """
+    for name, frame in tables.items():
+        # Polars itself says of a full disk that the table is out of specification.
+        octets = io.BytesIO()
+        frame.write_parquet(octets)
+        write_whole(folder / f"{name}.parquet", octets.getbuffer())
+
+
+def replace_results(folder: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame]) -> None:
+    """Puts the results of a run in place of those that a folder holds: all of them, or none.
+
+    Raises:
+        OSError: they cannot be written; what was there is still there.
+        UsageError: another process writes to the folder.
+    """
+    with writing(folder):
+        aside = Path(tempfile.mkdtemp(dir=folder, prefix=".tmp-"))
+        try:
+            write_tables(aside, tables)
+            digests = {name: _digest(aside / f"{name}.parquet") for name in tables}
+            replace(manifest, tables=digests).write(aside)
+            aside.rename(folder / NEW)
+        except BaseException as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            if isinstance(error, OSError):
+                error.filename = os.fspath(folder)
+            raise
+        _settle(folder)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Makes a folder and keeps other processes from writing to it meanwhile.
+
+    Raises:
+        UsageError: another process writes to it, or it cannot be made.
+    """
+    from filelock import FileLock, Timeout
+
+    parts = folder / "parts"
+    if parts.is_symlink():
+        # What is damaged there is renamed, and what is left over is removed: elsewhere that is not ours to do.
+        raise UsageError(f"{os.fspath(parts)!r} is a link; parts of results lie in their own folder only")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"another process is writing to {os.fspath(folder)!r}; wait for it, or choose another folder"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"cannot write to {os.fspath(folder)!r}: {error.strerror or error}") from None
+    try:
+        # What a killed process left half-written, or whole and not yet in its place; in other folders it is not ours.
+        if any((folder / name).is_file() for name in (MANIFEST, f"{NEW}/{MANIFEST}")):
+            for left in (*folder.glob(".tmp-*"), *parts.glob(".tmp-*")):
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        _settle(folder)
+        yield
+    finally:
+        lock.release()
+
+
+def refuse_other_files(folder: Path) -> None:
+    """Refuses a folder without results in which something lies: nobody knows whose it is, so it stays as it is.
+
+    Raises:
+        UsageError: there are other files.
+    """
+    if any(not entry.name.startswith(".") for entry in folder.iterdir()):
+        raise UsageError(f"{os.fspath(folder)!r} holds other files; choose a new or empty folder")
+
+
+def no_table(asked: str, there: Iterable[str], *, recorded: bool = True) -> UsageError:
+    """What is said of a table that a folder, or a result, does not have.
+
+    Args:
+        asked: the table.
+        there: those that there are.
+        recorded: whether the user says what is recorded, as for runs and sweeps.
+    """
+    if recorded and asked in TRACED:
+        return UsageError(f"nothing was recorded for the table {asked!r}; add --trace {TRACED[asked]}")
+    return UsageError(f"there is no table {asked!r}; there are {', '.join(there)}")
+
+
+def forget_drawn(folder: Path) -> None:
+    """Removes the report and the figures that were drawn of earlier results, where they have their usual names."""
+    things = {*trace_kinds(), "srtt", "rto", "ssthresh", "delivered", *(m.name for m in metrics.metrics())}
+    drawn = [folder / "report.html", *(folder / f"{thing}.svg" for thing in sorted(things))]
+    gone = [file for file in drawn if file.is_file()]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    if gone:
+        names = ", ".join(file.name for file in gone)
+        warn(f"{os.fspath(folder)}: removed {names}, made of the earlier results", Notice, stacklevel=2)
+
+
+def _names() -> set[str]:
+    """The tables that a run may have."""
+    return {*metrics.table_meanings(), *TRACED} - {"run"}
+
+
+def _settle(folder: Path) -> None:
+    """Moves new results of a run into place, and removes what the earlier ones leave."""
+    new = folder / NEW
+    if new.is_symlink() or not new.is_dir():
+        return
+    # Readers find a table in either place until the manifest, the last to go, is in its own.
+    for name in (*(f"{table}.parquet" for table in sorted(_names())), MANIFEST):
+        if (new / name).is_file():
+            (new / name).replace(folder / name)
+    manifest = results_manifest(folder)
+    for table in _names():
+        if manifest is not None and table not in manifest.tables:
+            (folder / f"{table}.parquet").unlink(missing_ok=True)
+    forget_drawn(folder)
+    shutil.rmtree(new)
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Where a file of a folder is: in `.new` while its results are being moved into place."""
+    new = folder / NEW
+    moving = not new.is_symlink() and (new / MANIFEST).is_file() and (new / name).is_file()
+    return new / name if moving else folder / name
+
+
+def _table(folder: Path, manifest: Manifest, name: str) -> polars.DataFrame:
+    path = _place(folder, f"{name}.parquet")
+    if name not in _names():
+        raise Damaged(f"{folder / MANIFEST} is damaged: there is no table {name!r}")
+    try:
+        whole = _digest(path) == manifest.tables[name]
+    except (OSError, UsageError) as error:
+        raise Damaged(f"{path} is damaged: {getattr(error, 'strerror', None) or error}") from None
+    if not whole:
+        raise Damaged(f"{path} is damaged: it is not the table that the run wrote; run it again")
+    return checked(parquet(path, path), name, manifest, path)
+
+
+def _digest(file: Path) -> str:
+    with open_file(file) as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def checked(frame: polars.DataFrame, name: str, manifest: Manifest, place: Path) -> polars.DataFrame:
+    """A table, when it has the columns that every table of its name has, and rows of the manifest's points.
+
+    Raises:
+        Damaged: it has not.
+    """
+    runs = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
+    for column, dtype in runs.items():
+        if frame.schema.get(column) != dtype or frame[column].has_nulls():
+            raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
+    for metric in metrics.metrics():
+        if metric.table == name and name != "run":
+            found = frame.schema.get(metric.column)
+            number = found is not None and (found.is_numeric() or found == polars.Boolean)
+            if frame.height and not (found == polars.String if metric.unit is None else number):
+                raise Damaged(f"{place} is damaged: {name} has no column {metric.column!r} of its type")
+    most = len(manifest.points)
+    if frame.height and not frame.select(polars.col("point").is_between(0, most - 1).all()).item():
+        raise Damaged(f"{place} is damaged: {name} has rows of points that there are not")
+    return frame
+
+
+def merged(folder: Path, manifest: Manifest, parts: Parts) -> dict[str, polars.DataFrame]:
+    """All rows of a sweep in the order of points and replications, with what was varied as columns.
+
+    Raises:
+        Damaged: its parts do not hold what they should.
+    """
+    places = [_places(manifest, ())]
+    if manifest.traces:
+        places.append(_places(manifest, manifest.traces))
+    tables: dict[str, polars.DataFrame] = {}
+    for name in parts.names():
+        if name not in _names():
+            raise Damaged(f"{folder / 'parts'} is damaged: there is no table {name!r}")
+        rows = parts.rows(name)
+        try:
+            found = polars.concat([_placed(rows, place) for place in places], how="diagonal_relaxed")
+            tables[name] = checked(typed(found), name, manifest, folder / "parts")
+        except polars.exceptions.PolarsError as error:
+            raise Damaged(f"{folder / 'parts'} is damaged: {name}: {error}") from None
+    return tables
+
+
+def _places(manifest: Manifest, recorded: Sequence[str]) -> polars.DataFrame:
+    """A row for each point: the key of its runs, its number, what was varied, and how many runs belong to it."""
+    points = manifest.points
+    columns = [
+        polars.Series("key", [run_key(point.fingerprint, manifest.seed, recorded) for point in points]),
+        polars.Series("point", range(len(points)), polars.Int64),
+    ]
+    dtypes, units = _dtypes(manifest), _units(manifest)
+    of_points = [dict(_columns(units, point)) for point in points]
+    columns += [
+        polars.Series(name, [values[name] for values in of_points], dtype, strict=False)
+        for name, dtype in dtypes.items()
+    ]
+    counts = [1 if recorded else point.replications for point in points]
+    return polars.DataFrame([*columns, polars.Series("runs", counts, polars.Int64)])
+
+
+def _placed(rows: polars.DataFrame, places: polars.DataFrame) -> polars.DataFrame:
+    scenario, point, *rest = RUN_COLUMNS
+    varied = places.columns[2:-1]
+    own = [name for name in rows.columns if name not in (*RUN_COLUMNS, "key", *varied)]
+    return (
+        rows.drop("point", *varied, strict=False)
+        .join(places, on="key", how="inner", maintain_order="left")
+        .filter(polars.col("replication") < polars.col("runs"))
+        .sort("point", "replication", maintain_order=True)
+        .select(scenario, point, *varied, *rest, *own)
+    )
+
+
+def short(path: str, paths: list[str]) -> str:
+    """The last word of a path, or all of it where another path ends in the same word."""
+    last = path.rsplit(".", 1)[-1]
+    return last if sum(other.rsplit(".", 1)[-1] == last for other in paths) == 1 else path
+
+
+def value_label(path: str, value: Any, paths: list[str]) -> str:
+    """A value of a varied path in words: names and tables as they are, others with what they are a value of."""
+    if isinstance(value, str) and value.split(" ", 1)[0].isidentifier():
+        return value
+    shown = str(value).lower() if isinstance(value, bool) else value
+    return f"{short(path, paths)}={shown}"
+
+
+def point_label(manifest: Manifest, point: int) -> str:
+    """What tells a point from the others: the values of the paths that have several."""
+    paths = [path for path, values in manifest.vary.items() if len(values) > 1]
+    shown = manifest.points[point].shown
+    return ", ".join(value_label(path, shown[path], paths) for path in paths)
+
+
+def varied_columns(manifest: Manifest) -> list[str]:
+    """Names of the columns that say what was varied."""
+    return list(_dtypes(manifest))
+
+
+def _columns(units: Mapping[str, str | None], point: PointEntry) -> Iterator[tuple[str, Any]]:
+    """What was varied at a point: each path as the scenario writes it, and quantities also as numbers."""
+    for path, unit in units.items():
+        yield path, point.shown[path]
+        if unit:
+            number, _ = quantity(str(point.shown[path])) or (None, unit)
+            yield f"{path}_{unit}", number
+
+
+def _units(manifest: Manifest) -> dict[str, str | None]:
+    """For each varied path the unit that all its values share, if they are quantities."""
+    units = {}
+    for path in manifest.vary:
+        shown = [point.shown[path] for point in manifest.points]
+        found = {(quantity(value) or (None, None))[1] if isinstance(value, str) else None for value in shown}
+        units[path] = found.pop() if len(found) == 1 else None
+    return units
+
+
+def _dtypes(manifest: Manifest) -> dict[str, type[polars.DataType]]:
+    dtypes: dict[str, type[polars.DataType]] = {}
+    for path, unit in _units(manifest).items():
+        kinds = {type(point.shown[path]) for point in manifest.points}
+        if kinds == {bool}:
+            dtypes[path] = polars.Boolean
+        elif kinds == {int}:
+            dtypes[path] = polars.Int64
+        elif kinds <= {int, float}:
+            dtypes[path] = polars.Float64
+        else:
+            dtypes[path] = polars.String
+        if unit:
+            dtypes[f"{path}_{unit}"] = polars.Float64
+    return dtypes

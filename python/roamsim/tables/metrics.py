@@ -1,0 +1,217 @@
+"""What the columns of the result tables mean; the words stand in `metrics.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from roamsim.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars
+
+    from roamsim._roamsim import Scenario
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One column of a result table.
+
+    Attributes:
+        table: the table's name; `run` for the columns that all tables share, `trace` for what `--trace` records.
+        column: the column's name.
+        unit: its unit, empty for numbers of dimension one; `None` for text.
+        meaning: what it counts or measures.
+        formula: how it follows from other columns; empty where it is counted directly.
+        source: where the definition comes from; empty where it is the project's own.
+        better: which of two values is better, `larger` or `smaller`; empty where that cannot be said.
+        share: whether it is a share of a whole, so that differences are percentage points.
+        words: what something with a larger value is called, and with a smaller (`faster`, `slower`).
+        over: of a mean over what arrived, the columns that count what arrived, what was sent, and what was lost or
+            given up; `None` for others.
+    """
+
+    table: str
+    column: str
+    unit: str | None
+    meaning: str
+    formula: str
+    source: str
+    better: str = ""
+    share: bool = False
+    words: tuple[str, str] = ("higher", "lower")
+    over: tuple[str, str, str] | None = None
+
+    @property
+    def name(self) -> str:
+        """`TABLE.COLUMN`, as everywhere on the command line."""
+        return f"{self.table}.{self.column}"
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}{f' [{self.unit}]' if self.unit else ''}", f"  {self.meaning}"]
+        if self.better:
+            lines.append(f"  Better: {self.better}")
+        if self.formula:
+            lines.append(f"  Formula: {self.formula}")
+        if self.over:
+            arrived, sent, _ = self.over
+            lines.append(f"  Over: what arrived, {arrived} of {sent}; the others have no delay that could be counted")
+        if self.source:
+            lines.append(f"  Source: {self.source}")
+        return "\n".join(lines)
+
+
+@lru_cache
+def metrics() -> tuple[Metric, ...]:
+    """Every column of every table, in the tables' order."""
+    tables = _file()
+    return tuple(
+        Metric(
+            table,
+            column,
+            about.get("unit"),
+            about["meaning"],
+            about.get("formula", ""),
+            about.get("source", ""),
+            about.get("better", ""),
+            about.get("share", False),
+            tuple(about.get("words", ("higher", "lower"))),
+            tuple(about["over"]) if "over" in about else None,
+        )
+        for table in tables["tables"]
+        for column, about in tables[table].items()
+    )
+
+
+@lru_cache
+def traces() -> tuple[Metric, ...]:
+    """What `run --trace` records, one entry a kind."""
+    return tuple(
+        Metric("trace", kind, about.get("unit"), about["meaning"], "", about.get("source", ""))
+        for kind, about in _file()["traces"].items()
+    )
+
+
+@lru_cache
+def table_meanings() -> dict[str, str]:
+    """What a row of each table is."""
+    return dict(_file()["tables"])
+
+
+def explain(name: str) -> list[Metric]:
+    """What a name stands for: `TABLE.COLUMN`, a table, a column of any table, a trace or a quantity of one.
+
+    Raises:
+        UsageError: there is none; the nearest names are in the text.
+    """
+    wanted = name.strip()
+    found = [m for m in metrics() if wanted in (m.name, m.table, m.column)]
+    found += [
+        t
+        for t in traces()
+        if wanted in (t.name, t.table, t.column, *_file()["traces"][t.column].get("quantities", ()))
+    ]
+    if not found:
+        table, _, column = wanted.partition(".")
+        found = [m for m in metrics() if m.table == "run" and table in table_meanings() and m.column == column]
+    if not found:
+        raise UsageError(f"there is no metric {name!r}{did_you_mean(wanted, _names())}")
+    return found
+
+
+def numeric(table: str, column: str) -> Metric:
+    """A column that can be averaged or drawn.
+
+    Raises:
+        UsageError: there is no such table or column, or it is text.
+    """
+    found = next((m for m in metrics() if (m.table, m.column) == (table, column)), None)
+    if found is None or table == "run":
+        near = did_you_mean(f"{table}.{column}", [m.name for m in metrics() if m.unit is not None])
+        raise UsageError(f"there is no metric '{table}.{column}'{near}")
+    if found.unit is None:
+        raise UsageError(f"{found.name} is no number")
+    return found
+
+
+@dataclass(frozen=True)
+class Target:
+    """A metric of all rows of a result table, or of one.
+
+    Attributes:
+        table: the result table.
+        row: value of the table's `name` column; `None` for every row.
+        column: a numeric column of it.
+    """
+
+    table: str
+    row: str | None
+    column: str
+
+    @staticmethod
+    def parse(text: str) -> Target:
+        """Reads `TABLE.COLUMN` or `TABLE.NAME.COLUMN`.
+
+        Raises:
+            UsageError: it is neither.
+        """
+        table, _, rest = text.strip().partition(".")
+        row, _, column = rest.rpartition(".")
+        if not (table and column):
+            raise UsageError(
+                "a metric is TABLE.COLUMN or TABLE.NAME.COLUMN, as in flows.goodput_bps or "
+                f"signalling.indications.mean_delay_s; this is {text!r}"
+            )
+        return Target(table, row or None, column)
+
+    @property
+    def name(self) -> str:
+        """As `parse` reads it."""
+        return ".".join(filter(None, (self.table, self.row, self.column)))
+
+    @property
+    def metric(self) -> Metric:
+        """What the column means."""
+        return numeric(self.table, self.column)
+
+    def check(self, scenario: Scenario) -> None:
+        """Refuses a metric or a row that the scenario's results will not have.
+
+        Raises:
+            UsageError: there is no such metric, or no such flow, link or signalling source.
+        """
+        numeric(self.table, self.column)
+        names = scenario.row_names.get(self.table)
+        if self.row is not None and names is not None and self.row not in names:
+            raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+
+    def rows(self, frame: polars.DataFrame) -> polars.DataFrame:
+        """The rows of the table that it is about."""
+        return frame if self.row is None else frame.filter(name=self.row)
+
+
+def did_you_mean(wanted: str, names: list[str]) -> str:
+    """The end of an error: the nearest of the names that there are."""
+    close = difflib.get_close_matches(wanted, names, n=9, cutoff=0.5)
+    # `flows.goodput_bps` beside `goodput_bps` says nothing new.
+    near = [name for name in close if not any(name.endswith(f".{other}") for other in close)][:3]
+    return f"; did you mean {' or '.join(near)}?" if near else "; `roamsim explain` lists all of them"
+
+
+def _names() -> list[str]:
+    return list(
+        dict.fromkeys(name for m in metrics() for name in (m.name, m.column, m.table))
+        | dict.fromkeys(t.column for t in traces())
+    )
+
+
+@lru_cache
+def _file() -> dict[str, Any]:
+    tables: dict[str, Any] = tomllib.loads(
+        resources.files("roamsim.tables").joinpath("metrics.toml").read_text(encoding="utf-8")
+    )
+    return tables

@@ -1,0 +1,1 @@
+"""Access technologies and mobility: what each draws and reports of its own."""

@@ -1,0 +1,1 @@
+"""DECT: its pictures."""
