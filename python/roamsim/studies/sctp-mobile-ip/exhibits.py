@@ -69,12 +69,6 @@ CLAUSES = {
     "3e": ("small_over_sack_with_slow_wire", "SCTP over SACK, slow wire, fast radio, %: to 8"),
     "3c": ("more_sensitive_to_radio", "spread along radio less along wire, points: above 0"),
 }
-CONDITIONS_OF_WALK = {
-    "as chosen": "bandwidths",
-    "errors by air time": "bandwidths-air-time",
-    "ns-2's windows": "bandwidths-windows",
-    "both": "bandwidths-both",
-}
 
 
 def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
@@ -82,7 +76,7 @@ def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
     rows = []
     for clause, (function, wanted) in CLAUSES.items():
         row: dict[str, Any] = {"clause": clause, "measured, and what it should be": wanted}
-        for name, experiment in CONDITIONS_OF_WALK.items():
+        for name, experiment in clauses.CONDITIONS_OF_WALK.items():
             finding = getattr(clauses, function)(data, experiment)
             value = finding.decided_by
             measured = (

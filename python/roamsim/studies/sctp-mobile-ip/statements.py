@@ -1,12 +1,14 @@
 """Measurements of the published statements, one function a clause; the rule of each stands in statements.toml.
 
-Clauses 2 and 3 are about all 30 pairs of bandwidths. They can be measured in another experiment than the one that
-decides, with a condition changed: exhibits.py makes a table of that.
+Clauses 2 and 3 are about all 30 pairs of bandwidths. They are measured with conditions of the walk changed, too: a
+verdict that is another one there rests on the conditions as chosen, and exhibits.py makes a table of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, wraps
 from statistics import fmean
 
 from roamsim import statistics
@@ -23,6 +25,30 @@ SLOW, FAST, UP_TO_384 = (150, 200), (1000, 2000), (150, 200, 384)
 
 Cell = tuple[float, int]
 """Bandwidths of wire and radio in kb/s."""
+
+#: The experiments with all pairs of bandwidths; the first one decides.
+CONDITIONS_OF_WALK = {
+    "as chosen": "bandwidths",
+    "errors by air time": "bandwidths-air-time",
+    "ns-2's windows": "bandwidths-windows",
+    "both": "bandwidths-both",
+}
+
+
+def by_condition(measure: Callable[[Data, str], Finding]) -> Callable[..., Finding]:
+    """A clause as chosen, naming the conditions with which its verdict is another one; or with the one asked for."""
+
+    @wraps(measure)
+    def measured(data: Data, experiment: str = "") -> Finding:
+        if experiment:
+            return measure(data, experiment)
+        chosen, *others = (measure(data, of) for of in CONDITIONS_OF_WALK.values())
+        names = list(CONDITIONS_OF_WALK)[1:]
+        moved = [f"{name}: {f.verdict}" for name, f in zip(names, others, strict=True) if f.verdict != chosen.verdict]
+        rests = (f"windows and radio errors as chosen ({'; '.join(moved)})",) if moved else ()
+        return replace(chosen, rests_on=(*chosen.rests_on, *rests))
+
+    return measured
 
 
 # 1. Recovery
@@ -53,6 +79,7 @@ def others_do_not_wait(data: Data) -> Finding:
 # 2. Orders and gains
 
 
+@cache
 def _received(data: Data, experiment: str, protocol: str) -> dict[Cell, dict[int, float]]:
     """Bytes received, by bandwidths and replication."""
     found: dict[Cell, dict[int, float]] = {}
@@ -62,6 +89,7 @@ def _received(data: Data, experiment: str, protocol: str) -> dict[Cell, dict[int
     return found
 
 
+@cache
 def _gains(data: Data, experiment: str, behind: str, ahead: str) -> dict[int, dict[Cell, float]]:
     """For each replication, the gain at each pair of bandwidths in percent."""
     first, second = (_received(data, experiment, protocol) for protocol in (behind, ahead))
@@ -110,17 +138,20 @@ def _nearly_everywhere(data: Data, experiment: str, behind: str, ahead: str, exc
     return Finding("agrees" if len(less) <= exceptions else "not decidable", words, values)
 
 
-def sctp_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def sctp_over_sack(data: Data, experiment: str) -> Finding:
     """2a."""
     return _nearly_everywhere(data, experiment, SACK, SCTP, 3)
 
 
-def sack_over_reno(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def sack_over_reno(data: Data, experiment: str) -> Finding:
     """2b."""
     return _nearly_everywhere(data, experiment, RENO, SACK, 1)
 
 
-def largest_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def largest_where_slow(data: Data, experiment: str) -> Finding:
     """2c."""
     slow, fast = _average(None, SLOW), _average(None, FAST)
     gains = _gains(data, experiment, RENO, SCTP)
@@ -129,27 +160,32 @@ def largest_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
     )
 
 
-def large_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def large_where_slow(data: Data, experiment: str) -> Finding:
     """2d."""
     return beside_mean(_of(_gains(data, experiment, RENO, SCTP), _average(None, SLOW)), RENO, SCTP, None, SLOW)
 
 
-def small_over_reno(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def small_over_reno(data: Data, experiment: str) -> Finding:
     """2e."""
     return within(_of(_gains(data, experiment, RENO, SCTP), _average(None, FAST)), 3, 22, "gain over Reno (%)")
 
 
-def small_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def small_over_sack(data: Data, experiment: str) -> Finding:
     """2f."""
     return within(_of(_gains(data, experiment, SACK, SCTP), _average(None, FAST)), -2, 8, "gain over SACK (%)")
 
 
-def large_over_sack_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def large_over_sack_where_slow(data: Data, experiment: str) -> Finding:
     """2g."""
     return beside_mean(_of(_gains(data, experiment, SACK, SCTP), _average(None, SLOW)), SACK, SCTP, None, SLOW)
 
 
-def sack_gains_more_where_slow(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def sack_gains_more_where_slow(data: Data, experiment: str) -> Finding:
     """2h."""
     slow, fast = _average(None, SLOW), _average(None, FAST)
     gains = _gains(data, experiment, RENO, SACK)
@@ -164,19 +200,22 @@ def sack_gains_more_where_slow(data: Data, experiment: str = "bandwidths") -> Fi
 # 3. Where the bottleneck is
 
 
-def considerable_with_fast_wire(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def considerable_with_fast_wire(data: Data, experiment: str) -> Finding:
     """3a."""
     gain = _of(_gains(data, experiment, RENO, SCTP), _average([1500.0], UP_TO_384))
     return beside_mean(gain, RENO, SCTP, [1500.0], UP_TO_384)
 
 
-def considerable_over_sack(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def considerable_over_sack(data: Data, experiment: str) -> Finding:
     """3d."""
     gain = _of(_gains(data, experiment, SACK, SCTP), _average([1500.0], UP_TO_384))
     return beside_mean(gain, SACK, SCTP, [1500.0], UP_TO_384)
 
 
-def small_over_sack_with_slow_wire(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def small_over_sack_with_slow_wire(data: Data, experiment: str) -> Finding:
     """3e."""
     return within(
         _of(_gains(data, experiment, SACK, SCTP), _average([28.8, 54.0, 200.0], FAST)),
@@ -186,7 +225,8 @@ def small_over_sack_with_slow_wire(data: Data, experiment: str = "bandwidths") -
     )
 
 
-def small_with_slow_wire(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def small_with_slow_wire(data: Data, experiment: str) -> Finding:
     """3b."""
     return within(
         _of(_gains(data, experiment, RENO, SCTP), _average([28.8, 54.0, 200.0], FAST)),
@@ -203,7 +243,8 @@ def _spread(gains: Mapping[Cell, float], index: int) -> float:
     return max(means) - min(means)
 
 
-def more_sensitive_to_radio(data: Data, experiment: str = "bandwidths") -> Finding:
+@by_condition
+def more_sensitive_to_radio(data: Data, experiment: str) -> Finding:
     """3c."""
     gains = _gains(data, experiment, RENO, SCTP)
     radio, wire = _of(gains, lambda g: _spread(g, 1)), _of(gains, lambda g: _spread(g, 0))
