@@ -146,14 +146,14 @@ def _earlier(folder: Path, study: Study) -> StudyManifest | None:
 
 
 #: What the manifest adds up over the calls that made runs.
-RUNS, WALL_S, COMPUTING_S = "runs made", "seconds that they took", "seconds of computing"
+RUNS, WALL_S, PROCESSOR_S = "runs made", "seconds that they took", "seconds of processor time"
 
 
 def _time(
     before: StudyManifest | None, level: Level, seed: int, effort: Effort, wall_s: float
 ) -> dict[str, str | int | float]:
     """How long the runs of this level and seed took, with those of earlier calls."""
-    made = {RUNS: effort.made, WALL_S: round(wall_s, 1) if effort.made else 0, COMPUTING_S: effort.computing_s}
+    made = {RUNS: effort.made, WALL_S: round(wall_s, 1) if effort.made else 0, PROCESSOR_S: effort.processor_s}
     if before and (before.level, before.seed, before.build) == (level, seed, build()):
         earlier = {name: before.made_with.get(name, 0) for name in made}
         made = {name: value + (0 if isinstance(past := earlier[name], str) else past) for name, value in made.items()}

@@ -71,12 +71,12 @@ Kept = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Effort:
-    """What it took: runs that were there before, runs made now, their events and seconds of computing."""
+    """What it took: runs that were there before, runs made now, their events and seconds of processor time."""
 
     kept: int
     made: int
     events: int
-    computing_s: float
+    processor_s: float
 
 
 def distinct(planned: Iterable[Planned]) -> dict[Kept, dict[tuple[str, int], Planned]]:
@@ -104,7 +104,7 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
     total = sum(map(len, wanted.values()))
     kept = total - sum(map(len, missing.values()))
     progress.plan(total, kept)
-    events, computing_s = 0, 0.0
+    events, processor_s = 0, 0.0
     for (trace, tables), members in missing.items():
         order = [(one, replication) for (_, replication), one in members.items()]
         if not order:
@@ -122,7 +122,7 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
                     where = f"experiment {one.experiment.id} at {labels}, replication {replication}, seed {seed}"
                     raise RunFailed(f"{where}: {result}") from result
                 events += result.events
-                computing_s += result.wall_s
+                processor_s += result.cpu_s
                 waiting.append((one.key, replication, {table: one.rows_of(result.tables, table) for table in tables}))
                 progress.done(1)
                 if time.monotonic() - written > WRITE_EVERY_S:
@@ -134,4 +134,4 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
             batch.cancel()
             runs.add(waiting)
     runs.put_together()
-    return Effort(kept, sum(map(len, missing.values())), events, computing_s)
+    return Effort(kept, sum(map(len, missing.values())), events, processor_s)
