@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import polars
@@ -57,11 +58,32 @@ class Data:
     def rows_of(self, experiment: str, table: str, **where: Selection) -> list[dict[str, Any]]:
         """The same of another table that the experiment keeps."""
         chosen = {name: set(_many(wanted)) for name, wanted in where.items()}
-        return [
-            row
-            for row in self._rows.get((experiment, table), [])
-            if all(row.get(name) in wanted for name, wanted in chosen.items())
+        # Of many thousand rows those of one label are few: the least of such lists is looked through.
+        index = self._by_label(experiment, table)
+        lists = [
+            index[name].get(next(iter(wanted)), [])
+            for name, wanted in chosen.items()
+            if name in index
+            if len(wanted) == 1
         ]
+        rows = min(lists, key=len) if lists else self._rows.get((experiment, table), [])
+        return [row for row in rows if all(row.get(name) in wanted for name, wanted in chosen.items())]
+
+    @cached_property
+    def _indices(self) -> dict[tuple[str, str], dict[str, dict[Label, list[dict[str, Any]]]]]:
+        return {}
+
+    def _by_label(self, experiment: str, table: str) -> dict[str, dict[Label, list[dict[str, Any]]]]:
+        """The rows of a table by each dimension's labels, in their order."""
+        if (experiment, table) not in self._indices:
+            index: dict[str, dict[Label, list[dict[str, Any]]]] = {
+                name: {} for name in self._labels.get(experiment, {})
+            }
+            for row in self._rows.get((experiment, table), []):
+                for name, rows in index.items():
+                    rows.setdefault(row[name], []).append(row)
+            self._indices[experiment, table] = index
+        return self._indices[experiment, table]
 
     def digest(self, experiment: str) -> str:
         """The SHA-256 of an experiment's rows, of all tables that it keeps: the same when they are, to the bit."""
