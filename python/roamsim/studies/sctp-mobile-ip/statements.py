@@ -250,8 +250,8 @@ def more_sensitive_to_radio(data: Data, experiment: str) -> Finding:
     radio, wire = _of(gains, lambda g: _spread(g, 1)), _of(gains, lambda g: _spread(g, 0))
     finding = positive(
         _of(gains, lambda g: _spread(g, 1) - _spread(g, 0)),
-        f"spread of the gain over Reno: {with_interval(radio)} points along the radio bandwidth, "
-        f"{with_interval(wire)} along the wire's; difference (points)",
+        "spread of the gain over Reno along the radio bandwidth less that along the wire's (points)",
     )
     values = (value_of("spread along the radio bandwidth", radio), value_of("spread along the wire's", wire))
-    return Finding(finding.verdict, finding.measured, (*values, *finding.values), finding.decided_by)
+    both = f"{with_interval(radio)} points along the radio bandwidth, {with_interval(wire)} along the wire's"
+    return replace(finding, measured=f"{finding.measured}; {both}", values=(*values, *finding.values))

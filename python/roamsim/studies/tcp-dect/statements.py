@@ -120,7 +120,8 @@ def _over_before(data: Data, from_s: float, until_s: float) -> tuple[Estimate, s
 def burst_raises(data: Data) -> Finding:
     """6a."""
     ratio, text = _over_before(data, *BURST_S)
-    return within(ratio, 1, math.inf, f"mean delay in the burst over that before it ({text})")
+    finding = within(ratio, 1, math.inf, "mean delay in the burst over that before it")
+    return replace(finding, measured=f"{finding.measured} ({text})")
 
 
 def burst_without_timeout(data: Data) -> Finding:
@@ -138,4 +139,5 @@ def burst_without_timeout(data: Data) -> Finding:
 def burst_recovers(data: Data) -> Finding:
     """6c."""
     ratio, text = _over_before(data, BURST_S[1] + 10, BURST_S[1] + 30)
-    return within(ratio, 0.9, 1.1, f"mean delay 10 to 30 s after the burst over that before it ({text})")
+    finding = within(ratio, 0.9, 1.1, "mean delay 10 to 30 s after the burst over that before it")
+    return replace(finding, measured=f"{finding.measured} ({text})")
