@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from roamsim import study
+from roamsim.api import report
 from roamsim.errors import CheckFailed, UsageError
-from roamsim.reports.results import report
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.figures import chart
 from roamsim.study.sequences import picture

@@ -19,14 +19,11 @@ from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from roamsim import study
-    from roamsim.api import check, compare, run, schema, sweep
-    from roamsim.estimates.comparisons import Comparison
+    from roamsim.api import Comparison, SweepResult, check, compare, open_results, query, schema, sweep
     from roamsim.pictures import timesequence
     from roamsim.running.memory import limit_memory
-    from roamsim.running.sweeps import SweepResult
+    from roamsim.running.run import run
     from roamsim.scenarios.reading import load
-    from roamsim.storing.queries import query
-    from roamsim.storing.store import open_results
     from roamsim.tables.metrics import explain
     from roamsim.tables.result import Result
 
@@ -60,17 +57,17 @@ __all__ = [
 _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
-    "Comparison": "roamsim.estimates.comparisons",
+    "Comparison": "roamsim.api",
     "limit_memory": "roamsim.running.memory",
-    "run": "roamsim.api",
+    "run": "roamsim.running.run",
     "schema": "roamsim.api",
     "sweep": "roamsim.api",
     "explain": "roamsim.tables.metrics",
-    "query": "roamsim.storing.queries",
+    "query": "roamsim.api",
     "Result": "roamsim.tables.result",
     "load": "roamsim.scenarios.reading",
-    "open_results": "roamsim.storing.store",
-    "SweepResult": "roamsim.running.sweeps",
+    "open_results": "roamsim.api",
+    "SweepResult": "roamsim.api",
 }
 
 

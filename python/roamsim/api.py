@@ -1,160 +1,163 @@
-"""`run`, `sweep`, `compare`, `check` and `schema`: what the command line does, as functions."""
+"""What the package offers as functions: what the command line does, and what is asked of folders of results.
+
+A folder is that of a run or a sweep, or that of a study; `query` and `report` take each.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario
-from roamsim.errors import UsageError
-from roamsim.estimates.comparisons import Comparison
-from roamsim.estimates.comparisons import compare as run_compare
-from roamsim.files import write_aside
-from roamsim.running.sweeps import MAX_REPLICATIONS, Precision, Progress, SweepResult, check_number, check_seed
+from roamsim._roamsim import Scenario
+from roamsim.estimates import comparisons
+from roamsim.estimates.comparisons import compared_runs
+from roamsim.running.run import traces
+from roamsim.running.sweeps import MAX_REPLICATIONS, Precision, Progress
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
-from roamsim.tables.result import Result, concatenate, frames
+from roamsim.storing import store
+from roamsim.storing.manifests import study_manifest
+
+if TYPE_CHECKING:
+    import polars
 
 
-def run(
-    scenario: ScenarioLike,
-    *,
-    seed: int = 1,
-    replications: int = 1,
-    set: Mapping[str, Any] | None = None,
-    trace: str | Sequence[str] = (),
-    pcap: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """Runs a scenario.
+class Results(store.Results):
+    """Tables of a folder, with what was varied as columns after `point`, and what can be made of them.
+
+    Attributes:
+        path: the folder.
+        manifest: how the results came about.
+        made: of a sweep, the runs that this call made; the others were there already.
+    """
+
+    @classmethod
+    def of(cls, stored: store.Results) -> Results:
+        """The same results."""
+        return cls(stored.path, stored.manifest, stored.tables, stored.made)
+
+    def query(self, question: str) -> polars.DataFrame:
+        """Answers a question in SQL over the tables of the folder, for instance `select * from flows`.
+
+        Raises:
+            UsageError: it is not valid SQL, or the folder was there only during the sweep.
+        """
+        return query(self.path, question)
+
+    def plot(
+        self,
+        what: str,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        flow: str | None = None,
+        start_s: float | None = None,
+        end_s: float | None = None,
+    ) -> Path:
+        """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
+
+        Args:
+            what: what is drawn.
+            out: the file; `WHAT.svg` in the folder unless given.
+            flow: of a trace, the only flow that is drawn.
+            start_s: of a trace, where the time axis begins.
+            end_s: of a trace, where it ends.
+
+        Raises:
+            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
+        """
+        from roamsim.pictures.timeseries import Part
+        from roamsim.reports.plot import plot
+
+        return plot(self.path, what, out, Part(flow, start_s, end_s))
+
+    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
+
+        Raises:
+            UsageError: the folder was there only during the sweep, or the file's folder does not exist.
+        """
+        return report(self.path, out)
+
+
+#: What `sweep` returns.
+SweepResult = Results
+
+
+class Comparison(comparisons.Comparison):
+    """What `compare` returns; of its `results` more can be asked, drawn and reported."""
+
+    results: Results
+
+
+def open_results(path: str | os.PathLike[str]) -> Results:
+    """Reads a folder that `roamsim run --parquet`, `roamsim sweep` or `roamsim.sweep` wrote.
+
+    An unfinished sweep gives the rows that are there.
+
+    Raises:
+        UsageError: there is no such folder, or it holds no results.
+        Damaged: it is not as Roamsim left it; the text says which file.
+    """
+    return Results.of(store.open_results(path))
+
+
+def query(
+    folder: str | os.PathLike[str], question: str, *, study: str | os.PathLike[str] | None = None
+) -> polars.DataFrame:
+    """Answers a question in SQL (DuckDB's) over the tables of a folder; paths as columns need double quotes.
+
+        >>> query("results", 'select "link.path.loss.probability" as p, avg(goodput_bps) from flows group by p')
+
+    Of a study, the tables hold its finished runs, with `experiment` and the dimensions as columns. The question reads
+    these tables and nothing else: no file, no network.
 
     Args:
-        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
-        seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
-        replications: independent repetitions.
-        set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`,
-            `dlc_queue` (table `samples`), `occupancy` (table `dect_occupancy`), `segments`, `messages`, `packets`,
-            `transactions` (a table of the same name each).
-        pcap: where to write a pcapng capture; for one replication.
-        jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
-            depend on it.
-        progress: hears how many replications are done.
-
-    Returns:
-        The tables, one polars frame each; rows are in the order of replications.
+        folder: of a run, a sweep or a study.
+        question: in SQL.
+        study: the folder of the study's definition, where it is no study of the package.
 
     Raises:
-        ScenarioError: the scenario is not valid.
-        RunFailed: a run broke a rule of the simulator, such as the conservation of packets.
-        UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
+        UsageError: there are no results, the text is no question, or it is not valid SQL; the text is DuckDB's.
     """
-    return run_loaded(
-        load(scenario, set=set),
-        seed=seed,
-        replications=replications,
-        trace=trace,
-        pcap=pcap,
-        jobs=jobs,
-        progress=progress,
-    )
+    from roamsim.storing.queries import answer
+
+    held = study_manifest(folder)
+    if held is None:
+        return answer(store.open_results(folder).tables, question)
+    from roamsim.study.tables import tables
+
+    return answer(tables(held, folder, study), question, recorded=False)
 
 
-def run_loaded(
-    scenario: Scenario,
+def report(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     *,
-    seed: int,
-    replications: int,
-    trace: str | Iterable[str] = (),
-    pcap: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """`run` for a scenario that was loaded before."""
-    check_number("replications", replications, 1)
-    check_number("jobs", jobs or 1, 1)
-    check_seed(seed)
-    kinds = traces(trace)
-    if pcap is not None and replications > 1:
-        raise UsageError("a capture shows one run; ask for one replication")
-    if pcap is not None and not Path(pcap).absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(pcap)!r} does not exist")
-    if pcap is not None and Path(pcap).is_dir():
-        raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
+    study: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Writes the report of a folder of results; of a study's folder, the study's own.
 
-    runs: dict[int, _roamsim.Result] = {}
-    heard = progress.under_way if progress else None
-    if progress:
-        progress.plan(replications, 0)
-    if pcap is not None:
-        runs[0] = _captured(scenario, seed, kinds, Path(pcap), heard)
-    else:
-        tasks = [(scenario, seed, replication) for replication in range(replications)]
-        batch = _roamsim.Batch(tasks, jobs=jobs or os.cpu_count() or 1, trace=kinds, heard=heard)
-        try:
-            for replication, result in batch:
-                if isinstance(result, Exception):
-                    raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
-                runs[replication] = result
-                if progress:
-                    progress.done(1)
-        finally:
-            batch.cancel()
-    ordered = sorted(runs.items())
-    tables = concatenate(
-        frames(result, scenario=scenario.name, replication=replication, seed=seed) for replication, result in ordered
-    )
-    return Result(
-        tables,
-        scenario=scenario.name,
-        seed=seed,
-        replications=replications,
-        events=sum(result.events for _, result in ordered),
-        wall_s=sum(result.wall_s for _, result in ordered),
-    )
-
-
-def _captured(
-    scenario: Scenario, seed: int, kinds: list[str], pcap: Path, heard: Callable[[float], None] | None
-) -> _roamsim.Result:
-    """A run with its capture, which takes its place when the run is over: until then, what was there stays."""
-    made: list[_roamsim.Result] = []
-
-    def capture(aside: Path) -> None:
-        made.append(_roamsim.run(scenario, seed=seed, trace=kinds, pcap=os.fspath(aside), heard=heard))
-
-    try:
-        write_aside(pcap, capture, follow=True)
-    except OSError as error:
-        raise OSError(
-            error.errno, f"the capture cannot be written: {error.strerror or error}", os.fspath(pcap)
-        ) from None
-    return made[0]
-
-
-def traces(asked: str | Iterable[str]) -> list[str]:
-    """Kinds of traces, each once; one text may name several, separated by commas.
+    Args:
+        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
+        out: the HTML file; `FOLDER/report.html` unless given.
+        study: the folder of the study's definition, where it is no study of the package.
 
     Raises:
-        UsageError: there is no such trace.
+        UsageError: there are no results.
     """
-    texts = [asked] if isinstance(asked, str) else list(asked)
-    if not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
-    kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
-    known = _roamsim.trace_kinds()
-    if texts and not kinds:
-        raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
-    for kind in kinds:
-        if kind not in known:
-            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
-    return kinds
+    held = study_manifest(folder)
+    if held is None:
+        from roamsim.reports import results
+
+        return results.report(folder, out)
+    from roamsim.study import publish_again
+
+    return publish_again(held, folder, out, study)
 
 
 def sweep(
@@ -170,7 +173,7 @@ def sweep(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> SweepResult:
+) -> Results:
     """Runs a scenario at every combination of varied values.
 
     Args:
@@ -198,7 +201,7 @@ def sweep(
         UsageError: a malformed range, an unknown metric, or a folder that holds something else.
     """
     with in_words_of_python():
-        return run_sweep(
+        swept = run_sweep(
             scenario,
             variations(vary),
             settings=overrides(set),
@@ -211,6 +214,7 @@ def sweep(
             traces=traces(trace),
             progress=progress,
         )
+    return Results.of(swept)
 
 
 def compare(
@@ -258,7 +262,7 @@ def compare(
         UsageError: fewer than two values or replications, an unknown metric or baseline, or what `sweep` refuses.
     """
     with in_words_of_python():
-        return run_compare(
+        results, question = compared_runs(
             scenario,
             variations(vary),
             settings=overrides(set),
@@ -273,6 +277,7 @@ def compare(
             out=out,
             progress=progress,
         )
+    return Comparison(Results.of(results), question)
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:

@@ -122,8 +122,8 @@ def run(
     trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
-    from roamsim.api import run_loaded, traces
     from roamsim.cli.summary import progress, summary
+    from roamsim.running.run import run_loaded, traces
     from roamsim.scenarios.reading import parse_source, source
     from roamsim.storing import outputs
 
@@ -191,8 +191,8 @@ def sweep(
     seed: Seed = 1,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
-    from roamsim.api import traces
     from roamsim.cli.summary import progress
+    from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
     from roamsim.scenarios.vary import parse_variation
@@ -280,9 +280,9 @@ def compare(
     seed: Seed = 1,
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
-    from roamsim.api import traces
     from roamsim.cli.summary import comparison_summary, progress
-    from roamsim.estimates.comparisons import compare as run_compare
+    from roamsim.estimates.comparisons import Comparison, compared_runs
+    from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS
     from roamsim.scenarios.vary import parse_variation
     from roamsim.storing.outputs import csv_text
@@ -295,7 +295,7 @@ def compare(
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
     with progress("compare") as heard:
-        compared = run_compare(
+        runs = compared_runs(
             file,
             [parse_variation(text) for text in vary],
             settings=_overrides(settings),
@@ -312,6 +312,7 @@ def compare(
             progress=heard,
             color=_color(),
         )
+    compared = Comparison(*runs)
     if json:
         put_out(f"{compared.to_json()}\n")
     elif csv:
@@ -416,9 +417,9 @@ def query(
     study: OwnStudy = None,
 ) -> None:
     """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
+    from roamsim.api import query as ask
     from roamsim.cli.summary import print_frame
     from roamsim.storing.outputs import csv_text
-    from roamsim.storing.queries import query as ask
     from roamsim.tables.result import rows_json
 
     if json and csv:
@@ -461,8 +462,8 @@ def plot(
     end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
 ) -> None:
     """Draw a figure for paper."""
-    from roamsim.pictures.plot import plot as draw
     from roamsim.pictures.timeseries import Part
+    from roamsim.reports.plot import plot as draw
 
     typer.echo(draw(folder, what, out, Part(flow, _seconds("--from", start), _seconds("--to", end))))
 
@@ -476,7 +477,7 @@ def report(
     study: OwnStudy = None,
 ) -> None:
     """Write a report that works offline: one HTML file with figures, tables and parameters."""
-    from roamsim.reports.results import report as write
+    from roamsim.api import report as write
 
     typer.echo(write(folder, out, study=study))
 

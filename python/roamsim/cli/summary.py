@@ -19,13 +19,13 @@ from rich.text import Text
 from roamsim import statistics
 from roamsim._roamsim import Scenario
 from roamsim.estimates.comparisons import Comparison
-from roamsim.pages.page import exact_value, shown_value
 from roamsim.running.sweeps import Progress
 from roamsim.statistics import Estimate
 from roamsim.storing.store import short
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Metric, metrics
 from roamsim.tables.result import Result
+from roamsim.tables.values import exact_value, shown_value
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."

@@ -250,7 +250,7 @@ class PairedPrecision:
         return difference.equal or (told.half_width <= self.half_width and not difference.constant)
 
 
-def compare(
+def compared_runs(
     scenario: ScenarioLike,
     variations: list[Variation],
     *,
@@ -267,8 +267,8 @@ def compare(
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
-) -> Comparison:
-    """Compares the values of the first variation; `roamsim.compare` says what the arguments mean."""
+) -> tuple[Results, Question]:
+    """The runs that compare the values of the first variation; `roamsim.compare` says what the arguments mean."""
     if not variations:
         raise UsageError("there is nothing to compare; vary a path over two values or more")
     first = variations[0]
@@ -305,7 +305,7 @@ def compare(
         progress=progress,
         color=color,
     )
-    return Comparison(results, question)
+    return results, question
 
 
 def comparison(results: Results) -> Comparison | None:

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
+from roamsim._roamsim import version
 from roamsim.files import write_whole
+from roamsim.tables.values import exact_value, shown_value
 
 if TYPE_CHECKING:
     import altair
@@ -170,8 +172,6 @@ class Report:
 
     def html(self) -> str:
         """The whole page."""
-        from roamsim import __version__
-
         return (
             _environment()
             .get_template("report.html")
@@ -182,7 +182,7 @@ class Report:
                 contents=Markup(_part("contents", self._contents)),
                 body=Markup("\n".join(self._body)),
                 hint=Markup(_ZOOM_HINT if self._charts else ""),
-                version=__version__,
+                version=version(),
                 runtime=Markup(_runtime() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
             )
@@ -248,34 +248,6 @@ def responsive(spec: dict[str, Any]) -> dict[str, Any]:
             select["zoom"] = "wheel![event.ctrlKey || event.metaKey]"
             param["select"] = select
     return spec
-
-
-def shown_value(value: Any) -> str:
-    """A value as a reader wants it: five significant digits, a dash where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 100_000 else str(value)
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 1e15:
-            return shown_value(int(value))
-        return f"{value:.5g}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {shown_value(v)}" for key, v in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(shown_value(v) for v in value)
-    return str(value)
-
-
-def exact_value(value: Any) -> str:
-    """A value as it is, numbers with all their digits; a dash where there is none."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else repr(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(exact_value(v) for v in value)
-    return "–" if value is None else str(value)
 
 
 def _interval(value: Any) -> str:

@@ -18,11 +18,10 @@ from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import Comparison, comparison
 from roamsim.estimates.curves import Curves, curves, titled
-from roamsim.files import write_whole
 from roamsim.pages.page import Report
-from roamsim.pictures.plot import save, write_figure
+from roamsim.pictures.paper import write_figure
 from roamsim.pictures.timeseries import NOTES, POINTS, QUANTITIES, segments, time_series
-from roamsim.storing.manifests import StudyManifest, study_manifest
+from roamsim.reports.plot import save
 from roamsim.storing.store import Results, open_results
 from roamsim.tables import caveats, metrics
 from roamsim.tables.metrics import Target
@@ -75,25 +74,16 @@ _POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
 SAMPLES = 3000
 
 
-def report(
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None = None,
-    *,
-    study: str | os.PathLike[str] | None = None,
-) -> Path:
-    """Writes the report of a folder of results; of a study's folder, the study's own.
+def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+    """Writes the report of a folder of results.
 
     Args:
-        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim study run` wrote.
+        folder: what `roamsim run --parquet` or `roamsim sweep` wrote.
         out: the HTML file; `FOLDER/report.html` unless given.
-        study: the folder of the study's definition, where it is no study of the package.
 
     Raises:
         UsageError: there are no results.
     """
-    held = study_manifest(folder)
-    if held:
-        return _study_report(held, folder, out, study)
     results = open_results(folder)
     target = Path(out) if out is not None else Path(folder) / "report.html"
     if not target.absolute().parent.is_dir():
@@ -172,21 +162,6 @@ def _comparison(results: Results) -> Comparison | None:
         return comparison(results)
     except UsageError:
         return None
-
-
-def _study_report(
-    held: StudyManifest,
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None,
-    own: str | os.PathLike[str] | None,
-) -> Path:
-    """Writes a study's report again from its finished runs; those that are missing are run first."""
-    from roamsim import study
-    from roamsim.study.definition import of_folder
-
-    definition = of_folder(held, folder, own).folder
-    outcome = study.run(definition, level="quick" if held.level == "quick" else "full", seed=held.seed, out=folder)
-    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes(), follow=True)
 
 
 def _metric(page: Report, results: Results, table: str, column: str) -> None:

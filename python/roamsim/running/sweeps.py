@@ -48,8 +48,6 @@ FIRST_BATCH, MAX_REPLICATIONS = 5, 100
 #: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
 MOST = 1_000_000
 
-SweepResult = Results
-
 
 class Progress(Protocol):
     """Hears how a sweep gets on."""
@@ -165,7 +163,7 @@ def sweep(
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
-) -> SweepResult:
+) -> Results:
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
         raise UsageError("give a number of replications or a precision, not both (the most is max_replications)")

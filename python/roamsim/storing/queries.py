@@ -1,8 +1,7 @@
-"""Questions in SQL over a folder of results."""
+"""Questions in SQL over the tables of results."""
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.storing.manifests import study_manifest
-from roamsim.storing.store import no_table, open_results, write_tables
+from roamsim.storing.store import no_table, write_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,27 +30,19 @@ _NO_TABLE = re.compile(r"Table with name (.+) does not exist!")
 _ANSWER = "roamsim.answer"
 
 
-def query(
-    folder: str | os.PathLike[str], question: str, *, study: str | os.PathLike[str] | None = None
-) -> polars.DataFrame:
-    """Answers a question in SQL (DuckDB's) over the tables of a folder; paths as columns need double quotes.
-
-        >>> query("results", 'select "link.path.loss.probability" as p, avg(goodput_bps) from flows group by p')
-
-    Of a study, the tables hold its finished runs, with `experiment` and the dimensions as columns. The question reads
-    these tables and nothing else: no file, no network.
+def answer(tables: Mapping[str, polars.DataFrame], question: str, *, recorded: bool = True) -> polars.DataFrame:
+    """Answers a question in SQL (DuckDB's) over tables, which it reads, and nothing else: no file, no network.
 
     Args:
-        folder: of a run, a sweep or a study.
+        tables: by their names in the question.
         question: in SQL.
-        study: the folder of the study's definition, where it is no study of the package.
+        recorded: whether the user says what is recorded, as for runs and sweeps.
 
     Raises:
-        UsageError: there are no results, the text is no question, or it is not valid SQL; the text is DuckDB's.
+        UsageError: the text is no question, or it is not valid SQL; the text is DuckDB's.
     """
     import duckdb
 
-    tables = _tables(folder, study)
     # DuckDB reads the rows from files: it would need pyarrow to read them from memory, and those of a folder may be
     # older than its parts.
     with tempfile.TemporaryDirectory(prefix="roamsim-") as aside, duckdb.connect() as connection:
@@ -76,11 +66,11 @@ def query(
                 raise UsageError(f"these are {len(statements)} questions; ask one at a time")
             if statements[0].type.name not in READING:
                 raise UsageError("a question can only read: begin with select, with, from, describe or summarize")
-            answer = Path(aside) / ".answer.parquet"
-            return _interruptible(connection, lambda: _frame(connection, question, answer))
+            answered = Path(aside) / ".answer.parquet"
+            return _interruptible(connection, lambda: _frame(connection, question, answered))
         except duckdb.Error as error:
             if unknown := _NO_TABLE.search(str(error)):
-                raise no_table(unknown[1], tables, recorded=not study_manifest(folder)) from None
+                raise no_table(unknown[1], tables, recorded=recorded) from None
             raise UsageError(f"the question cannot be answered: {error}") from None
 
 
@@ -99,15 +89,6 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], pol
                 connection.interrupt()
                 wait([answer], timeout=0.05)
             raise
-
-
-def _tables(folder: str | os.PathLike[str], study: str | os.PathLike[str] | None) -> Mapping[str, polars.DataFrame]:
-    held = study_manifest(folder)
-    if held:
-        from roamsim.study.tables import tables
-
-        return tables(held, folder, study)
-    return open_results(folder).tables
 
 
 def _frame(connection: duckdb.DuckDBPyConnection, question: str, aside: Path) -> polars.DataFrame:

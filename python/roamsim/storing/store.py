@@ -78,52 +78,6 @@ class Results(Tables):
         """Paths that were varied, in their order."""
         return list(self.manifest.vary)
 
-    def query(self, question: str) -> polars.DataFrame:
-        """Answers a question in SQL over the tables of the folder, for instance `select * from flows`.
-
-        Raises:
-            UsageError: it is not valid SQL, or the folder was there only during the sweep.
-        """
-        from roamsim.storing.queries import query
-
-        return query(self.path, question)
-
-    def plot(
-        self,
-        what: str,
-        out: str | os.PathLike[str] | None = None,
-        *,
-        flow: str | None = None,
-        start_s: float | None = None,
-        end_s: float | None = None,
-    ) -> Path:
-        """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
-
-        Args:
-            what: what is drawn.
-            out: the file; `WHAT.svg` in the folder unless given.
-            flow: of a trace, the only flow that is drawn.
-            start_s: of a trace, where the time axis begins.
-            end_s: of a trace, where it ends.
-
-        Raises:
-            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
-        """
-        from roamsim.pictures.plot import plot
-        from roamsim.pictures.timeseries import Part
-
-        return plot(self.path, what, out, Part(flow, start_s, end_s))
-
-    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
-        """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
-
-        Raises:
-            UsageError: the folder was there only during the sweep, or the file's folder does not exist.
-        """
-        from roamsim.reports.results import report
-
-        return report(self.path, out)
-
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""
         point, *own = super().keys_of(table)

@@ -19,6 +19,7 @@ from typing import Any
 
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
+from roamsim.files import write_whole
 from roamsim.running.sweeps import Progress, check_number, check_seed
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts
@@ -26,7 +27,7 @@ from roamsim.storing.store import refuse_other_files, writing
 from roamsim.study.answer import answer
 from roamsim.study.checks import Check
 from roamsim.study.data import Data
-from roamsim.study.definition import BUNDLED, LEVELS, Level, Study, available, load
+from roamsim.study.definition import BUNDLED, LEVELS, Level, Study, available, load, of_folder
 from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
@@ -143,6 +144,25 @@ def _earlier(folder: Path, study: Study) -> StudyManifest | None:
     if held.study != study.name:
         raise UsageError(f"{os.fspath(folder)!r} holds results of the study {held.study!r}; choose another folder")
     return held
+
+
+def publish_again(
+    held: StudyManifest,
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    own: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Writes the report of a study's folder again from its finished runs; those that are missing are run first.
+
+    Args:
+        held: the folder's manifest.
+        folder: of the study's results.
+        out: the HTML file; `FOLDER/report.html` unless given.
+        own: the folder of the study's definition, where it is no study of the package.
+    """
+    definition = of_folder(held, folder, own).folder
+    outcome = run(definition, level="quick" if held.level == "quick" else "full", seed=held.seed, out=folder)
+    return outcome.report if out is None else write_whole(out, outcome.report.read_bytes(), follow=True)
 
 
 #: What the manifest adds up over the calls that made runs.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-from roamsim import api
 from roamsim._roamsim import ScenarioError
-from roamsim.pictures.plot import write_figure
+from roamsim.pictures.paper import write_figure
+from roamsim.running.run import run
 from roamsim.study.data import Data
 from roamsim.study.definition import Drawing, Study
 
@@ -23,7 +23,7 @@ def drawn(study: Study, drawing: Drawing, data: Data, seed: int) -> str:
         if drawing.settings:
             settings |= study.function(drawing.settings)(drawing.values)
         try:
-            source = api.run(study.scenario_path(drawing), set=settings, seed=seed, trace=list(drawing.trace))
+            source = run(study.scenario_path(drawing), set=settings, seed=seed, trace=list(drawing.trace))
         except ScenarioError as error:
             raise ScenarioError(f"drawing {drawing.id}:\n{error}") from None
     file = io.BytesIO()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from roamsim._roamsim import version
 from roamsim.errors import CheckFailed
 from roamsim.pages.page import Report
 from roamsim.study.checks import Check, failed, limit
@@ -69,9 +70,7 @@ class Outcome:
     @property
     def version(self) -> str:
         """Of the simulator that judged the runs."""
-        from roamsim import __version__
-
-        return __version__
+        return version()
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim study run NAME --json` prints."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.pages.page import shown_value
+from roamsim.tables.values import shown_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import textwrap
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.errors import UsageError
-from roamsim.estimates.curves import Curves, curves, delays
-from roamsim.files import write_aside
-from roamsim.pictures import timesequence
-from roamsim.pictures.timeseries import ALL, NOTES, POINTS, TITLES, Panel, Part, segments, time_series
-from roamsim.storing.store import Results, open_results
-from roamsim.tables.metrics import Target
-from roamsim.technologies.dect import channel_map
+from roamsim.estimates.curves import Curves
+from roamsim.pictures.timeseries import POINTS, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,51 +17,12 @@ if TYPE_CHECKING:
 #: Units that ticks carry with a prefix (kB, Mb/s), as the figures write them.
 PREFIXED = {"bit/s": "b/s", "B": "B"}
 
-ENDINGS = (".svg", ".pdf", ".png")
-
 #: Width and height of a figure in inches, and of each panel where there are several (chosen: a figure fits a column
 #: of text, two panels a page).
 FIGURE, PANEL = (6.0, 3.8), (3.4, 3.0)
 
 #: Panels that stand side by side; more begin a new row.
 PANELS_A_ROW = 4
-
-
-def plot(
-    folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] | None = None, part: Part = ALL
-) -> Path:
-    """Draws one figure of a folder of results.
-
-    Args:
-        folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
-        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
-            `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
-            their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
-            `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its 95 %
-            interval.
-        out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
-        part: of a trace, the flow and the time that are drawn.
-
-    Returns:
-        The path of the figure.
-
-    Raises:
-        UsageError: there are no such results, no such metric, or another ending.
-    """
-    target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
-    if target.suffix not in ENDINGS:
-        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
-    results = open_results(folder)
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
-    if part != ALL and ("." in what or what == "transactions"):
-        raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part), follow=out is not None)
-
-
-def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
-    """Draws a figure into a file, in the format of an ending; equal results give equal files."""
-    write_figure(lambda: _figure(results, what, part), file, ending)
 
 
 def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
@@ -84,46 +36,7 @@ def write_figure(draw: Callable[[], Figure], file: Any, ending: str) -> None:
         draw().savefig(file, format=ending.removeprefix("."), dpi=200, metadata=metadata[ending])
 
 
-def _figure(results: Results, what: str, part: Part) -> Figure:
-    notes: tuple[str, ...] = ()
-    if what == "occupancy":
-        return channel_map.draw(channel_map.only(channel_map.recordings(results, part)))
-    if what == "segments":
-        panels = segments(results, part)
-        figure, axes = _grid(results.manifest.scenario, panels, same_y=False)
-        for panel, place in zip(panels, axes, strict=True):
-            timesequence.draw(place, panel.frame)
-        _same_span(axes)
-        timesequence.legend(figure, axes)
-    elif "." in what or what == "transactions":
-        figure, axes = _grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
-        if "." in what:
-            drawn = curves(results, Target.parse(what))
-            draw_curves(axes[0], drawn)
-            notes = drawn.notes
-        else:
-            draw_delays(axes[0], delays(results))
-    else:
-        panels = time_series(results, what, part)
-        figure, axes = _grid(results.manifest.scenario, panels)
-        draw_time_series(axes, [panel.frame for panel in panels], TITLES.get(what, what))
-        if len(panels) > 1:
-            timesequence.legend(figure, axes)
-    # Axes are named where they have ticks: at the left, and where no panel stands below.
-    columns = axes[0].get_gridspec().ncols  # type: ignore[union-attr]
-    for number, place in enumerate(axes):
-        if number % columns:
-            place.set_ylabel("")
-        if number < len(axes) - columns:
-            place.set_xlabel("")
-    if what in NOTES:
-        notes = (NOTES[what],)
-    if notes:
-        figure.supxlabel("\n".join(line for note in notes for line in textwrap.wrap(note, 110)), fontsize=7)
-    return figure
-
-
-def _grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figure, list[Axes]]:
+def grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figure, list[Axes]]:
     """An empty figure with a place for each panel; all have the same time, so that they can be compared."""
     from matplotlib.figure import Figure
 
@@ -149,7 +62,7 @@ def _grid(title: str, panels: list[Panel], *, same_y: bool = True) -> tuple[Figu
     return figure, places[:count]
 
 
-def _same_span(panels: list[Axes]) -> None:
+def same_span(panels: list[Axes]) -> None:
     """Gives each panel its own lower end and all the same height: slopes are compared, not places."""
     ends = [axes.get_ylim() for axes in panels]
     span = max(high - low for low, high in ends)

@@ -1,0 +1,152 @@
+"""One scenario, run: replications side by side, or one with a capture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from roamsim import _roamsim
+from roamsim._roamsim import RunFailed, Scenario
+from roamsim.errors import UsageError
+from roamsim.files import write_aside
+from roamsim.running.sweeps import Progress, check_number, check_seed
+from roamsim.scenarios.reading import ScenarioLike, load
+from roamsim.tables.result import Result, concatenate, frames
+
+
+def run(
+    scenario: ScenarioLike,
+    *,
+    seed: int = 1,
+    replications: int = 1,
+    set: Mapping[str, Any] | None = None,
+    trace: str | Sequence[str] = (),
+    pcap: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario.
+
+    Args:
+        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
+        seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
+        replications: independent repetitions.
+        set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
+        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`,
+            `dlc_queue` (table `samples`), `occupancy` (table `dect_occupancy`), `segments`, `messages`, `packets`,
+            `transactions` (a table of the same name each).
+        pcap: where to write a pcapng capture; for one replication.
+        jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
+            depend on it.
+        progress: hears how many replications are done.
+
+    Returns:
+        The tables, one polars frame each; rows are in the order of replications.
+
+    Raises:
+        ScenarioError: the scenario is not valid.
+        RunFailed: a run broke a rule of the simulator, such as the conservation of packets.
+        UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
+    """
+    return run_loaded(
+        load(scenario, set=set),
+        seed=seed,
+        replications=replications,
+        trace=trace,
+        pcap=pcap,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
+def run_loaded(
+    scenario: Scenario,
+    *,
+    seed: int,
+    replications: int,
+    trace: str | Iterable[str] = (),
+    pcap: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """`run` for a scenario that was loaded before."""
+    check_number("replications", replications, 1)
+    check_number("jobs", jobs or 1, 1)
+    check_seed(seed)
+    kinds = traces(trace)
+    if pcap is not None and replications > 1:
+        raise UsageError("a capture shows one run; ask for one replication")
+    if pcap is not None and not Path(pcap).absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(pcap)!r} does not exist")
+    if pcap is not None and Path(pcap).is_dir():
+        raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
+
+    runs: dict[int, _roamsim.Result] = {}
+    heard = progress.under_way if progress else None
+    if progress:
+        progress.plan(replications, 0)
+    if pcap is not None:
+        runs[0] = _captured(scenario, seed, kinds, Path(pcap), heard)
+    else:
+        tasks = [(scenario, seed, replication) for replication in range(replications)]
+        batch = _roamsim.Batch(tasks, jobs=jobs or os.cpu_count() or 1, trace=kinds, heard=heard)
+        try:
+            for replication, result in batch:
+                if isinstance(result, Exception):
+                    raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
+                runs[replication] = result
+                if progress:
+                    progress.done(1)
+        finally:
+            batch.cancel()
+    ordered = sorted(runs.items())
+    tables = concatenate(
+        frames(result, scenario=scenario.name, replication=replication, seed=seed) for replication, result in ordered
+    )
+    return Result(
+        tables,
+        scenario=scenario.name,
+        seed=seed,
+        replications=replications,
+        events=sum(result.events for _, result in ordered),
+        wall_s=sum(result.wall_s for _, result in ordered),
+    )
+
+
+def _captured(
+    scenario: Scenario, seed: int, kinds: list[str], pcap: Path, heard: Callable[[float], None] | None
+) -> _roamsim.Result:
+    """A run with its capture, which takes its place when the run is over: until then, what was there stays."""
+    made: list[_roamsim.Result] = []
+
+    def capture(aside: Path) -> None:
+        made.append(_roamsim.run(scenario, seed=seed, trace=kinds, pcap=os.fspath(aside), heard=heard))
+
+    try:
+        write_aside(pcap, capture, follow=True)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"the capture cannot be written: {error.strerror or error}", os.fspath(pcap)
+        ) from None
+    return made[0]
+
+
+def traces(asked: str | Iterable[str]) -> list[str]:
+    """Kinds of traces, each once; one text may name several, separated by commas.
+
+    Raises:
+        UsageError: there is no such trace.
+    """
+    texts = [asked] if isinstance(asked, str) else list(asked)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
+    kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
+    known = _roamsim.trace_kinds()
+    if texts and not kinds:
+        raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
+    for kind in kinds:
+        if kind not in known:
+            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
+    return kinds

@@ -1,0 +1,35 @@
+"""How values read: as a reader wants them, and as they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def shown_value(value: Any) -> str:
+    """A value as a reader wants it: five significant digits, a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 100_000 else str(value)
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return shown_value(int(value))
+        return f"{value:.5g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {shown_value(v)}" for key, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(shown_value(v) for v in value)
+    return str(value)
+
+
+def exact_value(value: Any) -> str:
+    """A value as it is, numbers with all their digits; a dash where there is none."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else repr(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(exact_value(v) for v in value)
+    return "–" if value is None else str(value)
