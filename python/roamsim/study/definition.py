@@ -9,7 +9,6 @@ drawings in `exhibits.py`, or in packages of these names of several files. How t
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 import tomllib
@@ -18,7 +17,6 @@ from dataclasses import MISSING, dataclass, fields
 from itertools import product
 from pathlib import Path
 from string import Formatter
-from types import ModuleType
 from typing import Any
 
 from roamsim.errors import UsageError
@@ -44,6 +42,7 @@ from roamsim.study.entries import (
     Parameter,
     Sequencechart,
     Statement,
+    Study,
     Tabulation,
     Waiting,
 )
@@ -73,70 +72,6 @@ __all__ = [
 
 FILES = ("study.toml", "figures.toml", "statements.toml")
 OPTIONAL_FILES = ("coverage.toml",)
-
-
-@dataclass(frozen=True)
-class Study:
-    """A whole study, read and checked."""
-
-    name: str
-    title: str
-    published_as: str
-    question: str
-    answer: str
-    seed: int
-    folder: Path
-    experiments: Sequence[Experiment]
-    figures: Sequence[Figure]
-    statements: Sequence[Statement]
-    sequences: Sequence[Sequencechart]
-    tables: Sequence[Tabulation]
-    drawings: Sequence[Drawing]
-    parameters: Sequence[Parameter]
-    waiting: Sequence[Waiting]
-    coverage: Sequence[Covered]
-    parts: Mapping[str, str]
-    checks: str
-    describe_packet: str
-    code: ModuleType | None
-    measurements: ModuleType | None
-    exhibits: ModuleType | None
-
-    def experiment(self, id: str) -> Experiment:
-        """The experiment of that name (a `KeyError` when there is none)."""
-        return next(e for e in self.experiments if e.id == id)
-
-    def function(self, name: str) -> Callable[..., Any]:
-        """A function of study.py (an `AttributeError` when there is none)."""
-        return getattr(self.code, name)  # type: ignore[no-any-return]
-
-    def measurement(self, name: str) -> Callable[..., Any]:
-        """A function of statements.py (an `AttributeError` when there is none)."""
-        return getattr(self.measurements, name)  # type: ignore[no-any-return]
-
-    def exhibit(self, name: str) -> Callable[..., Any]:
-        """A function of exhibits.py (an `AttributeError` when there is none)."""
-        return getattr(self.exhibits, name)  # type: ignore[no-any-return]
-
-    @property
-    def exhibit_ids(self) -> list[str]:
-        """Of figures, tables, drawings and sequence charts."""
-        ids = [figure.id for figure in self.figures] + [table.id for table in self.tables]
-        return ids + [drawing.id for drawing in self.drawings] + [chart.id for chart in self.sequences]
-
-    def covered_exhibits(self, entry: Covered) -> list[str]:
-        """The ids of the exhibits that an entry of the coverage names."""
-        ids = self.exhibit_ids
-        return list(dict.fromkeys(name for pattern in entry.exhibits for name in fnmatch.filter(ids, pattern)))
-
-    def not_covered(self) -> list[str]:
-        """The ids of statements and exhibits that no entry of the coverage names."""
-        named = {name for entry in self.coverage for name in (*entry.statements, *self.covered_exhibits(entry))}
-        return [name for name in (*(s.id for s in self.statements), *self.exhibit_ids) if name not in named]
-
-    def scenario_path(self, of: Experiment | Sequencechart | Drawing) -> Path:
-        """The scenario file of an experiment, a sequence chart or a drawing."""
-        return self.folder / of.scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
-"""The entries of a study's definition: what its files may say, one class a kind of table."""
+"""The entries of a study's definition: what its files may say, one class a kind of table, and the whole of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from roamsim.study.metric import Metric, Share
@@ -278,3 +281,67 @@ class Waiting:
 
     what: str
     waits_for: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study, read and checked."""
+
+    name: str
+    title: str
+    published_as: str
+    question: str
+    answer: str
+    seed: int
+    folder: Path
+    experiments: Sequence[Experiment]
+    figures: Sequence[Figure]
+    statements: Sequence[Statement]
+    sequences: Sequence[Sequencechart]
+    tables: Sequence[Tabulation]
+    drawings: Sequence[Drawing]
+    parameters: Sequence[Parameter]
+    waiting: Sequence[Waiting]
+    coverage: Sequence[Covered]
+    parts: Mapping[str, str]
+    checks: str
+    describe_packet: str
+    code: ModuleType | None
+    measurements: ModuleType | None
+    exhibits: ModuleType | None
+
+    def experiment(self, id: str) -> Experiment:
+        """The experiment of that name (a `KeyError` when there is none)."""
+        return next(e for e in self.experiments if e.id == id)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function of study.py (an `AttributeError` when there is none)."""
+        return getattr(self.code, name)  # type: ignore[no-any-return]
+
+    def measurement(self, name: str) -> Callable[..., Any]:
+        """A function of statements.py (an `AttributeError` when there is none)."""
+        return getattr(self.measurements, name)  # type: ignore[no-any-return]
+
+    def exhibit(self, name: str) -> Callable[..., Any]:
+        """A function of exhibits.py (an `AttributeError` when there is none)."""
+        return getattr(self.exhibits, name)  # type: ignore[no-any-return]
+
+    @property
+    def exhibit_ids(self) -> list[str]:
+        """Of figures, tables, drawings and sequence charts."""
+        ids = [figure.id for figure in self.figures] + [table.id for table in self.tables]
+        return ids + [drawing.id for drawing in self.drawings] + [chart.id for chart in self.sequences]
+
+    def covered_exhibits(self, entry: Covered) -> list[str]:
+        """The ids of the exhibits that an entry of the coverage names."""
+        ids = self.exhibit_ids
+        return list(dict.fromkeys(name for pattern in entry.exhibits for name in fnmatch.filter(ids, pattern)))
+
+    def not_covered(self) -> list[str]:
+        """The ids of statements and exhibits that no entry of the coverage names."""
+        named = {name for entry in self.coverage for name in (*entry.statements, *self.covered_exhibits(entry))}
+        return [name for name in (*(s.id for s in self.statements), *self.exhibit_ids) if name not in named]
+
+    def scenario_path(self, of: Experiment | Sequencechart | Drawing) -> Path:
+        """The scenario file of an experiment, a sequence chart or a drawing."""
+        return self.folder / of.scenario

@@ -5,13 +5,9 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamsim.errors import UsageError
-from roamsim.study.entries import Cell, Drawing, Experiment, Sequencechart, Tabulation
-
-if TYPE_CHECKING:
-    from roamsim.study.definition import Study
+from roamsim.study.entries import Cell, Drawing, Experiment, Sequencechart, Study, Tabulation
 
 
 def check(study: Study, folder: Path) -> None:
