@@ -17,7 +17,7 @@ from roamsim.pictures.paper import draw_curves, draw_delays, draw_time_series, g
 from roamsim.pictures.timeseries import ALL, NOTES, TITLES, Panel, Part, segments, time_series
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target
-from roamsim.technologies.dect import channel_map
+from roamsim.technologies import pictures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,9 +34,9 @@ def plot(
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
         what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
             `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
-            their distribution; `occupancy`, the channels of a DECT access with its bearers and queues; or a metric
-            `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its 95 %
-            interval.
+            their distribution; a picture of a technology's own, as `occupancy`, the channels of a DECT access; or a
+            metric `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its
+            95 % interval.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
         part: of a trace, the flow and the time that are drawn.
 
@@ -64,8 +64,9 @@ def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) 
 
 def _figure(results: Results, what: str, part: Part) -> Figure:
     notes: tuple[str, ...] = ()
-    if what == "occupancy":
-        return channel_map.draw(channel_map.only(channel_map.recordings(results, part)))
+    own = pictures()
+    if what in own:
+        return own[what](results, part)
     if what == "segments":
         panels = segments(results, part)
         figure, axes = grid(results.manifest.scenario, panels, same_y=False)

@@ -118,6 +118,15 @@ def _access(tables: Mapping[str, polars.DataFrame], name: str, end_s: float) -> 
     return "", 0.0
 
 
+def picture(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> Figure:
+    """Draws the recording of the only access, as `roamsim plot --what occupancy` does.
+
+    Raises:
+        UsageError: nothing was recorded, or there are several accesses.
+    """
+    return draw(only(recordings(tables, part)))
+
+
 def only(found: list[Recording]) -> Recording:
     """The recording of the only access.
 

@@ -1,0 +1,56 @@
+"""What a report says of DECT: its accesses over time, the states of their MAC, and their tables."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+
+from roamsim.errors import UsageError
+from roamsim.estimates.summaries import means
+from roamsim.pages.page import Report
+from roamsim.pictures.paper import write_figure
+from roamsim.storing.store import Results
+from roamsim.technologies.dect import channel_map, mac_states
+
+
+def report(page: Report, results: Results) -> None:
+    """The accesses of a run with DECT: channels, bearers, handovers and queues over time, and their tables."""
+    if "dect" not in results or not results["dect"].height:
+        return
+    page.heading("DECT")
+    try:
+        for recording in channel_map.recordings(results):
+            drawn = io.BytesIO()
+            write_figure(partial(channel_map.draw, recording), drawn, ".svg")
+            page.picture(
+                f"occupancy-{recording.name}",
+                drawn.getvalue().decode(),
+                f"{recording.name}: channels in use, bearers, queues and handovers, first replication",
+                channel_map.note(recording),
+            )
+    except UsageError as error:
+        page.text(f"The map of channels over time is left out: {error}.")
+    for name, kind, counts in mac_states.of_types(results):
+        drawn = io.BytesIO()
+        write_figure(partial(mac_states.draw, counts), drawn, ".svg")
+        own = kind == "User"
+        whose = "its terminal" if own else f"terminals of type {kind}"
+        page.picture(
+            f"states-{name}-{kind}",
+            drawn.getvalue().decode(),
+            f"{name}: MAC states and transitions of {whose}, {_which_runs(results)}",
+            mac_states.note(counts),
+            folded=not own,
+        )
+    for table in ("dect", "dect_states", "dect_transitions", "dect_procedures", "dect_terminals"):
+        page.table(
+            means(results, table),
+            f"{table}: means over replications",
+            folded=table not in ("dect_procedures", "dect_terminals"),
+        )
+
+
+def _which_runs(results: Results) -> str:
+    runs = results.manifest.points[0].replications
+    point = "" if len(results.manifest.points) == 1 else " of the first point"
+    return f"the only run{point}" if runs == 1 else f"all {runs} runs{point}"

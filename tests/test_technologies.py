@@ -1,0 +1,41 @@
+"""A technology is found by where it lies: reports and plot hear of it without being told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import roamsim
+from roamsim import technologies
+
+TOWER = """
+from matplotlib.figure import Figure
+
+PICTURES = {"tower": lambda results, part: Figure(figsize=(1, 1))}
+
+
+def report(page, results):
+    page.heading(f"Tower of {results['links'].height} rows")
+"""
+
+
+def test_what_is_there() -> None:
+    assert [one.__name__ for one in technologies.technologies()] == [
+        "roamsim.technologies.dect",
+        "roamsim.technologies.mobility",
+    ]
+    assert list(technologies.pictures()) == ["occupancy"]
+
+
+def test_a_new_one_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tower.py").write_text(TOWER)
+    monkeypatch.setattr(technologies, "__path__", [*technologies.__path__, str(tmp_path)])
+    example = Path(__file__).parent.parent / "examples" / "wifi-signalling.toml"
+    try:
+        results = roamsim.sweep(example, {"scenario.duration": ["20s"]}, out=tmp_path / "out")
+        rows = results["links"].height
+        assert f"Tower of {rows} rows" in results.report().read_text()
+        assert results.plot("tower").read_text().startswith("<?xml")
+    finally:
+        sys.modules.pop("roamsim.technologies.tower", None)
