@@ -199,15 +199,42 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
 }
 
+/// What a wire does stands in line, since nearly every link is one; what the others do stands apart, out of its way.
 macro_rules! each_link {
     ($self:expr, $link:ident => $call:expr) => {
-        match $self {
-            AnyLink::Wire($link) => $call,
-            AnyLink::Wifi($link) => $call,
-            AnyLink::Dect($link) => $call,
-            AnyLink::Cell($link) => $call,
+        if let AnyLink::Wire($link) = $self {
+            $call
+        } else {
+            apart(move || match $self {
+                AnyLink::Wire($link) => $call,
+                AnyLink::Wifi($link) => $call,
+                AnyLink::Dect($link) => $call,
+                AnyLink::Cell($link) => $call,
+            })
         }
     };
+}
+
+#[inline(never)]
+fn apart<T>(call: impl FnOnce() -> T) -> T {
+    call()
+}
+
+impl AnyLink {
+    #[inline(never)]
+    fn enqueue_apart(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: Attachment,
+        packet: Packet,
+    ) -> Result<(), Dropped> {
+        match self {
+            AnyLink::Wire(link) => link.enqueue(cx, from, packet),
+            AnyLink::Wifi(link) => link.enqueue(cx, from, packet),
+            AnyLink::Dect(link) => link.enqueue(cx, from, packet),
+            AnyLink::Cell(link) => link.enqueue(cx, from, packet),
+        }
+    }
 }
 
 impl Machine for AnyLink {
@@ -223,9 +250,13 @@ impl Machine for AnyLink {
 }
 
 impl Link for AnyLink {
-    #[inline]
+    /// As [`each_link`], but a packet that a closure takes would be copied for it on every link.
+    #[inline(always)]
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        each_link!(self, link => link.enqueue(cx, from, packet))
+        match self {
+            AnyLink::Wire(wire) => wire.enqueue(cx, from, packet),
+            other => other.enqueue_apart(cx, from, packet),
+        }
     }
 
     #[inline]

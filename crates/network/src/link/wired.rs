@@ -99,7 +99,7 @@ impl Wire {
 }
 
 impl Machine for Wire {
-    #[inline]
+    #[inline(always)]
     fn poll_timeout(&self) -> Option<Time> {
         self.arrivals.front().copied()
     }
@@ -109,7 +109,7 @@ impl Machine for Wire {
 }
 
 impl Link for Wire {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         let bytes = packet.size_bytes;
@@ -148,7 +148,7 @@ impl Link for Wire {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
         self.arrivals.pop_front_if(|arrival| *arrival <= now)?;
         let packet = self.flying.pop_front()?;

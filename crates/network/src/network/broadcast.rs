@@ -20,7 +20,7 @@ impl Network {
         now: Time,
         address: Address,
         packet: Packet,
-        detail: Option<Detail>,
+        detail: Option<Box<Detail>>,
         queue: &mut EventQueue<Event>,
     ) {
         let node = self.topology.owner(address);
@@ -138,7 +138,7 @@ mod tests {
             let now = Time::from_ns(round * 10_000_000);
             let packet = Packet { id: network.next_packet_id(), destination: BROADCAST, ..datagram(100) };
             let detail = Detail { description: "advertisement".to_owned(), ..Detail::default() };
-            network.broadcast(now, from, packet, Some(detail), &mut queue);
+            network.broadcast(now, from, packet, Some(Box::new(detail)), &mut queue);
             network.check_conservation().expect("on the way");
             while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
                 let worked = network.handle_link(now, 0);

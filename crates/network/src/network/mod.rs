@@ -182,13 +182,13 @@ impl Network {
     }
 
     /// Takes a packet from a socket of `node`; `detail` describes it to the recorder.
-    #[inline]
+    #[inline(always)]
     pub fn send(
         &mut self,
         now: Time,
         node: NodeId,
         packet: Packet,
-        detail: Option<Detail>,
+        detail: Option<Box<Detail>>,
         queue: &mut EventQueue<Event>,
     ) {
         self.create(now, node, &packet, detail);
@@ -202,7 +202,7 @@ impl Network {
         now: Time,
         interface: Address,
         packet: Packet,
-        detail: Option<Detail>,
+        detail: Option<Box<Detail>>,
         queue: &mut EventQueue<Event>,
     ) {
         let node = self.topology.owner(interface);
@@ -211,11 +211,11 @@ impl Network {
     }
 
     /// Takes a new packet into the account.
-    #[inline]
-    fn create(&mut self, now: Time, node: NodeId, packet: &Packet, detail: Option<Detail>) {
+    #[inline(always)]
+    fn create(&mut self, now: Time, node: NodeId, packet: &Packet, detail: Option<Box<Detail>>) {
         self.created += 1;
         if let Some(recorder) = &mut self.recorder {
-            recorder.sent(now, node, packet, detail);
+            recorder.sent(now, node, packet, detail.map(|detail| *detail));
         }
     }
 
@@ -229,7 +229,7 @@ impl Network {
         self.put_out(now, node, egress, packet, queue);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put_out(
         &mut self,
         now: Time,
@@ -239,13 +239,34 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         match egress {
-            Some(by) if self.processors.is_empty() => {
-                self.leave(now, Leaving { by, to_all: false, packet }, queue);
+            Some(by) if self.goes_on_unseen(&packet) && self.processors.is_empty() => {
+                let _ = self.put_on_link(now, by, packet, queue);
             }
+            _ => self.put_out_otherwise(now, node, egress, packet, queue),
+        }
+    }
+
+    /// The same where more is to be done than to hand the packet to a link.
+    #[cold]
+    fn put_out_otherwise(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        egress: Option<Address>,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match egress {
             Some(by) => self.process(now, node, Leaving { by, to_all: false, packet }, queue),
             // A home agent's route to a mobile node that is away leads nowhere, but into the tunnel.
             None => self.put_into_tunnel(now, node, packet, queue),
         }
+    }
+
+    /// Whether nobody wants to know what becomes of a packet on its link.
+    #[inline]
+    fn goes_on_unseen(&self, packet: &Packet) -> bool {
+        self.recorder.is_none() && packet.tunnel.is_none()
     }
 
     /// Hands a packet to the link of an interface, and accounts for a drop there.
@@ -261,7 +282,6 @@ impl Network {
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
-        let tunnelled = packet.tunnel.is_some().then(|| packet.clone());
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
@@ -271,14 +291,11 @@ impl Network {
             if datagram {
                 self.lost_datagrams.push(socket);
             }
-            if let Some(packet) = tunnelled {
-                self.tunnels.lost_on_the_way(dropped.at, &packet);
-            }
         }
         outcome
     }
 
-    /// The same under the eyes of the recorder.
+    /// The same under the eyes of the recorder, and for a packet in a tunnel.
     #[cold]
     fn put_on_link_watched(
         &mut self,
@@ -289,9 +306,14 @@ impl Network {
     ) {
         let copy = packet.clone();
         let outcome = self.put_on_link(now, address, packet, queue);
-        let (LinkId(number), attachment) = self.topology.attachment(address);
-        let waiting = self.links[number as usize].link.waiting_packets(attachment, now);
+        if let Err(dropped) = outcome
+            && copy.tunnel.is_some()
+        {
+            self.tunnels.lost_on_the_way(dropped.at, &copy);
+        }
         if let Some(recorder) = &mut self.recorder {
+            let (LinkId(number), attachment) = self.topology.attachment(address);
+            let waiting = self.links[number as usize].link.waiting_packets(attachment, now);
             recorder.transmitted(now, address, &copy, outcome.err(), waiting, &self.topology);
         }
     }

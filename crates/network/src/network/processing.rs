@@ -92,12 +92,11 @@ impl Network {
     }
 
     /// Puts a packet on the link of the interface that it leaves by.
-    #[inline]
     pub(super) fn leave(&mut self, now: Time, leaving: Leaving, queue: &mut EventQueue<Event>) {
         let Leaving { by, to_all, packet } = leaving;
         if to_all {
             self.put_on_cell(now, by, packet, queue);
-        } else if self.recorder.is_none() {
+        } else if self.goes_on_unseen(&packet) {
             let _ = self.put_on_link(now, by, packet, queue);
         } else {
             self.put_on_link_watched(now, by, packet, queue);

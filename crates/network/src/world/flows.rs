@@ -59,6 +59,7 @@ impl World {
         read.is_some()
     }
 
+    #[inline]
     pub(super) fn deliver_stream(&mut self, now: Time, number: u32, bytes: u64) {
         let flow = &mut self.flows[number as usize];
         flow.measurement.delivered_bytes += bytes;
@@ -67,11 +68,16 @@ impl World {
         {
             flow.measurement.completed_at = Some(now);
             let sink = flow.association.sink;
-            if self.closes_both_ways(sink) {
-                self.close(sink);
-            }
+            self.close_after_transfer(sink);
         }
         self.sample_delivered(now, number);
+    }
+
+    #[cold]
+    fn close_after_transfer(&mut self, sink: SocketId) {
+        if self.closes_both_ways(sink) {
+            self.close(sink);
+        }
     }
 
     /// Whether closing this end would cut off the other direction: of an SCTP association with data both ways, which
@@ -172,10 +178,15 @@ impl World {
     }
 
     /// Records how much a flow has delivered.
+    #[inline]
     pub(super) fn sample_delivered(&mut self, now: Time, number: u32) {
-        if !self.wanted.throughput {
-            return;
+        if self.wanted.throughput {
+            self.record_delivered(now, number);
         }
+    }
+
+    #[cold]
+    fn record_delivered(&mut self, now: Time, number: u32) {
         let flow = &self.flows[number as usize];
         if let Some(recorder) = &mut self.network.recorder {
             let delivered = flow.measurement.delivered_bytes as f64;

@@ -268,14 +268,16 @@ impl World {
             Pdu::Udp(datagram, _) => datagram.total_bytes(),
             Pdu::Tcp(_) | Pdu::Sctp(_) => return,
         };
-        let detail = self.details.then(|| match &pdu {
-            Pdu::Icmp(icmp) => Detail { description: describe_icmp(icmp), ..Detail::default() },
-            Pdu::Udp(_, Message::MobileIp(message)) => Detail {
-                description: describe_registration(message),
-                payload: if self.network.capturing() { message.encode() } else { Vec::new() },
-                parts: Vec::new(),
-            },
-            _ => Detail::default(),
+        let detail = self.details.then(|| {
+            Box::new(match &pdu {
+                Pdu::Icmp(icmp) => Detail { description: describe_icmp(icmp), ..Detail::default() },
+                Pdu::Udp(_, Message::MobileIp(message)) => Detail {
+                    description: describe_registration(message),
+                    payload: if self.network.capturing() { message.encode() } else { Vec::new() },
+                    parts: Vec::new(),
+                },
+                _ => Detail::default(),
+            })
         });
         let packet = Packet {
             id: self.network.next_packet_id(),

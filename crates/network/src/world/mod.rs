@@ -77,6 +77,10 @@ pub struct World {
     pub(crate) work: VecDeque<Work>,
     pub(crate) wanted: Wanted,
     details: bool,
+    /// Whether what connections send is recorded.
+    sending_watched: bool,
+    /// Whether time series of the state of connections are recorded.
+    connections_sampled: bool,
     outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
     events_digest: Fingerprint,
 }
@@ -99,6 +103,8 @@ impl World {
             work: VecDeque::new(),
             wanted,
             details,
+            sending_watched: details || wanted.segments,
+            connections_sampled: wanted.cwnd || wanted.rtt || wanted.backlog,
             outgoing: Vec::new(),
             events_digest: Fingerprint::default(),
         }
@@ -198,6 +204,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Event>) {
         while let Some(work) = self.work.pop_front() {
             match work {
@@ -229,20 +236,30 @@ impl World {
     /// Hands a packet to its socket, and serves what that touches.
     #[inline]
     fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
+        match packet {
+            Packet { socket, size_bytes, pdu: Pdu::Tcp(segment), .. } => {
+                if self.wanted.segments {
+                    self.watch_acknowledgement(now, socket, &segment);
+                }
+                let receiver = &mut self.tcp[socket as usize];
+                receiver.traffic.received(size_bytes);
+                let mut cx = Context { now, random: &mut receiver.random };
+                receiver.connection.handle_segment(&mut cx, &segment);
+                self.serve_tcp(now, socket, queue);
+                self.serve_work(now, queue);
+            }
+            packet => self.receive_other(now, packet, queue),
+        }
+    }
+
+    /// The same for what is no TCP segment; apart, so that it is out of their way.
+    #[inline(never)]
+    fn receive_other(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
         if packet.is_broadcast() {
             return self.receive_broadcast(now, &packet, queue);
         }
         match packet.pdu {
-            Pdu::Tcp(segment) => {
-                if self.wanted.segments {
-                    self.watch_acknowledgement(now, packet.socket, &segment);
-                }
-                let socket = &mut self.tcp[packet.socket as usize];
-                socket.traffic.received(packet.size_bytes);
-                let mut cx = Context { now, random: &mut socket.random };
-                socket.connection.handle_segment(&mut cx, &segment);
-                self.serve_tcp(now, packet.socket, queue);
-            }
+            Pdu::Tcp(_) => {}
             Pdu::Icmp(ref icmp) => self.receive_icmp(now, &packet, icmp, queue),
             Pdu::Udp(datagram, Message::MobileIp(ref message)) => {
                 self.receive_registration(now, &packet, datagram, message, queue);
@@ -266,6 +283,31 @@ impl World {
             Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
             Pdu::Icmp(icmp) => self.receive_icmp(now, packet, icmp, queue),
         }
+    }
+
+    /// Handles what does not come from a link; apart, so that it is out of the way of packets.
+    #[inline(never)]
+    fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+        match event {
+            Event::Link(_) => false,
+            Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),
+            Event::Sctp(number) => self.handle_sctp_timeout(now, number, queue),
+            Event::Source(number) => self.handle_source(now, number, queue),
+            Event::Server(number) => self.handle_server(now, number, queue),
+            Event::Reader(number) => self.handle_reader(now, number, queue),
+            Event::Mihf(number) => self.handle_mihf(now, number, queue),
+            Event::Signalling(number) => self.handle_signalling(now, number, queue),
+            Event::Beacon(number) => self.handle_beacon(now, number, queue),
+            Event::MobilityAgent(number) => self.handle_agent(now, number, queue),
+            Event::MobileNode(number) => self.handle_host(now, number, queue),
+            Event::Node(number) => self.network.handle_node(now, number, queue),
+        }
+    }
+
+    #[cold]
+    fn digest_event(&mut self, now: Time, event: Event) {
+        self.events_digest.add(now.as_ns());
+        self.events_digest.add(event.code());
     }
 
     /// A cell beacons, and will again.
@@ -350,13 +392,15 @@ impl World {
         };
         let size_bytes = self.network.ip.header_bytes() + datagram.total_bytes();
         socket.traffic.sent(size_bytes);
-        let detail = self.details.then(|| Detail {
-            description: describe::describe(&message),
-            payload: match self.network.capturing() {
-                true => describe::octets(&message, 0..u64::from(bytes)),
-                false => Vec::new(),
-            },
-            parts: Vec::new(),
+        let detail = self.details.then(|| {
+            Box::new(Detail {
+                description: describe::describe(&message),
+                payload: match self.network.capturing() {
+                    true => describe::octets(&message, 0..u64::from(bytes)),
+                    false => Vec::new(),
+                },
+                parts: Vec::new(),
+            })
         });
         let packet = Packet {
             id: self.network.next_packet_id(),
@@ -375,6 +419,7 @@ impl World {
 impl Simulation for World {
     type Event = Event;
 
+    #[inline]
     fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         let worked = match event {
             Event::Link(number) => {
@@ -384,23 +429,12 @@ impl Simulation for World {
                 }
                 worked
             }
-            Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),
-            Event::Sctp(number) => self.handle_sctp_timeout(now, number, queue),
-            Event::Source(number) => self.handle_source(now, number, queue),
-            Event::Server(number) => self.handle_server(now, number, queue),
-            Event::Reader(number) => self.handle_reader(now, number, queue),
-            Event::Mihf(number) => self.handle_mihf(now, number, queue),
-            Event::Signalling(number) => self.handle_signalling(now, number, queue),
-            Event::Beacon(number) => self.handle_beacon(now, number, queue),
-            Event::MobilityAgent(number) => self.handle_agent(now, number, queue),
-            Event::MobileNode(number) => self.handle_host(now, number, queue),
-            Event::Node(number) => self.network.handle_node(now, number, queue),
+            other => self.handle_other(now, other, queue),
         };
         if worked {
             self.serve_work(now, queue);
             if self.wanted.fingerprints {
-                self.events_digest.add(now.as_ns());
-                self.events_digest.add(event.code());
+                self.digest_event(now, event);
             }
         }
         worked

@@ -165,7 +165,7 @@ impl World {
     /// on the work list again.
     pub(super) fn serve_sctp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         self.sctp[number as usize].write_ahead();
-        let watched = self.details || self.wanted.segments;
+        let watched = self.sending_watched;
         while let Some((path, packet)) = self.sctp[number as usize].poll_transmit(now) {
             self.number_messages(number, &packet);
             self.count_request(number, &packet);
@@ -236,13 +236,13 @@ impl World {
 
     /// Records what a packet carries before it leaves; what the recorder wants to know of it.
     #[cold]
-    fn watch_packet(&mut self, now: Time, number: u32, packet: &sctp::Packet) -> Option<Detail> {
+    fn watch_packet(&mut self, now: Time, number: u32, packet: &sctp::Packet) -> Option<Box<Detail>> {
         let (network, socket) = (&mut self.network, &mut self.sctp[number as usize]);
         let log = socket.sent.as_deref_mut()?;
-        let mut detail = match self.details {
+        let mut detail = Box::new(match self.details {
             true => sctp_detail(log, packet, network.capturing()),
             false => Detail::default(),
-        };
+        });
         if self.wanted.segments {
             for data in packet.data() {
                 let (octets, again) = log.record(data.tsn)?;

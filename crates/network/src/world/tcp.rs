@@ -8,7 +8,6 @@ use crate::ending::{Failure, Life};
 use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::Message;
-use crate::recorder::Detail;
 use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::socket::{Record, SocketId, TcpSocket, Traffic};
 use crate::subject::Subject;
@@ -124,7 +123,7 @@ impl World {
     /// Sends what a connection has to send and tells its user what happened. A user that writes puts the socket on
     /// the work list again.
     pub(super) fn serve_tcp(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
-        if self.details || self.wanted.segments {
+        if self.sending_watched {
             self.transmit_watched(now, number, queue);
         }
         let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
@@ -135,7 +134,7 @@ impl World {
         while let Some(event) = self.tcp[number as usize].connection.poll_event() {
             self.on_tcp_event(now, number, event);
         }
-        if self.wanted.cwnd || self.wanted.rtt || self.wanted.backlog {
+        if self.connections_sampled {
             self.sample_tcp(now, number);
         }
         let socket = &mut self.tcp[number as usize];
@@ -148,14 +147,15 @@ impl World {
         loop {
             let (network, socket) = (&mut self.network, &mut self.tcp[number as usize]);
             let Some(segment) = socket.poll_transmit(now) else { return };
-            let mut detail = self.details.then(|| tcp_detail(socket, &segment, network.capturing()));
+            let mut detail =
+                self.details.then(|| Box::new(tcp_detail(socket, &segment, network.capturing())));
             if self.wanted.segments && segment.payload_bytes > 0 {
                 let start = socket.connection.payload_offset(&segment);
                 let octets = start..start + u64::from(segment.payload_bytes);
                 let again = start < socket.highest_sent;
                 socket.highest_sent = socket.highest_sent.max(octets.end);
                 let part = StreamPart { sender: SocketId::Tcp(number), octets };
-                detail.get_or_insert_with(Detail::default).parts = vec![part.clone()];
+                detail.get_or_insert_default().parts = vec![part.clone()];
                 if let Some(recorder) = &mut network.recorder {
                     let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
                     recorder.segment(now, event, part);
@@ -189,14 +189,8 @@ impl World {
         }
     }
 
+    #[inline]
     fn on_tcp_event(&mut self, now: Time, number: u32, event: Event) {
-        let socket = &mut self.tcp[number as usize];
-        match event {
-            Event::Established => socket.life.established = true,
-            Event::TimedOut => socket.life.fails(now, Failure::TimedOut),
-            Event::Reset => socket.life.fails(now, Failure::Reset),
-            _ => {}
-        }
         match event {
             Event::Received { up_to } => match self.reader(number) {
                 None => self.take_stream(now, number, up_to),
@@ -206,7 +200,26 @@ impl World {
                 }
             },
             Event::Acknowledged { up_to } => {
+                let socket = &mut self.tcp[number as usize];
                 while socket.unacknowledged.pop_front_if(|record| record.end <= up_to).is_some() {}
+            }
+            Event::Established | Event::RemoteClosed | Event::Closed | Event::Reset | Event::TimedOut => {
+                self.on_tcp_change(now, number, event)
+            }
+        }
+    }
+
+    /// A connection has come about, or comes to its end.
+    #[cold]
+    fn on_tcp_change(&mut self, now: Time, number: u32, event: Event) {
+        let socket = &mut self.tcp[number as usize];
+        match event {
+            Event::Established => {
+                socket.life.established = true;
+                if socket.close_when_established {
+                    socket.connection.close();
+                    self.work.push_back(Work::Tcp(number));
+                }
             }
             Event::RemoteClosed => {
                 // Nothing more will come: close this side too (no application here goes on after its peer), when
@@ -216,21 +229,20 @@ impl World {
                     self.work.push_back(Work::Tcp(number));
                 }
             }
-            Event::Established if socket.close_when_established => {
-                socket.connection.close();
-                self.work.push_back(Work::Tcp(number));
-            }
-            // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
-            Event::Reset | Event::TimedOut => {
+            Event::TimedOut | Event::Reset => {
+                let failure = if event == Event::Reset { Failure::Reset } else { Failure::TimedOut };
+                socket.life.fails(now, failure);
+                // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
                 if let Some((_, reader)) = self.reader(number) {
                     reader.drop_unread();
                 }
             }
-            Event::Established | Event::Closed => {}
+            Event::Closed | Event::Received { .. } | Event::Acknowledged { .. } => {}
         }
     }
 
     /// What reads at a socket, with its flow; `None` where whatever arrives is taken at once.
+    #[inline]
     fn reader(&mut self, number: u32) -> Option<(u32, &mut Reader)> {
         let flow = self.tcp[number as usize].user.receives()?;
         Some((flow, self.flows[flow as usize].reader.as_mut()?))
@@ -245,6 +257,7 @@ impl World {
     }
 
     /// The user of a socket takes the stream up to this offset.
+    #[inline]
     fn take_stream(&mut self, now: Time, number: u32, up_to: u64) {
         let socket = &mut self.tcp[number as usize];
         let bytes = up_to - socket.delivered_bytes;
@@ -256,6 +269,12 @@ impl World {
             self.deliver_stream(now, flow, bytes);
             return;
         }
+        self.take_messages(now, number, up_to);
+    }
+
+    /// The user of a socket takes the messages that end up to this offset.
+    fn take_messages(&mut self, now: Time, number: u32, up_to: u64) {
+        let user = self.tcp[number as usize].user;
         while let Some(record) = self.tcp[number as usize].incoming.pop_front_if(|r| r.end <= up_to) {
             self.deliver(now, user, record.message);
         }

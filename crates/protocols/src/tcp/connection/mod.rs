@@ -181,7 +181,7 @@ impl Connection {
     }
 
     /// The next segment to send, if there is one now.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
         let now = cx.now;
         if self.reset.is_some() || self.syn_due {
