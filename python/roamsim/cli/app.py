@@ -442,10 +442,9 @@ def plot(
         str,
         typer.Option(
             metavar="WHAT",
-            help="What was traced (cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue; segments: a "
-            "time-sequence chart), a panel for each point; a metric, flows.goodput_bps or of one row "
-            "flows.NAME.goodput_bps; transactions: how their delays are distributed; or occupancy: the channels of a "
-            "DECT access.",
+            help="What was traced over time, as cwnd, a panel for each point (segments: a time-sequence chart; "
+            "transactions: how their delays are distributed; occupancy: the channels of a DECT access); or a metric, "
+            "flows.goodput_bps or of one row flows.NAME.goodput_bps.",
             autocompletion=completion.drawn,
         ),
     ],

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from roamsim._roamsim import trace_kinds
 from roamsim.cli import completion
 
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
@@ -24,9 +25,8 @@ Trace = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="Record also: cwnd, rtt, queue, throughput, backlog, bearers, dlc_queue, occupancy, segments, messages, "
-        "packets, transactions; of several points, each one's first replication. May be repeated, or separated by "
-        "commas.",
+        help=f"Record also: {', '.join(trace_kinds())}; of several points, each one's first replication. May be "
+        "repeated, or separated by commas.",
         autocompletion=completion.traces,
     ),
 ]

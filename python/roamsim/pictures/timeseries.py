@@ -14,18 +14,7 @@ import polars
 from roamsim.errors import UsageError
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.labels import in_words
-from roamsim.tables.metrics import metrics
-
-#: The quantities that a kind of trace records in the table `samples`.
-QUANTITIES = {
-    "cwnd": ("cwnd", "ssthresh"),
-    "rtt": ("rtt", "srtt", "rto"),
-    "queue": ("queue",),
-    "throughput": ("delivered",),
-    "backlog": ("backlog",),
-    "bearers": ("bearers",),
-    "dlc_queue": ("dlc_queue",),
-}
+from roamsim.tables.metrics import metrics, quantities, traces
 
 #: Traces that are read as tables.
 TABLES = ("packets", "messages")
@@ -128,20 +117,19 @@ def time_series(results: Results, what: str, part: Part = ALL) -> list[Panel]:
 
     Args:
         results: of a run or a sweep with `--trace`.
-        what: a kind of trace (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`), or a quantity
-            (`srtt`, `rto`, ...).
+        what: a kind of trace that has quantities (`cwnd`, `rtt`, ...), or one of these (`srtt`, `rto`, ...).
         part: which part of them.
 
     Raises:
         UsageError: nothing of the kind was recorded.
     """
-    trace = next((trace for trace, quantities in QUANTITIES.items() if what in (trace, *quantities)), None)
+    trace = next((trace for trace, recorded in quantities().items() if what in (trace, *recorded)), None)
     if trace is None:
         _refuse(results, what)
     samples = results.tables.get("samples")
     if samples is None or not samples.height:
         raise UsageError(f"no time series were recorded; {_again(results, trace)}")
-    found = samples.filter(polars.col("quantity").is_in(QUANTITIES.get(what, (what,))))
+    found = samples.filter(polars.col("quantity").is_in(quantities().get(what, (what,))))
     if not found.height:
         there = ", ".join(sorted(samples["quantity"].unique()))
         raise UsageError(f"nothing of {what!r} was recorded, the samples are of {there}; {_again(results, trace)}")
@@ -190,12 +178,13 @@ def _refuse(results: Results, what: str) -> NoReturn:
         there = results.tables.get(what)
         how = ask if there is not None and there.height else f"{_again(results, what)}, then {ask}"
         raise UsageError(f"{what} are a table, not a figure; ask it: {how}")
-    near = difflib.get_close_matches(what, [*QUANTITIES, *(m.column for m in metrics())], n=1, cutoff=0.6)
+    near = difflib.get_close_matches(what, [*quantities(), *(m.column for m in metrics())], n=1, cutoff=0.6)
     column = next((m.name for m in metrics() if near == [m.column]), None)
     begun = f"did you mean {column or near[0]}? There" if near else "there"
+    drawn = ", ".join(trace.column for trace in traces() if trace.column not in TABLES)
     raise UsageError(
-        f"nothing is recorded over time under the name {what!r}; {begun} are {', '.join(QUANTITIES)}, segments, "
-        "transactions, occupancy, and metrics such as flows.goodput_bps (`roamsim explain` lists them)"
+        f"nothing is recorded over time under the name {what!r}; {begun} are {drawn}, and metrics such as "
+        "flows.goodput_bps (`roamsim explain` lists them)"
     )
 
 

@@ -32,8 +32,8 @@ def plot(
 
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
-        what: a trace that was recorded (`cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`, `dlc_queue`,
-            `segments`), of which every point of a sweep makes a panel; `transactions`, whose delays are drawn as
+        what: a trace that was recorded (`cwnd`, `rtt`, ..., `segments`), of which every point of a sweep makes a
+            panel; `transactions`, whose delays are drawn as
             their distribution; a picture of a technology's own, as `occupancy`, the channels of a DECT access; or a
             metric `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its
             95 % interval.

@@ -17,11 +17,11 @@ from roamsim.estimates.comparisons import Comparison, comparison
 from roamsim.estimates.curves import Curves, curves, titled
 from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
-from roamsim.pictures.timeseries import NOTES, POINTS, QUANTITIES, segments, time_series
+from roamsim.pictures.timeseries import NOTES, POINTS, segments, time_series
 from roamsim.reports.plot import save
 from roamsim.storing.store import Results, open_results
 from roamsim.tables import caveats
-from roamsim.tables.metrics import Target
+from roamsim.tables.metrics import Target, quantities
 from roamsim.technologies import technologies
 
 #: Metrics that a report draws where the results have them.
@@ -182,7 +182,7 @@ def _time_series(page: Report, results: Results) -> None:
     """What was recorded over time; of several points, which stand side by side, as a picture."""
     import altair
 
-    for kind in (*QUANTITIES, "segments"):
+    for kind in (*quantities(), "segments"):
         try:
             panels = segments(results) if kind == "segments" else time_series(results, kind)
         except UsageError:

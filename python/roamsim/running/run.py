@@ -34,9 +34,8 @@ def run(
         seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables: `cwnd`, `rtt`, `queue`, `throughput`, `backlog`, `bearers`,
-            `dlc_queue` (table `samples`), `occupancy` (table `dect_occupancy`), `segments`, `messages`, `packets`,
-            `transactions` (a table of the same name each).
+        trace: what to record beside the usual tables, such as `cwnd` (in the table `samples`) or `segments` (in one
+            of the same name); `roamsim explain` lists all of them.
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.

@@ -26,7 +26,6 @@ from roamsim.scenarios.vary import Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
 from roamsim.storing.store import (
-    TRACED,
     PointRows,
     Results,
     forget_drawn,
@@ -35,7 +34,7 @@ from roamsim.storing.store import (
     write_tables,
     writing,
 )
-from roamsim.tables.metrics import Target
+from roamsim.tables.metrics import Target, traced_tables
 from roamsim.tables.result import keys_within, typed
 
 #: Replications of each point where neither a number nor a precision is asked for.
@@ -308,7 +307,7 @@ class _Sweep:
                 kept = {
                     name: _with_run(table, self.known[fingerprint].name, seed)
                     for name, table in result.tables.items()
-                    if (name in TRACED) == bool(traces)
+                    if (name in traced_tables()) == bool(traces)
                 }
                 waiting.append((run_key(fingerprint, seed, traces), replication, kept))
                 made += 1

@@ -35,16 +35,6 @@ from roamsim.storing.parts import Parts, parquet, run_key
 from roamsim.tables import metrics
 from roamsim.tables.result import RUN_COLUMNS, Tables, typed
 
-#: Tables that are there only when they are asked for, and what asks for them.
-TRACED = {
-    "transactions": "transactions",
-    "packets": "packets",
-    "samples": "cwnd, rtt, queue, throughput, backlog, bearers or dlc_queue",
-    "segments": "segments",
-    "messages": "messages",
-    "dect_occupancy": "occupancy",
-}
-
 #: Where new results of a run wait for their place.
 NEW = ".new"
 
@@ -204,8 +194,10 @@ def no_table(asked: str, there: Iterable[str], *, recorded: bool = True) -> Usag
         there: those that there are.
         recorded: whether the user says what is recorded, as for runs and sweeps.
     """
-    if recorded and asked in TRACED:
-        return UsageError(f"nothing was recorded for the table {asked!r}; add --trace {TRACED[asked]}")
+    if recorded and (kinds := metrics.traced_tables().get(asked)):
+        *others, last = kinds
+        words = f"{', '.join(others)} or {last}" if others else last
+        return UsageError(f"nothing was recorded for the table {asked!r}; add --trace {words}")
     return UsageError(f"there is no table {asked!r}; there are {', '.join(there)}")
 
 
@@ -223,7 +215,7 @@ def forget_drawn(folder: Path) -> None:
 
 def _names() -> set[str]:
     """The tables that a run may have."""
-    return {*metrics.table_meanings(), *TRACED} - {"run"}
+    return {*metrics.table_meanings(), *metrics.traced_tables()} - {"run"}
 
 
 def _settle(folder: Path) -> None:

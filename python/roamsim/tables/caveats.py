@@ -11,16 +11,13 @@ from collections.abc import Mapping, Sequence
 
 import polars
 
-from roamsim.tables.metrics import Metric
+from roamsim.tables.metrics import Metric, traced_tables
 
 #: Ends of a connection that failed. The others are completed, stopped and still open.
 FAILED = ("timed out", "reset", "refused", "never established")
 
 #: A smaller share without any loss is what is on its way when the run ends (chosen).
 UNDER_WAY = 0.01
-
-#: Tables that hold what was recorded of some replications only.
-RECORDED = ("transactions", "packets", "samples", "segments", "messages", "dect_occupancy")
 
 
 def missing(metric: Metric, rows: polars.DataFrame) -> float:
@@ -83,7 +80,8 @@ def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:
     runs = tables["links"].group_by("point").agg(polars.col("replication").n_unique().alias("runs"))
     found = set(runs.filter(polars.col("runs") > 1)["point"])
     for name, frame in tables.items():
-        if name in RECORDED or not frame.height or not found:
+        # What was recorded is of some replications only.
+        if name in traced_tables() or not frame.height or not found:
             continue
         counts = frame.group_by(polars.all().exclude("replication")).len().join(runs, on="point")
         found -= set(counts.filter(polars.col("len") % polars.col("runs") != 0)["point"])

@@ -97,6 +97,22 @@ def traces() -> tuple[Metric, ...]:
 
 
 @lru_cache
+def quantities() -> dict[str, tuple[str, ...]]:
+    """The quantities that each kind of trace records in the table `samples`, where it records any."""
+    return {kind: tuple(about["quantities"]) for kind, about in _file()["traces"].items() if "quantities" in about}
+
+
+@lru_cache
+def traced_tables() -> dict[str, tuple[str, ...]]:
+    """The tables that are there only when they are asked for, and the kinds of traces that ask for each."""
+    kinds: dict[str, tuple[str, ...]] = {}
+    for kind, about in _file()["traces"].items():
+        table = "samples" if "quantities" in about else about.get("table", kind)
+        kinds[table] = (*kinds.get(table, ()), kind)
+    return kinds
+
+
+@lru_cache
 def table_meanings() -> dict[str, str]:
     """What a row of each table is."""
     return dict(_file()["tables"])
