@@ -412,6 +412,7 @@ STUDY = '''
 """A module."""
 import math
 from .cases import FACTOR, helper
+from .facade import shown
 from . import more
 LIMIT = 5
 def unused():
@@ -421,6 +422,9 @@ def below(x):
     return x < LIMIT
 def measure(tables):
     # A comment.
+    from . import late
+    from .later import last as end
+    late.begin(shown(1), more.further.far(2), end(3))
     return {"x": [helper(v) * FACTOR + more.offset() for v in tables["a"] if below(v)]}
 '''
 
@@ -440,6 +444,11 @@ def measure(tables):
         ("study.py", "Words", "Others", False),
         ("more.py", "return 0", "return 1", False),
         ("statements.py", "S = 1", "S = 2", False),
+        # Given by a module that loads it, imported inside of a function, behind two dots.
+        ("given.py", "return 4", "return 5", True),
+        ("late.py", "return 6", "return 7", True),
+        ("later.py", "return 8", "return 9", True),
+        ("further.py", "return 10", "return 11", True),
     ],
 )
 def test_a_changed_measurement_has_another_digest(
@@ -450,7 +459,12 @@ def test_a_changed_measurement_has_another_digest(
     texts = {
         "study.py": STUDY,
         "cases.py": "FACTOR = 2\ndef deep(v):\n    return v\ndef helper(v):\n    return deep(v)\n",
-        "more.py": "def offset():\n    return 7\ndef other():\n    return 0\n",
+        "more.py": "from . import further\ndef offset():\n    return 7\ndef other():\n    return 0\n",
+        "facade.py": "def __getattr__(name):\n    from . import given\n    return getattr(given, name)\n",
+        "given.py": "def shown(v):\n    return 4\n",
+        "late.py": "def begin(*v):\n    return 6\n",
+        "later.py": "def last(v):\n    return 8\n",
+        "further.py": "def far(v):\n    return 10\n",
         "statements.py": "S = 1\n",
     }
     for name, text in texts.items():

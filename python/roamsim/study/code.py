@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from roamsim.files import read_whole
@@ -51,17 +52,40 @@ def _follow(
         read[module] = _definitions(module)
     statements = read[module].get(name, [])
     used[module, name] = "\n".join(ast.unparse(statement) for statement in statements)
+    if not statements:
+        # A package may give what lies elsewhere, and load it when it is asked for.
+        meant = getattr(sys.modules[module], name, None)
+        if isinstance(meant, FunctionType | type) and meant.__module__ != module:
+            _follow(meant.__module__, meant.__name__, used, read)
     for statement in statements:
-        for other, imported in _imports(module, statement, name):
-            if other in sys.modules and imported and hasattr(sys.modules[other], imported):
-                _follow(other, imported, used, read)
+        # At the top of a module one name is used of an import; those inside of a function are its own.
+        top = isinstance(statement, ast.Import | ast.ImportFrom)
+        bound = dict(vars(sys.modules[module]))
+        for node in ast.walk(statement):
+            for other, imported, known_as in _imports(module, node):
+                if top and known_as != name:
+                    continue
+                if hasattr(sys.modules.get(other), imported):
+                    bound[known_as] = getattr(sys.modules[other], imported)
+                    _follow(other, imported, used, read)
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id in read[module]:
                 _follow(module, node.id, used, read)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                meant = getattr(sys.modules.get(module), node.value.id, None)
-                if isinstance(meant, ModuleType):
+            elif isinstance(node, ast.Attribute):
+                meant = _module(node.value, bound)
+                if meant is not None:
                     _follow(meant.__name__, node.attr, used, read)
+
+
+def _module(node: ast.expr, bound: Mapping[str, Any]) -> ModuleType | None:
+    """The module that a name, or names with dots between them, stand for; none where it is no module."""
+    if isinstance(node, ast.Name):
+        meant = bound.get(node.id)
+    elif isinstance(node, ast.Attribute):
+        meant = getattr(_module(node.value, bound), node.attr, None)
+    else:
+        return None
+    return meant if isinstance(meant, ModuleType) else None
 
 
 def _is_ours(module: str) -> bool:
@@ -97,13 +121,17 @@ def _named(statement: ast.stmt) -> Iterator[str]:
         yield from {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
-def _imports(module: str, statement: ast.stmt, name: str) -> Iterator[tuple[str, str]]:
-    """Where an imported name comes from: module, and name there."""
-    if isinstance(statement, ast.ImportFrom):
-        package = module.rsplit(".", statement.level)[0] if statement.level else ""
-        if statement.level and hasattr(sys.modules[module], "__path__"):
-            package = module.rsplit(".", statement.level - 1)[0] if statement.level > 1 else module
-        origin = ".".join(filter(None, (package, statement.module)))
-        for alias in statement.names:
-            if (alias.asname or alias.name) == name:
-                yield origin, alias.name
+def _imports(module: str, node: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """What an import of names brings: the module, the name there, and the name here; the module is loaded by it."""
+    if not isinstance(node, ast.ImportFrom):
+        return
+    package = module.rsplit(".", node.level)[0] if node.level else ""
+    if node.level and hasattr(sys.modules[module], "__path__"):
+        package = module.rsplit(".", node.level - 1)[0] if node.level > 1 else module
+    origin = ".".join(filter(None, (package, node.module)))
+    for alias in node.names:
+        for other in (origin, f"{origin}.{alias.name}"):
+            if other.startswith("roamsim") and other not in sys.modules:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(other)
+        yield origin, alias.name, alias.asname or alias.name
