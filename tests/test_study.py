@@ -12,6 +12,7 @@ from roamsim.api import report
 from roamsim.errors import CheckFailed, UsageError
 from roamsim.study.definition import LEVELS, points
 from roamsim.study.figures import chart
+from roamsim.study.reference import path_of
 from roamsim.study.sequences import picture
 from small_study import change, refused
 
@@ -152,15 +153,20 @@ def test_a_difference_has_a_reason_or_says_that_none_is_known(small: Path, tmp_p
     assert [s["why"] for s in outcome.statements] == [None, "no reason is known yet"]
 
 
-def test_the_published_differences_have_reasons_that_say_what_they_rest_on() -> None:
-    folder = study.available()["mih-transport"]
-    statements = {s.id: s for s in study.load(folder).statements}
-    readme = (folder / "README.md").read_text()
-    came_out = readme.partition("## What came out")[2].partition("\n## ")[0]
-    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
-    assert len(differ) >= 7
-    for name in differ:
-        assert "Tested by runs: " in statements[name].if_differs, name
+@pytest.mark.parametrize("name", ["mih-transport", "sctp-mobile-ip", "tcp-dect"])
+def test_pages_name_the_differences_of_the_full_run_and_their_reasons_say_what_was_tested(name: str) -> None:
+    loaded = study.load(name)
+    statements = {s.id: s for s in loaded.statements}
+    came_out = (loaded.folder / "README.md").read_text().partition("## What came out")[2].partition("\n## ")[0]
+    lines = re.findall(r"^- ([\w, ]+):", came_out.partition("- Not decidable")[0], re.MULTILINE)
+    named = [clause for line in lines for clause in line.split(", ")]
+    assert len(named) >= 7
+    for clause in named:
+        assert "Tested by runs: " in statements[clause].if_differs, clause
+    reference = path_of(loaded, "full")
+    if reference.is_file():
+        found = json.loads(reference.read_text())["statements"]
+        assert sorted(named) == sorted(clause for clause, kept in found.items() if kept["verdict"] == "differs")
 
 
 def test_figures_have_no_empty_layers_and_shares_end_at_100_percent(small: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -253,12 +252,3 @@ def test_fewer_gap_ack_blocks_are_told(loaded: study.Study) -> None:
 
     assert most(2) == 2
     assert most("as many as fit") > 4
-
-
-def test_the_differences_have_reasons_that_say_what_they_rest_on(loaded: study.Study) -> None:
-    statements = {s.id: s for s in loaded.statements}
-    came_out = (FOLDER / "README.md").read_text().partition("## What came out")[2].partition("- Not decidable")[0]
-    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
-    assert len(differ) == 10
-    for name in differ:
-        assert "Tested by runs: " in statements[name].if_differs, name

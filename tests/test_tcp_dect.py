@@ -1,7 +1,5 @@
 """The study `tcp-dect`: what it measures of a run, and what its drawings say."""
 
-import re
-
 import pytest
 from matplotlib.patches import StepPatch
 from roamsim import study
@@ -152,15 +150,6 @@ def test_data_units_have_the_sizes_of_a_run() -> None:
     # 552 octets and a checksum of 2: 19 fragments of 29, and 3 octets.
     for text in ("payload 512", "packet 552", "20: 3 of 29", "takes 20 fragments", "a pure ACK of 40 takes 2"):
         assert text in picture, text
-
-
-def test_the_published_differences_have_reasons_that_say_what_they_rest_on() -> None:
-    statements = {s.id: s for s in PUBLISHED.statements}
-    came_out = (PUBLISHED.folder / "README.md").read_text().partition("## What came out")[2].partition("\n## ")[0]
-    differ = [name for line in re.findall(r"^- ([\w, ]+):", came_out, re.MULTILINE) for name in line.split(", ")]
-    assert differ
-    for name in differ:
-        assert "Tested by runs: " in statements[name].if_differs, name
 
 
 def test_a_burst_raises_delays_when_the_whole_interval_of_the_ratio_is_above_one() -> None:
