@@ -106,7 +106,7 @@ validate: setup
 
 references: setup
 	$(SAY) 'Running: every study, in short and in full (half an hour); version control shows what moved'
-	for study in mih-transport sctp-mobile-ip tcp-dect; do for level in --quick ''; do \
+	for study in $(patsubst studies/%/study.toml,%,$(wildcard studies/*/study.toml)); do for level in --quick ''; do \
 		$(BIN)/roamsim study compare $$study $$level --out results/reference-$$study$$level --update || exit 1; \
 	done; done
 

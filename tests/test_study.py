@@ -212,7 +212,7 @@ def test_coverage_names_what_there_is_and_all_of_it(small: Path, tmp_path: Path)
     assert study.load(small).not_covered() == ["2", "sent"]
 
 
-@pytest.mark.parametrize("name", ["mih-transport", "sctp-mobile-ip", "tcp-dect"])
+@pytest.mark.parametrize("name", study.available())
 def test_every_statement_and_exhibit_of_the_published_studies_is_covered(name: str) -> None:
     assert study.load(name).not_covered() == []
 
