@@ -121,7 +121,10 @@ pub(crate) fn from_toml(text: &str, source: u32, problems: &mut Problems) -> Opt
     let before = problems.count();
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
-        let place = error.span().map(|span| Place::new(source, span));
+        // Where the text ends too early, its last line with something on it is shown.
+        let written = text.trim_end().len();
+        let place = error.span();
+        let place = place.map(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
         problems.add(Problem::new(format!("invalid TOML: {}", error.message().trim())).at(place));
     }
     if problems.count() > before {

@@ -378,6 +378,14 @@ fn a_scenario_in_which_nothing_happens_is_refused() {
 }
 
 #[test]
+fn a_text_that_ends_too_early_is_shown_where_it_ends() {
+    // The quotation marks of line 2 never come: its last line with something on it is the third, with 2 characters.
+    let text = "[scenario]\nname = \"\"\"a\nbc\n\n";
+    let error = Scenario::parse(text, "x.toml", Format::Toml, &[]).expect_err("no end").render(false);
+    assert!(error.contains("[x.toml:3:3]") && error.contains('▲'), "{error}");
+}
+
+#[test]
 fn every_report_on_json_names_its_file() {
     // The last line of a text that ends with a line break, or with none; a text that is no table; numbers too large.
     for text in

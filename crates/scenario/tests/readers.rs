@@ -96,10 +96,9 @@ fn two_closed_windows_are_quiet() {
     // Both go on, 30 kB a round trip of some 35 ms for 22 s.
     let delivered = numbers(&result, "flows", "delivered_bytes");
     assert!(delivered.iter().all(|&bytes| bytes > 18e6), "{delivered:?}");
-    assert_eq!(
-        numbers(&result, "flows", "retransmissions").iter().map(|n| n / 10.0).fold(0.0, f64::max).floor(),
-        0.0
-    );
+    // Some octets go twice, in probes.
+    let retransmissions = numbers(&result, "flows", "retransmissions");
+    assert!(retransmissions.iter().all(|&segments| segments < 10.0), "{retransmissions:?}");
 }
 
 /// One window closed: the data of the other direction goes on, and what acknowledges it is heard.

@@ -18,7 +18,7 @@ pub(super) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
         let steps = join(&at, [key]);
         if !matches!(flow.transport, Transport::Tcp(_)) {
             let message =
-                format!("`{key}` needs TCP: only there a receiver that does not read holds up its sender");
+                format!("`{key}` needs TCP: over UDP and SCTP whatever arrives is read at once here");
             report.add(&steps, message, "leave it out, or use protocol = \"tcp\"");
         } else if key == "reverse_reader" && !flow.bidirectional {
             let message = format!("nothing but answers goes from \"{}\" to \"{}\"", flow.to, flow.from);
