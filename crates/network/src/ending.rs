@@ -20,7 +20,8 @@ pub enum Ending {
     Stopped,
     /// An end gave up after too many retransmissions (RFC 9293 section 3.8.3, RFC 9260 section 8.1).
     TimedOut,
-    /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1).
+    /// An end got a reset (RFC 9293 section 3.5.2) or an ABORT (RFC 9260 section 9.1), or sent a reset since its application
+    /// had closed and did not take all data (RFC 9293 section 3.6.1).
     Reset,
     /// The peer answered the attempt to open it with a reset or an ABORT.
     Refused,
@@ -50,7 +51,7 @@ pub(crate) enum Failure {
     Stopped,
     /// It gave up.
     TimedOut,
-    /// The peer ended it.
+    /// The peer ended it, or it did so itself for data that its application does not take.
     Reset,
 }
 
@@ -61,6 +62,8 @@ pub(crate) struct Life {
     pub(crate) established: bool,
     /// The first thing that ended it before its time.
     pub(crate) failure: Option<(Time, Failure)>,
+    /// It gave up when everything had been delivered in both directions, and only the end of the shutdown was missing.
+    pub(crate) delivered: bool,
 }
 
 impl Life {
@@ -73,6 +76,9 @@ impl Life {
 /// The end of a connection of two lives; `closed`: whether each of its ends is.
 fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
     let established = lives.iter().any(|life| life.established);
+    if established && lives.iter().any(|life| life.delivered) {
+        return Ending::Completed;
+    }
     let first = lives.iter().filter_map(|life| life.failure).min_by_key(|&(time, _)| time);
     match first.map(|(_, failure)| failure) {
         Some(Failure::Stopped) if established => Ending::Stopped,
@@ -102,9 +108,15 @@ impl World {
         let seen = |socket| match socket {
             SocketId::Tcp(number) => {
                 let socket = &self.tcp[number as usize];
-                // RFC 9293 section 3.6: in TIME-WAIT both directions are closed.
-                let state = socket.connection.state();
-                Some((socket.life, matches!(state, tcp::State::Closed | tcp::State::TimeWait)))
+                let [state, peer] = [number, socket.peer].map(|n| self.tcp[n as usize].connection.state());
+                // RFC 9293 section 3.6: in TIME-WAIT both directions are closed; and in FIN-WAIT-2, too, where the peer
+                // has closed and gave up its FIN.
+                let closed = match state {
+                    tcp::State::Closed | tcp::State::TimeWait => true,
+                    tcp::State::FinWait2 => peer == tcp::State::Closed,
+                    _ => false,
+                };
+                Some((socket.life, closed))
             }
             SocketId::Sctp(number) => {
                 let socket = &self.sctp[number as usize];
@@ -123,8 +135,12 @@ mod tests {
     use super::*;
     use roamsim_engine::Span;
 
+    fn up() -> Life {
+        Life { established: true, ..Life::default() }
+    }
+
     fn at(ms: u64, failure: Failure) -> Life {
-        Life { established: true, failure: Some((Time::ZERO + Span::from_ms(ms), failure)) }
+        Life { failure: Some((Time::ZERO + Span::from_ms(ms), failure)), ..up() }
     }
 
     #[test]
@@ -140,11 +156,17 @@ mod tests {
 
     #[test]
     fn without_a_failure_it_is_open_until_both_ends_are_closed() {
-        let up = Life { established: true, failure: None };
+        let up = up();
         assert_eq!(ending([up, up], [true, true]), Ending::Completed);
         assert_eq!(ending([up, up], [true, false]), Ending::StillOpen);
         // The last step of the handshake is on its way: the end that opened it may send.
         assert_eq!(ending([up, Life::default()], [false, false]), Ending::StillOpen);
+    }
+
+    #[test]
+    fn what_was_delivered_whole_is_completed_though_nobody_heard_the_end_of_the_shutdown() {
+        let lives = [at(1000, Failure::TimedOut), Life { delivered: true, ..up() }];
+        assert_eq!(ending(lives, [true, true]), Ending::Completed);
     }
 
     #[test]

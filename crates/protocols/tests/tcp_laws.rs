@@ -66,6 +66,53 @@ fn the_square_root_law_of_vegas() {
     }
 }
 
+/// The window in segments at the end of each of the first round trips of slow start, 100 ms each, from ten segments on.
+fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>) -> Vec<u64> {
+    let config = Config {
+        variant: Variant::NewReno,
+        mss_bytes: 1000,
+        initial_window: InitialWindow::Segments(10),
+        receive_window_bytes: 64 << 20,
+        byte_counting_limit,
+        delayed_ack,
+        ..Config::default()
+    };
+    let path = Path {
+        delay: Span::from_ms(50),
+        jitter: Span::ZERO,
+        loss: 0.0,
+        loss_back: 0.0,
+        duplication: 0.0,
+        lost_in_turn: None,
+        rest_of_round: false,
+        calm_from: Time::MAX,
+    };
+    let mut pair = Pair::new([config, config], [0, 0], path, 1);
+    pair.ends[0].tcp.write(u64::MAX);
+    pair.drain(0);
+    // The handshake takes the first round trip; a look halfway between two arrivals of ACKs.
+    let look = |round: u64| Time::ZERO + Span::from_ms(150 + 100 * round);
+    (0..7)
+        .map(|round| {
+            while pair.now < look(round) && pair.step() {}
+            pair.ends[0].tcp.cwnd_bytes() / 1000
+        })
+        .collect()
+}
+
+/// Slow start with an ACK for each second segment: a window of W has W / 2 ACKs a round trip and becomes 1.5 W with L = 1 (RFC 5681),
+/// whole ACKs counted, and 2 W with L = 2 (RFC 3465 2.2), which is what an ACK a segment makes with either.
+#[test]
+fn slow_start_grows_by_a_half_or_doubles() {
+    let delay = Some(Span::from_ms(200));
+    // 10 + 5, 15 + 7, 22 + 11, 33 + 16, 49 + 24, 73 + 36: the odd segment is acknowledged with the next round trip's first.
+    assert_eq!(slow_start(1, delay), [10, 15, 22, 33, 49, 73, 109]);
+    let doubled = [10, 20, 40, 80, 160, 320, 640];
+    assert_eq!(slow_start(2, delay), doubled);
+    assert_eq!(slow_start(1, None), doubled);
+    assert_eq!(slow_start(2, None), doubled);
+}
+
 /// Where several losses fall into one window, NewReno goes on and Reno waits for the timer.
 #[test]
 fn newreno_is_faster_than_reno_where_losses_meet_in_a_window() {

@@ -238,6 +238,7 @@ enum Act {
         reading: bool,
     },
     Close,
+    CloseHalfDuplex,
     Abort,
     Open,
 }
@@ -289,6 +290,7 @@ fn any_act() -> impl Strategy<Value = Act> {
         2 => any::<u64>().prop_map(|bytes| Act::Read { bytes }),
         1 => any::<bool>().prop_map(|reading| Act::SetReading { reading }),
         1 => Just(Act::Close),
+        1 => Just(Act::CloseHalfDuplex),
         1 => Just(Act::Abort),
         1 => Just(Act::Open),
     ]
@@ -358,6 +360,7 @@ proptest! {
                 Act::Read { bytes } => tcp.read(bytes),
                 Act::SetReading { reading } => tcp.set_reading(reading),
                 Act::Close => tcp.close(),
+                Act::CloseHalfDuplex => tcp.close_half_duplex(),
                 Act::Abort => tcp.abort(),
                 Act::Open => tcp.open(),
             }

@@ -3,7 +3,7 @@
 //! A script starts with three or more lines of comment that say what is tested, then `--key=value` settings (the
 //! names of [`Config`], spans as `200ms` or `1s`, `off` for none), then lines of a time and an action. A time is
 //! absolute (`1.5`) or follows the line before (`+.2`). The actions:
-//! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `abort()`, `read(BYTES)`, `set_reading(on|off)`
+//! - `connect()`, `listen()`, `write(BYTES)`, `close()`, `close_half_duplex()`, `abort()`, `read(BYTES)`, `set_reading(on|off)`
 //! - `< FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment arrives (window 65535 if left out)
 //! - `> FLAGS SEQ:END(LENGTH) [ack N] [win N] [<OPTIONS>]`: this segment is sent, at this very nanosecond, and is
 //!   the next one sent; a window left out is not looked at, options left out are none, `<any>` any

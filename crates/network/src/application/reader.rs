@@ -2,7 +2,8 @@
 //! window closes.
 //!
 //! A read takes up to a number of octets at once and keeps the application busy for as long as they take at its rate;
-//! then comes the next one. In a pause no read begins. Without a rate everything that is there is taken at once.
+//! then comes the next one. In a pause no read begins. Without a rate everything that is there is taken at once. At its stop
+//! the application closes: what is unread then, or arrives later, is lost.
 
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -43,12 +44,14 @@ pub struct Reader {
     busy_bytes: u64,
     /// The peer has closed: nothing follows what has arrived.
     closes: bool,
+    /// When the application closes, unless its peer has and everything has been read.
+    stop: Option<Time>,
 }
 
 impl Reader {
     /// A reader that has read nothing yet; `pauses` in any order, none within another. Without a `pace` it takes at once
-    /// what has arrived.
-    pub fn new(pace: Option<Pace>, mut pauses: Vec<Pause>) -> Reader {
+    /// what has arrived; without a `stop` it reads to the end of the run.
+    pub fn new(pace: Option<Pace>, mut pauses: Vec<Pause>, stop: Option<Time>) -> Reader {
         pauses.sort_by_key(|pause| pause.start);
         Reader {
             pace,
@@ -59,6 +62,7 @@ impl Reader {
             busy_since: Time::ZERO,
             busy_bytes: 0,
             closes: false,
+            stop,
         }
     }
 
@@ -84,8 +88,27 @@ impl Reader {
         self.closes && self.arrived == self.taken
     }
 
-    /// When the next read is due; `None` while there is nothing to read.
+    /// Whether the application closes now: it has read for the last time.
+    pub(crate) fn stops(&mut self, now: Time) -> bool {
+        let stops = self.due_stop().is_some_and(|stop| stop <= now);
+        if stops {
+            self.stop = None;
+            self.drop_unread();
+        }
+        stops
+    }
+
+    fn due_stop(&self) -> Option<Time> {
+        self.stop.filter(|_| !self.has_read_all())
+    }
+
+    /// When it has something to do.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        self.due_read().into_iter().chain(self.due_stop()).min()
+    }
+
+    /// When the next read is due; `None` while there is nothing to read.
+    fn due_read(&self) -> Option<Time> {
         let after_pauses =
             |at, pause: &Pause| if (pause.start..pause.stop).contains(&at) { pause.stop } else { at };
         (self.arrived > self.taken).then(|| self.pauses.iter().fold(self.next, after_pauses))
@@ -93,7 +116,7 @@ impl Reader {
 
     /// Reads what is due: the offset up to which everything has now been read.
     pub(crate) fn read(&mut self, now: Time) -> Option<u64> {
-        self.poll_timeout().filter(|&due| due <= now)?;
+        self.due_read().filter(|&due| due <= now)?;
         self.not_before(now);
         while self.pauses.pop_front_if(|pause| pause.stop <= now).is_some() {}
         let unread = self.arrived - self.taken;
@@ -142,7 +165,7 @@ mod tests {
     #[test]
     fn a_read_keeps_busy_for_its_octets_at_the_rate() {
         // 1000 octets at 800 kb/s: 10 ms.
-        let mut reader = Reader::new(Some(Pace { rate_bps: 800_000, read_bytes: 1000 }), vec![]);
+        let mut reader = Reader::new(Some(Pace { rate_bps: 800_000, read_bytes: 1000 }), vec![], None);
         reader.on_arrival(ms(5), 2500);
         assert_eq!(drive(&mut reader, 100), [(5, 1000), (15, 2000), (25, 2500)]);
         // The last 500 took until 30; what comes before then waits, what comes later is read at once.
@@ -155,7 +178,7 @@ mod tests {
     #[test]
     fn no_read_begins_in_a_pause() {
         let pauses = vec![pause(40, 50), pause(12, 30), pause(30, 33)];
-        let mut reader = Reader::new(Some(Pace { rate_bps: 800_000, read_bytes: 1000 }), pauses);
+        let mut reader = Reader::new(Some(Pace { rate_bps: 800_000, read_bytes: 1000 }), pauses, None);
         reader.on_arrival(ms(0), 5000);
         // 10 is before the pause and busy until 20; from 33 on again, 43 lies in a pause.
         assert_eq!(drive(&mut reader, 100), [(0, 1000), (10, 2000), (33, 3000), (50, 4000), (60, 5000)]);
@@ -163,7 +186,7 @@ mod tests {
 
     #[test]
     fn without_a_rate_all_is_taken_at_once() {
-        let mut reader = Reader::new(None, vec![pause(10, 20)]);
+        let mut reader = Reader::new(None, vec![pause(10, 20)], None);
         reader.on_arrival(ms(5), 7);
         assert_eq!(drive(&mut reader, 100), [(5, 7)]);
         reader.on_arrival(ms(11), 8);
@@ -174,8 +197,30 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_read_from_the_stop_on() {
+        // Reads of 1000 octets at 0 and 10; the next one would come with the stop.
+        let mut reader =
+            Reader::new(Some(Pace { rate_bps: 800_000, read_bytes: 1000 }), vec![], Some(ms(20)));
+        assert_eq!(reader.poll_timeout(), Some(ms(20)));
+        reader.on_arrival(ms(0), 5000);
+        assert_eq!(drive(&mut reader, 19), [(0, 1000), (10, 2000)]);
+        assert!(!reader.stops(ms(19)) && reader.stops(ms(20)));
+        assert_eq!((reader.read(ms(20)), reader.poll_timeout()), (None, None));
+    }
+
+    #[test]
+    fn who_has_read_all_does_not_stop() {
+        let mut reader = Reader::new(None, vec![], Some(ms(20)));
+        reader.on_arrival(ms(5), 7);
+        assert_eq!(drive(&mut reader, 10), [(5, 7)]);
+        assert_eq!(reader.poll_timeout(), Some(ms(20)));
+        assert!(reader.on_close());
+        assert!(!reader.stops(ms(20)) && reader.poll_timeout().is_none());
+    }
+
+    #[test]
     fn what_is_dropped_is_not_read() {
-        let mut reader = Reader::new(None, vec![pause(0, 20)]);
+        let mut reader = Reader::new(None, vec![pause(0, 20)], None);
         reader.on_arrival(ms(5), 7);
         reader.drop_unread();
         assert_eq!(reader.poll_timeout(), None);

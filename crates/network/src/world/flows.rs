@@ -41,12 +41,13 @@ impl World {
         flow.reader_alarm.fires(now) && self.serve_reader(now, number, queue)
     }
 
-    /// Has a flow's reader read what is due; false if that is nothing.
+    /// Has a flow's reader do what is due; false if that is nothing.
     pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         let flow = &mut self.flows[number as usize];
         let (Some(reader), SocketId::Tcp(socket)) = (&mut flow.reader, flow.association.sink) else {
             return false;
         };
+        let stops = reader.stops(now);
         let read = reader.read(now);
         let closes = reader.has_read_all();
         flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number), queue);
@@ -56,7 +57,10 @@ impl World {
                 self.close_tcp(socket);
             }
         }
-        read.is_some()
+        if stops {
+            self.abandon_tcp(socket);
+        }
+        read.is_some() || stops
     }
 
     #[inline]

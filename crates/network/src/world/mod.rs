@@ -182,6 +182,9 @@ impl World {
         self.start_mobile_ip(&mut queue);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
+            if let Some(reader) = &flow.reader {
+                flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number as u32), &mut queue);
+            }
         }
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
             signalling.arm(number as u32, &mut queue);

@@ -205,9 +205,10 @@ impl World {
     }
 
     fn on_sctp_event(&mut self, now: Time, number: u32, event: Event) {
-        let life = &mut self.sctp[number as usize].life;
+        let SctpSocket { life, association, .. } = &mut self.sctp[number as usize];
         match event {
             Event::Established => life.established = true,
+            Event::TimedOut if association.was_shut_down() => life.delivered = true,
             Event::TimedOut => life.fails(now, Failure::TimedOut),
             Event::Aborted => life.fails(now, Failure::Reset),
             _ => {}

@@ -9,7 +9,7 @@ use crate::event::Event as Wake;
 use crate::flow::Association;
 use crate::packet::Message;
 use crate::segment_log::{SegmentEvent, StreamPart};
-use crate::socket::{Record, SocketId, TcpSocket, Traffic};
+use crate::socket::{Record, SocketId, TcpSocket, Traffic, User};
 use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
@@ -98,6 +98,12 @@ impl World {
             State::Listen | State::SynSent => socket.close_when_established = true,
             _ => socket.connection.close(),
         }
+        self.work.push_back(Work::Tcp(number));
+    }
+
+    /// The user of a socket is done with it: it neither writes nor reads any more.
+    pub(super) fn abandon_tcp(&mut self, number: u32) {
+        self.tcp[number as usize].connection.close_half_duplex();
         self.work.push_back(Work::Tcp(number));
     }
 
@@ -203,9 +209,12 @@ impl World {
                 let socket = &mut self.tcp[number as usize];
                 while socket.unacknowledged.pop_front_if(|record| record.end <= up_to).is_some() {}
             }
-            Event::Established | Event::RemoteClosed | Event::Closed | Event::Reset | Event::TimedOut => {
-                self.on_tcp_change(now, number, event)
-            }
+            Event::Established
+            | Event::RemoteClosed
+            | Event::Closed
+            | Event::Reset
+            | Event::TimedOut
+            | Event::DataLost => self.on_tcp_change(now, number, event),
         }
     }
 
@@ -221,6 +230,8 @@ impl World {
                     self.work.push_back(Work::Tcp(number));
                 }
             }
+            // It goes on, and learns by the reset that answers its data that nobody reads any more.
+            Event::RemoteClosed if self.has_more_to_send(number) => {}
             Event::RemoteClosed => {
                 // Nothing more will come: close this side too (no application here goes on after its peer), when
                 // everything has been read.
@@ -229,9 +240,9 @@ impl World {
                     self.work.push_back(Work::Tcp(number));
                 }
             }
-            Event::TimedOut | Event::Reset => {
-                let failure = if event == Event::Reset { Failure::Reset } else { Failure::TimedOut };
-                socket.life.fails(now, failure);
+            Event::TimedOut | Event::Reset | Event::DataLost => {
+                let failure = if event == Event::TimedOut { Failure::TimedOut } else { Failure::Reset };
+                self.tcp[number as usize].life.fails(now, failure);
                 // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
                 if let Some((_, reader)) = self.reader(number) {
                     reader.drop_unread();
@@ -239,6 +250,12 @@ impl World {
             }
             Event::Closed | Event::Received { .. } | Event::Acknowledged { .. } => {}
         }
+    }
+
+    /// Whether a source that is the only one of its connection will write more.
+    fn has_more_to_send(&self, number: u32) -> bool {
+        let User::FlowSource(flow) = self.tcp[number as usize].user else { return false };
+        self.flows[flow as usize].source.poll_timeout().is_some()
     }
 
     /// What reads at a socket, with its flow; `None` where whatever arrives is taken at once.

@@ -57,6 +57,7 @@ impl Subject for Tcp {
             Step::Listen => tcp.listen(),
             Step::Write(bytes) => tcp.write(*bytes),
             Step::Close => tcp.close(),
+            Step::CloseHalfDuplex => tcp.close_half_duplex(),
             Step::Abort => tcp.abort(),
             Step::Read(bytes) => tcp.read(*bytes),
             Step::SetReading(reading) => tcp.set_reading(*reading),

@@ -19,6 +19,7 @@ pub enum Step {
     Listen,
     Write(u64),
     Close,
+    CloseHalfDuplex,
     Abort,
     Read(u64),
     SetReading(bool),
@@ -106,6 +107,7 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
         "connect" => Step::Connect,
         "listen" => Step::Listen,
         "close" => Step::Close,
+        "close_half_duplex" => Step::CloseHalfDuplex,
         "abort" => Step::Abort,
         "write" => Step::Write(value(argument)?),
         "read" => Step::Read(value(argument)?),
@@ -124,6 +126,7 @@ pub fn event_text(event: Event) -> String {
         Event::Closed => "closed".to_owned(),
         Event::Reset => "reset".to_owned(),
         Event::TimedOut => "timed_out".to_owned(),
+        Event::DataLost => "data_lost".to_owned(),
     }
 }
 

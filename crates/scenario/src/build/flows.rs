@@ -87,6 +87,7 @@ fn reader(model: &ReaderModel) -> Reader {
     Reader::new(
         pace,
         model.pauses.iter().map(|&Pause { start, stop }| network::Pause { start, stop }).collect(),
+        model.stop,
     )
 }
 

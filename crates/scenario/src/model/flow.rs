@@ -36,7 +36,7 @@ pub struct Flow {
     pub reverse_reader: Option<Reader>,
 }
 
-/// An application that reads slowly, or stops reading for a time: what it has not read fills the receiver's buffer, and
+/// An application that reads slowly, or stops reading for a time or for good: what it has not read fills the receiver's buffer, and
 /// the window that TCP offers closes. Data counts as delivered when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +54,11 @@ pub struct Reader {
     /// When it does not read. None may lie within another. Left out: never.
     #[serde(default)]
     pub pauses: Vec<Pause>,
+    /// When it closes the connection, in a flow of one direction: what is unread then, or arrives later, is lost, and its
+    /// sender is told so by a reset (RFC 9293 section 3.6.1). Left out: when the sender has closed and everything was read.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub stop: Option<Time>,
 }
 
 impl Reader {

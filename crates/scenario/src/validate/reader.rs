@@ -4,7 +4,8 @@ use roamsim_engine::{Span, Time};
 
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
-use crate::model::flow::{Pause, Reader};
+use crate::model::application::Application;
+use crate::model::flow::{Flow, Reader};
 use crate::model::transport::Transport;
 use crate::units::time_text;
 
@@ -26,7 +27,8 @@ pub(super) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
         check_pace(&steps, reader, report);
-        check_pauses(&steps, &reader.pauses, scenario, report);
+        check_pauses(&steps, reader, scenario, report);
+        check_stop(&steps, reader, flow, scenario, report);
     }
 }
 
@@ -35,8 +37,8 @@ fn check_pace(at: &[Step], reader: &Reader, report: &mut Report<'_>) {
     if reader.rate_bps == Some(0) {
         let help = "write a rate above zero; `pauses` are for times without reading";
         report.add(&join(at, ["read_rate"]), "a rate of zero reads nothing", help);
-    } else if reader.rate_bps.is_none() && reader.pauses.is_empty() {
-        let help = "write `read_rate` or `pauses`, or leave the reader out";
+    } else if reader.rate_bps.is_none() && reader.pauses.is_empty() && reader.stop.is_none() {
+        let help = "write `read_rate`, `pauses` or `stop`, or leave the reader out";
         report.add(at, "this reads at once whatever arrives, as without it", help);
     }
     if reader.read_size_bytes == Some(0) {
@@ -45,9 +47,48 @@ fn check_pace(at: &[Step], reader: &Reader, report: &mut Report<'_>) {
         let help = "write `read_rate` beside it, or leave `read_size` out";
         report.add(&size, "without `read_rate` a read takes whatever there is", help);
     }
+    // A whole read must take time, or a full buffer is read in more events than an instant may have.
+    if let Some(rate_bps) = reader.rate_bps.filter(|&rate_bps| rate_bps > 0)
+        && reader.read_size_bytes() > 0
+        && Span::of_transmission(reader.read_size_bytes(), rate_bps) == Span::ZERO
+    {
+        let message = format!("a read of {} B takes no time at this rate", reader.read_size_bytes());
+        let help =
+            "read more slowly, or in larger pieces; without `read_rate` whatever there is is read at once";
+        report.add(&join(at, ["read_rate"]), message, help);
+    }
 }
 
-fn check_pauses(at: &[Step], pauses: &[Pause], scenario: &Scenario, report: &mut Report<'_>) {
+/// Checks that an application that closes does so while something may arrive, and that nobody is left who would write.
+fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, report: &mut Report<'_>) {
+    let Some(stop) = reader.stop else { return };
+    let steps = join(at, ["stop"]);
+    let (stop, duration) = (stop.since(Time::ZERO), scenario.general.duration);
+    let start = flow.application.start();
+    if flow.bidirectional {
+        let help = "leave `stop` out, or write two flows of one direction";
+        report.add(&steps, "whoever closes here has data of its own to send (`bidirectional`)", help);
+    } else if matches!(flow.application, Application::RequestResponse(_)) {
+        let help =
+            "leave `stop` out, or write it under `application`, for the client to send no more requests";
+        report.add(&steps, "a server that closes answers nobody any more", help);
+    } else if stop >= duration && duration > Span::ZERO {
+        let message = format!("the reader never stops: the run ends after {}", time_text(duration));
+        report.add(&steps, message, "stop earlier, or leave `stop` out to read until the run ends");
+    } else if start.max().is_none() {
+        let help = "draw it from a uniform distribution that ends before it, or leave `stop` out";
+        report.add(&steps, "an exponential `start` of the application may be later than any `stop`", help);
+    } else if let Some(latest) = start.max().filter(|&latest| stop <= latest) {
+        let message = format!(
+            "`stop` must be later than the `start` of what is read, {}: nothing has arrived by then",
+            time_text(latest)
+        );
+        report.add(&steps, message, "stop later, or leave `stop` out to read until the run ends");
+    }
+}
+
+fn check_pauses(at: &[Step], reader: &Reader, scenario: &Scenario, report: &mut Report<'_>) {
+    let pauses = &reader.pauses;
     let duration = scenario.general.duration;
     let place = |i: usize| [at, &[Key("pauses"), At(i)]].concat();
     for (i, pause) in pauses.iter().enumerate() {
@@ -59,6 +100,10 @@ fn check_pauses(at: &[Step], pauses: &[Pause], scenario: &Scenario, report: &mut
             let message = format!("this pause never begins: the run ends after {}", time_text(duration));
             let help = "pause earlier, or give the scenario a longer `duration`";
             report.add(&join(&place(i), ["start"]), message, help);
+        } else if let Some(stop) = reader.stop.filter(|&stop| pause.start >= stop) {
+            let message =
+                format!("this pause never begins: the reader stops at {}", time_text(stop.since(Time::ZERO)));
+            report.add(&join(&place(i), ["start"]), message, "pause earlier, or stop later");
         }
     }
     let mut order: Vec<usize> = (0..pauses.len()).filter(|&i| pauses[i].start < pauses[i].stop).collect();

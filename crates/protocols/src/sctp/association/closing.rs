@@ -43,6 +43,7 @@ impl Association {
     }
 
     pub(super) fn end(&mut self, event: Event) {
+        self.shut_down = self.state == State::ShutdownAckSent;
         self.state = State::Closed;
         self.ended = true;
         self.listening = false;

@@ -102,6 +102,8 @@ pub struct Association {
     state: State,
     listening: bool,
     ended: bool,
+    /// It ended in SHUTDOWN-ACK-SENT.
+    shut_down: bool,
     local_port: u16,
     remote_port: u16,
     tag: u32,
@@ -151,6 +153,7 @@ impl Association {
             state: State::Closed,
             listening: false,
             ended: false,
+            shut_down: false,
             local_port,
             remote_port,
             tag: tag.max(1),
@@ -267,6 +270,12 @@ impl Association {
             self.paths.set_primary(place);
             self.events.push_back(Event::PrimaryChanged(self.paths.all[place].path));
         }
+    }
+
+    /// Whether it has ended when both ends had shut down and everything was acknowledged, so that nothing but SHUTDOWN
+    /// COMPLETE was missing (RFC 9260 9.2).
+    pub fn was_shut_down(&self) -> bool {
+        self.shut_down
     }
 
     /// The state.

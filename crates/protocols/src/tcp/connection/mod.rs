@@ -77,6 +77,9 @@ pub enum Event {
     Reset,
     /// Too many retransmissions went unanswered.
     TimedOut,
+    /// The application has closed and left data unread, or data arrived afterwards: this end has reset the connection, so
+    /// that the peer knows (RFC 9293 3.6.1).
+    DataLost,
 }
 
 /// Events not yet told, one bit each, in the order of telling.
@@ -91,6 +94,7 @@ impl Pending {
     const CLOSED: u8 = 16;
     const RESET: u8 = 32;
     const TIMED_OUT: u8 = 64;
+    const DATA_LOST: u8 = 128;
 
     #[inline]
     fn set(&mut self, bit: u8) {
@@ -156,7 +160,7 @@ impl Connection {
     }
 
     /// The application appends `bytes` to its stream; a huge number is a greedy application. Allowed before the
-    /// connection is established; without effect after [`close`](Connection::close).
+    /// connection is established; without effect after a close.
     #[inline]
     pub fn write(&mut self, bytes: u64) {
         if !self.sender.fin_queued {
@@ -220,7 +224,8 @@ impl Connection {
             Pending::REMOTE_CLOSED => Event::RemoteClosed,
             Pending::CLOSED => Event::Closed,
             Pending::RESET => Event::Reset,
-            _ => Event::TimedOut,
+            Pending::TIMED_OUT => Event::TimedOut,
+            _ => Event::DataLost,
         })
     }
 

@@ -51,7 +51,8 @@ impl Connection {
         }
     }
 
-    /// The application has written all it will: a FIN follows the stream. The peer's direction stays open.
+    /// The application has written all it will: a FIN follows the stream. The peer's direction stays open, as RFC 9293 3.6
+    /// understands CLOSE, and as `shutdown(SHUT_WR)` of sockets does.
     pub fn close(&mut self) {
         match self.state {
             State::Listen | State::SynSent => self.become_closed(Pending::CLOSED),
@@ -63,8 +64,30 @@ impl Connection {
         }
     }
 
+    /// The application has written all it will and reads no more, as `close` of sockets does: the "half-duplex" close of
+    /// RFC 9293 3.6.1. A FIN follows the stream; but where data is unread, or as soon as more arrives, the connection is
+    /// reset instead, so that the peer does not take it for delivered (SHLD-3, from RFC 1122 4.2.2.13).
+    pub fn close_half_duplex(&mut self) {
+        self.receiver.abandoned = true;
+        if self.state.is_synchronized() && self.state != State::TimeWait && self.receiver.holds_unread() {
+            self.lose_data();
+        } else {
+            self.close();
+        }
+    }
+
     /// Drops the connection and tells the peer by a reset.
     pub fn abort(&mut self) {
+        self.reset_as(Pending::CLOSED);
+    }
+
+    /// Data that the application does not take any more is lost: the peer is told by a reset.
+    #[cold]
+    pub(super) fn lose_data(&mut self) {
+        self.reset_as(Pending::DATA_LOST);
+    }
+
+    fn reset_as(&mut self, event: u8) {
         let tells_peer = self.state.is_synchronized() || self.state == State::SynReceived;
         if tells_peer && self.state != State::TimeWait {
             let seq = to_wire(self.sender.iss, self.sender.offset_without_data());
@@ -72,7 +95,7 @@ impl Connection {
             self.reset = Some(Reset { seq, ack, flags: Flags::RST | Flags::ACK });
         }
         if self.state != State::Closed {
-            self.become_closed(Pending::CLOSED);
+            self.become_closed(event);
         }
     }
 
@@ -217,7 +240,8 @@ impl Connection {
 
     /// A reset where the sequence number is the one expected.
     pub(super) fn arrive_reset(&mut self) {
-        if self.state == State::SynReceived && self.passive {
+        // Whoever has closed listens no more.
+        if self.state == State::SynReceived && self.passive && !self.sender.fin_queued {
             let mut again = Connection::new(&self.config, self.local_port, self.remote_port, self.sender.iss);
             again.stats = self.stats;
             again.sender.written = self.sender.written;
@@ -225,10 +249,16 @@ impl Connection {
             again.listen();
             *self = again;
         } else {
-            // In TIME-WAIT, CLOSING and LAST-ACK the application has closed already and is told just that.
-            let closed = matches!(self.state, State::TimeWait | State::Closing | State::LastAck);
-            self.become_closed(if closed { Pending::CLOSED } else { Pending::RESET });
+            self.end_early(Pending::RESET);
         }
+    }
+
+    /// The connection ends for `event`. In CLOSING, LAST-ACK and TIME-WAIT both applications have closed; where the peer has
+    /// acknowledged all data, only the handshake of the close was missing, and the application is told just that it is over.
+    pub(super) fn end_early(&mut self, event: u8) {
+        let closed = matches!(self.state, State::TimeWait | State::Closing | State::LastAck);
+        let delivered = self.sender.snd_una > self.sender.written;
+        self.become_closed(if closed && delivered { Pending::CLOSED } else { event });
     }
 
     /// Takes the peer's SYN: its sequence number and options.

@@ -36,6 +36,8 @@ pub(super) struct Receiver {
     /// Octets of the stream the application has taken, while it does not read by itself.
     taken: u64,
     pub(super) reading: bool,
+    /// The application has closed and reads no more.
+    pub(super) abandoned: bool,
     pub(super) acknowledgement: Acknowledgement,
     /// Both ends scale their windows.
     pub(super) scaled: bool,
@@ -76,6 +78,7 @@ impl Receiver {
             buffer,
             taken: 0,
             reading: true,
+            abandoned: false,
             acknowledgement: Acknowledgement::None,
             scaled: false,
             offered_shift,
@@ -170,6 +173,11 @@ impl Receiver {
         self.last_ack_sent = self.rcv_nxt;
     }
 
+    /// Whether there is data that the application has not taken, in order or beyond a gap.
+    pub(super) fn holds_unread(&self) -> bool {
+        self.stream_offset() > self.taken || !self.reassembly.is_empty()
+    }
+
     /// The application takes octets. True when the peer is to be told at once: the window has opened by a step, by as much
     /// again as the peer has left of it, and the field can say so. A peer that has more left hears of it with the next
     /// acknowledgement (chosen, as Linux: a reader of small pieces would undo the delay of acknowledgements).
@@ -232,10 +240,14 @@ impl Connection {
             receiver.fin_at = receiver.fin_at.min(end.max(receiver.rcv_nxt));
         }
         let end = end.min(receiver.fin_at);
+        let before = receiver.rcv_nxt;
+        if receiver.abandoned && end > seq.max(before) {
+            self.stats.segments_refused += 1;
+            return self.lose_data();
+        }
         if segment.payload_bytes > 0 {
             self.stats.data_segments_received += 1;
         }
-        let before = receiver.rcv_nxt;
         if seq > before {
             // Beyond a gap: a duplicate ACK at once.
             receiver.acknowledgement = Acknowledgement::Alone;

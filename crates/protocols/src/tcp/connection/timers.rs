@@ -107,7 +107,7 @@ impl Connection {
         self.sender.retries = self.sender.retries.saturating_add(1);
         let given_up = self.config.max_retransmissions.is_some_and(|most| self.sender.retries > most);
         if given_up {
-            self.become_closed(Pending::TIMED_OUT);
+            self.end_early(Pending::TIMED_OUT);
         }
         given_up
     }
