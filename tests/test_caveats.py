@@ -72,6 +72,7 @@ def test_connections_are_told_by_how_they_ended() -> None:
         (scenario('kind = "transfer", size = "100kB"'), "completed"),
         (scenario('kind = "transfer", size = "100kB"', SCTP), "completed"),
         (scenario(BULK, SCTP), "still open"),
+        (scenario(f"{BULK} }}\nreader = {{ stop = '10s'"), "reset"),
         # Nothing passes from 5 s on: the senders give up long before 5000 s.
         (scenario(BULK, f"{TCP}, max_retransmissions = 5", DEAD, "5000s"), "timed out"),
         (scenario(BULK, SCTP, DEAD, "5000s"), "timed out"),
@@ -108,6 +109,19 @@ def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Comman
     assert (
         f"{caveats.percent(high)} with probability=0.2" in sentence or f"{caveats.percent(high)} with 0.2" in sentence
     )
+
+
+def test_a_setting_that_has_no_effect_beside_another_is_said(roamsim: Command) -> None:
+    def told(kind: str, validity: str) -> str:
+        changes = {"scenario.duration": "10s", "signalling.indications.stop": "9s", "signalling.indications.kind": kind}
+        changes["signalling.indications.acknowledgement.validity"] = validity
+        sets = [word for path, value in changes.items() for word in ("--set", f"{path}={value}")]
+        return roamsim("run", "examples/mih-indications.toml", *sets).stdout
+
+    said = 'indications: acknowledgement.validity = "strict" has no effect'
+    assert said in " ".join(told("indication", "strict").split())
+    assert "has no effect" not in told("indication", "acked")
+    assert "has no effect" not in told("request", "strict")
 
 
 def test_replications_without_randomness_are_said_to_be_identical(roamsim: Command, tmp_path: Path) -> None:
@@ -153,5 +167,12 @@ def test_what_tells_rows_apart_makes_series() -> None:
     drawn = curves(results, Target.parse("dect_terminals.mean_bearers")).frame
     assert drawn.filter(series="air User").select("x", "mean").rows() == [(1.0, 5.0), (2.0, 4.0)]
     assert drawn["series"].n_unique() == 2
+    # Beside a second path that was varied, too.
+    twice = [frame.with_columns(q=polars.lit("a")), frame.with_columns(polars.col("point") + 2, q=polars.lit("b"))]
+    entries = [PointEntry({"p": p, "q": q}, {"p": float(p), "q": q}, p + q, 1) for q in "ab" for p in ("1", "2")]
+    manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={"p": ["1", "2"], "q": ["a", "b"]}, points=entries)
+    two = Results(Path(), manifest, {"dect_terminals": polars.concat(twice)})
+    drawn = curves(two, Target.parse("dect_terminals.mean_bearers")).frame
+    assert sorted(set(drawn["series"])) == ["air P32, q=a", "air P32, q=b", "air User, q=a", "air User, q=b"]
     with pytest.raises(UsageError, match="many values a run"):
         curves(results, Target.parse("messages.delay_s"))

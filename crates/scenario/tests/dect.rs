@@ -61,7 +61,7 @@ reports! {
     dect_probability_above_one: "good_to_bad = 0.02" => "good_to_bad = 2";
     bit_error_ratio_above_one: "good_to_bad = 0.02" => "good_to_bad = 0.02\nber_factor = 1000";
     bit_error_ratio_above_one_in_a_burst: "factor = 10 }]" => "factor = 1000 }]";
-    more_bearers_than_slot_pairs: "setup_attempts = 10" => "setup_attempts = 10\ntransceivers = \"one_per_slot_pair\"\n[dect.data_terminals]\ntarget_bearers = 13";
+    more_bearers_than_slot_pairs: "setup_attempts = 10" => "setup_attempts = 10\ntransceivers = \"one_per_slot_pair\"\n[dect.data_terminals]\ntarget_bearers = 13\n[[dect.terminals]]\ntype = \"data\"\noffered_erlang = 1";
     timer_of_zero_frames: "bearer_handover_timer_frames = 300" => "bearer_handover_timer_frames = 0";
     dlc_timer_of_zero_frames: "discard_timer_frames = 20" => "discard_timer_frames = 0";
     no_attempts: "setup_attempts = 10" => "setup_attempts = 0";
@@ -85,6 +85,31 @@ reports! {
     burst_between_frames: "duration = \"1s\"" => "duration = \"0s\"";
     lu1_with_settings_of_lu2: "service = \"lu2\"" => "service = \"lu1\"";
     unknown_service: "service = \"lu2\"" => "service = \"lu3\"";
+}
+
+#[test]
+fn settings_of_what_is_not_there_are_refused() {
+    let cases = [
+        (
+            "[dect.procedures]",
+            "[dect.data_terminals]\ntarget_bearers = 5\n[dect.procedures]",
+            "there are no other terminals of type `data`",
+        ),
+        (
+            "radio_fixed_parts = 3",
+            "radio_fixed_parts = 1\nhandovers = { cell_time = \"5s\" }",
+            "there is no other cell to go to",
+        ),
+    ];
+    for (good, bad, said) in cases {
+        let report = refusal::report_on(GOOD, good, bad);
+        assert!(report.contains(said), "{report}");
+    }
+    let alone = GOOD
+        .replace("[[dect.terminals]]\ntype = \"p32\"\noffered_erlang = 105\nmean_duration = \"120s\"\n", "");
+    let handovers = "radio_fixed_parts = 3\nhandovers = { other_terminals_interval = \"5s\" }";
+    let report = refusal::report_on(&alone, "radio_fixed_parts = 3", handovers);
+    assert!(report.contains("without `terminals` there are no other terminals"), "{report}");
 }
 
 fn outcome(text: &str, trace: Trace) -> Outcome {

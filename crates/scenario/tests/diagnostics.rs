@@ -49,6 +49,14 @@ transport = { protocol = "udp" }
 message_size = "200B"
 interval = "500ms"
 acknowledgement = { timeout = "100ms" }
+
+# Far from the others.
+[[node]]
+name = "reef"
+[[wifi]]
+name = "lagoon"
+access_point = "reef"
+stations = ["island"]
 "#;
 
 /// A walk between two cells.
@@ -354,6 +362,46 @@ fn what_would_have_no_effect_is_refused() {
         ],
     );
     check_refusals(
+        GOOD,
+        &[
+            (
+                "[[link]]\nname = \"pipe\"",
+                "[[node]]\nname = \"hermit\"\n[[link]]\nname = \"pipe\"",
+                "\"hermit\" has no link, and nothing is sent to it or from it",
+            ),
+            (
+                "duration = \"60s\"",
+                "duration = \"60s\"\narea = { from = { x = \"0m\", y = \"0m\" }, to = { x = \"1m\", y = \"1m\" } }",
+                "no node has a place that could be outside of this area",
+            ),
+            (
+                "model = \"bernoulli\", probability = 0.01",
+                "model = \"list\", segments = [1], flow = \"voice\"",
+                "no data of \"voice\" passes this link from \"server\": the list loses nothing",
+            ),
+            (
+                "[[link]]\nname = \"pipe\"",
+                "[[node]]\nname = \"tap\"\n[[link]]\nname = \"spur\"\nbetween = [\"phone\", \"tap\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\nloss = { model = \"list\", segments = [1], flow = \"ftp\" }\n\n[[link]]\nname = \"pipe\"",
+                "no data of \"ftp\" passes this link: the list loses nothing",
+            ),
+            (
+                "[[link]]\nname = \"pipe\"",
+                "[[node]]\nname = \"tap\"\n[[link]]\nname = \"spur\"\nbetween = [\"phone\", \"tap\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\nloss = { model = \"list\", segments = [1] }\n\n[[link]]\nname = \"pipe\"",
+                "no data passes this link: the list loses nothing",
+            ),
+            (
+                "packet_size = \"172B\"",
+                "packet_size = { distribution = \"exponential\", mean = \"0B\", max = \"1kB\" }",
+                "the mean of 0 B lies outside of the sizes from 1 B to 1000 B",
+            ),
+            (
+                "packet_size = \"172B\"",
+                "packet_size = { distribution = \"exponential\", mean = \"2kB\", max = \"1kB\" }",
+                "the mean of 2000 B lies outside of the sizes from 1 B to 1000 B",
+            ),
+        ],
+    );
+    check_refusals(
         WALK,
         &[(
             "name = \"server\"\n",
@@ -364,11 +412,67 @@ fn what_would_have_no_effect_is_refused() {
 }
 
 #[test]
+fn readers_that_cannot_be_are_refused() {
+    let reader = |reader: &str| {
+        format!("application = {{ kind = \"bulk\", start = \"0s\" }}\nreader = {{ {reader} }}")
+    };
+    let cases = [
+        ("read_rate = \"9Tb/s\", read_size = \"512B\"", "a read of 512 B takes no time at this rate"),
+        ("stop = \"60s\"", "the reader never stops: the run ends after 60s"),
+        (
+            "stop = \"0s\"",
+            "`stop` must be later than the `start` of what is read, 0s: nothing has arrived by then",
+        ),
+        (
+            "stop = \"5s\", pauses = [{ start = \"5s\", stop = \"6s\" }]",
+            "this pause never begins: the reader stops at 5s",
+        ),
+        ("read_size = \"1kB\", stop = \"5s\"", "without `read_rate` a read takes whatever there is"),
+    ];
+    let good = "application = { kind = \"bulk\", start = \"0s\" }";
+    for (bad, said) in cases {
+        check_refusals(GOOD, &[(good, &reader(bad), said)]);
+    }
+    let whole = "application = { kind = \"bulk\", start = \"0s\" }";
+    let both = format!("bidirectional = true\n{}", reader("stop = \"5s\""));
+    check_refusals(
+        GOOD,
+        &[(whole, &both, "whoever closes here has data of its own to send (`bidirectional`)")],
+    );
+    let answers = "application = { kind = \"request_response\", request_size = \"1B\", response_size = \"1B\" }\nreader = { stop = \"5s\" }";
+    check_refusals(GOOD, &[(whole, answers, "a server that closes answers nobody any more")]);
+    let late = "application = { kind = \"bulk\", start = { distribution = \"exponential\", mean = \"1s\" } }\nreader = { stop = \"5s\" }";
+    check_refusals(
+        GOOD,
+        &[(whole, late, "an exponential `start` of the application may be later than any `stop`")],
+    );
+    let voice = "kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }";
+    let udp = format!("{voice}\nreader = {{ read_rate = \"1Mb/s\" }}");
+    check_refusals(
+        GOOD,
+        &[(voice, &udp, "`reader` needs TCP: over UDP and SCTP whatever arrives is read at once here")],
+    );
+    // A read of a nanosecond is one.
+    let text = GOOD.replace(good, &reader("read_rate = \"8Gb/s\", read_size = \"1B\""));
+    assert!(Scenario::parse(&text, "scenario.toml", Format::Toml, &[]).is_ok());
+}
+
+#[test]
+fn a_hysteresis_without_a_second_cell_is_refused() {
+    let sitter = "[[node]]\nname = \"sitter\"\nposition = { x = \"5m\", y = \"0m\" }\nhysteresis = \"5m\"\n[[link]]\nname = \"wire\"";
+    let text = WALK.replace("[[link]]\nname = \"wire\"", sitter);
+    let text =
+        text.replace("\"west\"\nstations = [\"walker\"]", "\"west\"\nstations = [\"walker\", \"sitter\"]");
+    let report = refuse(&text);
+    assert!(report.contains("\"sitter\" is a station of one cell, and changes to no other"), "{report}");
+}
+
+#[test]
 fn a_name_that_stands_there_twice_is_offered_once() {
     let text =
         GOOD.replace("name = \"island\"", "name = \"server\"").replace("to = \"phone\"", "to = \"phome\"");
     let report = refuse(&text);
-    assert!(report.contains("(the nodes: `server` or `phone`)"), "{report}");
+    assert!(report.contains("(the nodes: `server`, `phone` or `reef`)"), "{report}");
 }
 
 #[test]

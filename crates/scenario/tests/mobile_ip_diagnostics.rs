@@ -66,6 +66,21 @@ from = "phone"
 to = "server"
 transport = { protocol = "tcp" }
 application = { kind = "bulk" }
+
+# Elsewhere.
+[[node]]
+name = "reef"
+position = { x = "60m", y = "0m" }
+[[wifi]]
+name = "lagoon"
+access_point = "reef"
+stations = ["island"]
+[[cell]]
+name = "third cell"
+base_station = "reef"
+stations = ["other"]
+rate = "1Mb/s"
+coverage = { model = "disc", radius = "100m" }
 "#;
 
 reports! {
@@ -92,6 +107,24 @@ fn the_good_one_is_good() {
     assert!(parsed.is_ok());
     // 1500 - 20 - 20 - 20.
     let text = GOOD.replace("protocol = \"tcp\" }", "protocol = \"tcp\", mss = \"1440B\" }");
+    assert!(Scenario::parse(&text, "scenario.toml", Format::Toml, &[]).is_ok());
+}
+
+#[test]
+fn settings_that_others_leave_without_effect_are_refused() {
+    let with = |good: &str, bad: &str| refusal::report_on(GOOD, good, bad);
+    let prefix = "lifetime = \"3s\", prefix_length = 24 }";
+    let report = with("lifetime = \"3s\" }", prefix);
+    assert!(report.contains("only move detection by prefix looks at prefixes"), "{report}");
+    for (key, said) in [
+        ("replay_window = \"5s\"", "nonces do without times"),
+        ("clock_ahead = \"1s\"", "nonces do without clocks"),
+    ] {
+        let registration = format!("{{ lifetime = \"300s\", replay_protection = \"nonces\", {key} }}");
+        let report = with("{ lifetime = \"300s\" }", &registration);
+        assert!(report.contains(said), "{report}");
+    }
+    let text = GOOD.replace("lifetime = \"3s\" }", &format!("{prefix}\nmove_detection = \"prefix\""));
     assert!(Scenario::parse(&text, "scenario.toml", Format::Toml, &[]).is_ok());
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import time
@@ -52,7 +53,7 @@ def summary(result: Result, scenario: Scenario) -> None:
         if note:
             console.print(Text(note), soft_wrap=True)
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
-    for sentence in _in_step(result, scenario):
+    for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
     console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
@@ -182,6 +183,18 @@ def _in_step(result: Result, scenario: Scenario) -> list[str]:
         f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
         "the phases of their packets decide who loses. Before you compare them, give the sources a "
         "packet_processing_time, as docs/models/links.md says."
+    ]
+
+
+def _idle(scenario: Scenario) -> list[str]:
+    """A sentence for each setting that is accepted, because sweeps vary it beside another, and has no effect here."""
+    signalling = json.loads(scenario.canonical).get("signalling", [])
+    return [
+        f"{source['name']}: acknowledgement.validity = \"{validity}\" has no effect: "
+        "it says when a response is taken, and an indication has none."
+        for source in (signalling if isinstance(signalling, list) else [signalling])
+        if source["kind"] == "indication"
+        and (validity := source.get("acknowledgement", {}).get("validity", "acked")) != "acked"
     ]
 
 

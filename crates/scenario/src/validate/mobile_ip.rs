@@ -7,7 +7,7 @@ use super::topology::Topology;
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::access::{Attached, Role};
-use crate::model::mobile_ip::{AgentAdvertisement, MobileIp, Registration};
+use crate::model::mobile_ip::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
 use crate::model::scenario::IpVersion;
 use crate::units::time_text;
 
@@ -39,6 +39,7 @@ pub(super) fn check(
         check_mobile_nodes(&at, i, entry, scenario, names, attached, report);
         check_advertisement(&join(&at, ["advertisement"]), &entry.advertisement, report);
         check_registration(&join(&at, ["registration"]), &entry.registration, report);
+        check_unused(&at, entry, scenario, report);
         for (j, other) in scenario.mobile_ip[..i].iter().enumerate() {
             check_shared_agents(&at, entry, (j, other), report);
         }
@@ -214,6 +215,32 @@ fn check_registration(at: &[Step], registration: &Registration, report: &mut Rep
     }
 }
 
+/// Refuses settings that others leave without effect.
+fn check_unused(at: &[Step], entry: &MobileIp, scenario: &Scenario, report: &mut Report<'_>) {
+    let steps = join(at, ["advertisement", "prefix_length"]);
+    // An agent of several entries advertises for the nodes of all of them.
+    let heard_by = |other: &&MobileIp| agents(entry).any(|agent| agents(other).any(|theirs| theirs == agent));
+    let mut hearers = scenario.mobile_ip.iter().filter(heard_by);
+    if report.is_set(&steps) && !hearers.any(|other| other.move_detection == MoveDetection::Prefix) {
+        let help = "write move_detection = \"prefix\", or leave `prefix_length` out";
+        report.add(&steps, "only move detection by prefix looks at prefixes", help);
+    }
+    if entry.registration.replay_protection == ReplayProtection::Nonces {
+        for (key, what) in [("replay_window", "times"), ("clock_ahead", "clocks")] {
+            let steps = join(at, ["registration", key]);
+            if report.is_set(&steps) {
+                let message = format!("nonces do without {what}: `{key}` has no effect beside them");
+                let help = "leave it out, or write replay_protection = \"timestamps\"";
+                report.add(&steps, message, help);
+            }
+        }
+    }
+}
+
+fn agents(entry: &MobileIp) -> impl Iterator<Item = &String> {
+    entry.foreign_agents.iter().chain([&entry.home_agent])
+}
+
 /// An agent that two entries name advertises once: the settings must agree.
 fn check_shared_agents(
     at: &[Step],
@@ -221,11 +248,6 @@ fn check_shared_agents(
     (other_number, other): (usize, &MobileIp),
     report: &mut Report<'_>,
 ) {
-    let agents = |entry: &MobileIp| {
-        let mut agents = entry.foreign_agents.clone();
-        agents.push(entry.home_agent.clone());
-        agents
-    };
     if entry.home_agent == other.home_agent && entry.registration != other.registration {
         let message = format!(
             "\"{}\" is the home agent of \"{}\" as well, with another `registration`",
@@ -235,7 +257,7 @@ fn check_shared_agents(
         let related = [Key("mobile_ip"), At(other_number)];
         report.add_related(&join(at, ["registration"]), message, help, (&related, "the other entry"));
     }
-    let shared = agents(entry).into_iter().find(|agent| agents(other).contains(agent));
+    let shared = agents(entry).find(|agent| agents(other).any(|theirs| theirs == *agent));
     if let Some(agent) = shared
         && entry.advertisement != other.advertisement
     {

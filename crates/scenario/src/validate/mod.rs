@@ -2,6 +2,7 @@
 //! contradict each other, destinations without a route. All problems are reported.
 
 mod application;
+mod loss_list;
 mod mobile_ip;
 mod motion;
 pub(crate) mod names;
@@ -40,7 +41,10 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     mobile_ip::check(scenario, &names, &attached, &topology, &mut report);
     application::check(scenario, &names, &topology, &mut report);
     signalling::check(scenario, &names, &topology, &mut report);
-    unused::check(scenario, &mut report);
+    unused::check(scenario, &attached, &mut report);
+    if report.problems.count() == 0 {
+        loss_list::check(scenario, &mut report);
+    }
 }
 
 fn check_general(scenario: &Scenario, report: &mut Report<'_>) {
@@ -204,6 +208,19 @@ fn check_latest_start(
 /// Checks that a size can be drawn, and that it is one that can be sent.
 fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Report<'_>) -> bool {
     let (min_bytes, max_bytes) = (size.min_bytes(), size.max_bytes());
+    if let SizeDistribution::Exponential { mean_bytes, .. } = *size
+        && min_bytes <= max_bytes
+        && min_bytes > 0
+        && !(min_bytes..=max_bytes).contains(&mean_bytes)
+    {
+        // Most draws, or all, would be the bound.
+        let message = format!(
+            "the mean of {mean_bytes} B lies outside of the sizes from {min_bytes} B to {max_bytes} B"
+        );
+        let help = "write a mean between `min`, 1 B unless it is written, and `max`";
+        report.add(&join(at, ["mean"]), message, help);
+        return false;
+    }
     if min_bytes > max_bytes {
         report.add(at, "`min` is larger than `max`", "exchange them");
     } else if min_bytes == 0 {

@@ -23,6 +23,14 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
                 true => format!("\"{}\" keeps an address in each cell, and changes none", node.name),
             };
             report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");
+        } else if node.hysteresis_m > 0.0
+            // A cell that names nobody rightly was reported.
+            && report.problems.count() == 0
+            && attached.count(&node.name, Role::Station) < 2
+        {
+            let message = format!("\"{}\" is a station of one cell, and changes to no other", node.name);
+            let help = "leave `hysteresis` out, or put the node into a second cell";
+            report.add(&join(&at, ["hysteresis"]), message, help);
         } else if node.hysteresis_m > 0.0 && follows && node.change_primary_at != PrimaryChange::Nearer {
             let message = format!("\"{}\" changes its primary address whatever the distances", node.name);
             let help = "leave `hysteresis` out, or write change_primary_at = \"nearer\"";

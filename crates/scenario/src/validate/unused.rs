@@ -1,12 +1,14 @@
-//! What is there and has no effect: links that no route takes, scenarios in which nothing is sent.
+//! What is there and has no effect: links that no route takes, nodes that nothing is joined to, an area in which nobody is,
+//! scenarios in which nothing is sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Key, Report, join};
+use super::{At, Key, Report, join};
 use crate::Scenario;
-use crate::access::{Entry, Pair};
+use crate::access::{Attached, Entry, Pair};
+use crate::model::node::Node;
 
-pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
+pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
     let nothing_sent = scenario.flows.is_empty() && scenario.signalling.is_empty();
     if nothing_sent && !scenario.accesses().any(|access| access.shows_itself()) {
         let message = "nothing happens here: this scenario has no flow and no signalling";
@@ -14,6 +16,29 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
         report.add(&[Key("scenario")], message, help);
     }
     check_parallel_links(scenario, report);
+    // Of a name that is misspelt, that is what is wrong.
+    if report.problems.count() == 0 {
+        check_isolated_nodes(scenario, attached, report);
+    }
+    let steps = [Key("scenario"), Key("area")];
+    let placed = scenario.nodes.iter().any(|node| node.position.is_some() || node.motion.is_some());
+    if scenario.general.area.is_some() && !placed {
+        let help = "give nodes a `position`, or leave the area out";
+        report.add(&steps, "no node has a place that could be outside of this area", help);
+    }
+}
+
+/// Refuses nodes without a link that nothing else names. Where a flow names one, that it has no route is reported there.
+fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    named.extend(scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), &flow.to]));
+    named.extend(scenario.signalling.iter().flat_map(|source| [source.from.as_str(), &source.to]));
+    let isolated = |node: &Node| attached.of(&node.name).is_empty() && !named.contains(node.name.as_str());
+    for (i, node) in scenario.nodes.iter().enumerate().filter(|(_, node)| isolated(node)) {
+        let message = format!("\"{}\" has no link, and nothing is sent to it or from it", node.name);
+        let help = "name it in a [[link]] or a cell, or leave it out";
+        report.add(&[Key("node"), At(i), Key("name")], message, help);
+    }
 }
 
 /// Refuses a link beside another between the same two nodes. Routes take the one described first, unless an address

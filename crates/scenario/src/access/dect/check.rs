@@ -3,7 +3,7 @@
 use roamsim_engine::{Span, Time};
 
 use super::build::first_frame;
-use super::model::{Connection, Dect, Dlc, Lu2, Terminals, Transceivers};
+use super::model::{Connection, Dect, Dlc, Lu2, TerminalType, Terminals, Transceivers};
 use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
@@ -42,6 +42,7 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     let channels = check_radio(at, access, report);
     check_connection(at, access, channels, report);
     check_terminals(at, access, report);
+    check_unused(at, access, report);
     check_errors(at, access, scenario, report);
     check_handovers(at, access, report);
     check_procedures(at, access, report);
@@ -113,6 +114,36 @@ fn check_connection(at: &[Step], access: &Dect, channels: u32, report: &mut Repo
         );
         let help = format!("write a number from 0 (never) to {target_bearers}");
         report.add(&join(at, ["connection", "modification_threshold"]), message, help);
+    }
+}
+
+/// Refuses settings of others that are not there.
+fn check_unused(at: &[Step], access: &Dect, report: &mut Report<'_>) {
+    let data = |terminals: &Terminals| terminals.terminal_type == TerminalType::Data;
+    let unused = [
+        (
+            join(at, ["data_terminals"]),
+            !access.terminals.iter().any(data),
+            "there are no other terminals of type `data`",
+            "add an entry to `terminals` with type = \"data\", or leave this out; `connection` is the terminal's own",
+        ),
+        (
+            join(at, ["handovers", "other_terminals_interval"]),
+            access.terminals.is_empty(),
+            "without `terminals` there are no other terminals",
+            "add an entry to `terminals`, or leave this out",
+        ),
+        (
+            join(at, ["handovers", "cell_time"]),
+            access.radio_fixed_parts == 1,
+            "with one radio fixed part there is no other cell to go to",
+            "write `radio_fixed_parts` of 2 or more, or leave this out",
+        ),
+    ];
+    for (steps, is_unused, message, help) in unused {
+        if is_unused && report.is_set(&steps) {
+            report.add(&steps, message, help);
+        }
     }
 }
 

@@ -1,0 +1,90 @@
+//! Lists of packets to lose, in directions in which no data passes: they would lose nothing.
+
+use std::collections::BTreeMap;
+
+use roamsim_protocols::Address;
+
+use super::{At, Key, Report, Step, join};
+use crate::access::wire::model::{Link, LossModel};
+use crate::access::{Access, Pair};
+use crate::model::application::Application;
+use crate::{Scenario, build};
+
+/// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling source has no name
+/// here, since lists name flows alone.
+type Passing<'a> = BTreeMap<(String, String), Vec<Option<&'a str>>>;
+
+/// Refuses lists that lose nothing. Stations and nodes with an address on each link may take other ways later, and are left
+/// out of it. Called for a scenario in which nothing else is wrong, since routes can be made of no other.
+pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
+    let is_list = |link: &Link| link.loss.iter().any(|loss| matches!(loss.model, LossModel::List { .. }));
+    let moves = |access: &dyn Access| access.pairs().iter().any(Pair::has_station);
+    let fixed = !scenario.accesses().any(|entry| moves(entry.access))
+        && scenario.nodes.iter().all(|node| !node.multihomed);
+    if !fixed || !scenario.links.iter().any(is_list) {
+        return;
+    }
+    let passing = passing(scenario);
+    for (i, link) in scenario.links.iter().enumerate() {
+        for (j, loss) in link.loss.iter().enumerate() {
+            let LossModel::List { segments, flow } = &loss.model else { continue };
+            let passes = |from: &str| {
+                let data = passing.get(&(link.name.clone(), from.to_owned()));
+                let named = |name: &Option<&str>| flow.is_none() || *name == flow.as_deref();
+                data.is_some_and(|data| data.iter().any(named))
+            };
+            let covers = |from: &&String| loss.from.as_ref().is_none_or(|only| only == *from);
+            // An empty list loses nothing, and says so.
+            if segments.is_empty() || link.between.iter().filter(covers).any(|from| passes(from)) {
+                continue;
+            }
+            let mut at = join(&[Key("link"), At(i)], ["loss"]);
+            at.push(At(j));
+            let other_way = link.between.iter().find(|from| passes(from));
+            report_unused(&at, loss.from.as_deref(), flow.as_deref(), other_way, report);
+        }
+    }
+}
+
+fn report_unused(
+    at: &[Step],
+    from: Option<&str>,
+    flow: Option<&str>,
+    other_way: Option<&String>,
+    report: &mut Report<'_>,
+) {
+    let whose = flow.map_or_else(|| "no data".to_owned(), |flow| format!("no data of \"{flow}\""));
+    let side = from.map_or_else(String::new, |from| format!(" from \"{from}\""));
+    let message = format!("{whose} passes this link{side}: the list loses nothing");
+    let help = match (other_way, flow) {
+        (Some(end), _) => format!("it passes from \"{end}\": write that, or leave `from` out"),
+        (None, Some(_)) => "name a flow whose data pass here, or leave the loss out".to_owned(),
+        (None, None) => "leave the loss out, or move it to a link that data pass".to_owned(),
+    };
+    let key = if flow.is_some() && other_way.is_none() { "flow" } else { "from" };
+    let steps = join(at, [key]);
+    report.add(if report.is_set(&steps) { &steps } else { at }, message, help);
+}
+
+fn passing(scenario: &Scenario) -> Passing<'_> {
+    let (topology, nodes, _) = build::topology(scenario);
+    let mut passing = Passing::new();
+    let mut pass = |from: &str, to: &str, name| {
+        for Address(interface) in topology.path(nodes[from], nodes[to]) {
+            let interface = topology.interface(Address(interface));
+            let node = topology.node(interface.node).name.clone();
+            passing.entry((interface.name.clone(), node)).or_default().push(name);
+        }
+    };
+    for flow in &scenario.flows {
+        pass(&flow.from, &flow.to, Some(flow.name.as_str()));
+        if flow.bidirectional || matches!(flow.application, Application::RequestResponse(_)) {
+            pass(&flow.to, &flow.from, Some(flow.name.as_str()));
+        }
+    }
+    for source in &scenario.signalling {
+        pass(&source.from, &source.to, None);
+        pass(&source.to, &source.from, None);
+    }
+    passing
+}
