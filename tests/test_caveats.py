@@ -6,7 +6,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import Command
+from conftest import ROOT, Command
 from one_link import one_link
 from roamsim.errors import UsageError
 from roamsim.estimates.curves import curves
@@ -113,10 +113,14 @@ def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Comman
 
 def test_a_setting_that_has_no_effect_beside_another_is_said(roamsim: Command) -> None:
     def told(kind: str, validity: str) -> str:
-        changes = {"scenario.duration": "10s", "signalling.indications.stop": "9s", "signalling.indications.kind": kind}
+        changes = {
+            "scenario.duration": "10s",
+            "signalling.indications.stop": "9s",
+            "signalling.indications.kind": kind,
+        }
         changes["signalling.indications.acknowledgement.validity"] = validity
         sets = [word for path, value in changes.items() for word in ("--set", f"{path}={value}")]
-        return roamsim("run", "examples/mih-indications.toml", *sets).stdout
+        return roamsim("run", ROOT / "examples" / "mih-indications.toml", *sets).stdout
 
     said = 'indications: acknowledgement.validity = "strict" has no effect'
     assert said in " ".join(told("indication", "strict").split())

@@ -103,7 +103,9 @@ def test_an_interrupted_run_ends_at_once_and_leaves_the_earlier_capture(tmp_path
     (tmp_path / "run.pcapng").write_bytes(b"earlier")
     process = begin("run", "long.toml", "--pcap", "run.pcapng", cwd=tmp_path)
     aside: list[Path] = []
+    until_s = time.monotonic() + 60
     while not aside:
+        assert time.monotonic() < until_s, "no capture was begun aside"
         time.sleep(0.05)
         aside = [file for file in tmp_path.glob(".tmp-*") if file.stat().st_size > 0]
         assert process.poll() is None

@@ -195,7 +195,11 @@ def test_a_part_that_is_not_whole_is_said_set_aside_and_made_again(
 
 
 def test_a_damaged_table_of_a_run_is_named(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
-    for damage in (break_octet, Path.unlink, lambda file: file.write_bytes(b""), lambda file: os.truncate(file, 999)):
+    def other_rows(file: Path) -> None:
+        polars.read_parquet(file).with_columns(goodput_bps=1.0).write_parquet(file)
+
+    empty, cut = lambda file: file.write_bytes(b""), lambda file: os.truncate(file, 999)
+    for damage in (break_octet, Path.unlink, empty, cut, other_rows):
         roamsim("run", scenario, "--parquet", "out")
         damage(tmp_path / "out" / "flows.parquet")
         for command in (
@@ -249,9 +253,10 @@ def test_a_manifest_that_is_none_is_said_with_the_place(
 
 def test_a_tree_without_end_is_no_manifest(roamsim: Command, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    for text in ("[" * 200_000, '{"a":' * 200_000, '{"layout": 2, "canonical": ' + "[" * 150 + "]" * 150 + "}"):
+    deep = '{"layout": 2, "canonical": ' + "[" * 150 + "]" * 150 + "}"
+    for text, why in (("[" * 200_000, ""), ('{"a":' * 200_000, ""), (deep, "its tree is none of a manifest")):
         (tmp_path / "out" / "manifest.json").write_text(text)
-        assert "is no manifest of this version" in roamsim("report", "out", code=2).stderr
+        assert f"is no manifest of this version ({why}" in roamsim("report", "out", code=2).stderr
 
 
 def test_what_is_no_regular_file_is_refused(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

@@ -44,12 +44,7 @@ fn places() -> impl Strategy<Value = Places> {
 }
 
 fn scenario(places: &Places) -> String {
-    let mut text = "[scenario]\nname = \"routes\"\nduration = \"200ms\"\n".to_owned();
-    for (number, multihomed) in places.multihomed.iter().enumerate() {
-        text += &format!(
-            "[[node]]\nname = \"n{number}\"\nposition = {{ x = \"{number}m\", y = \"0m\" }}\nmultihomed = {multihomed}\n"
-        );
-    }
+    let mut text = String::new();
     for (number, (a, b)) in places.links.iter().enumerate() {
         text += &format!(
             "[[link]]\nname = \"l{number}\"\nbetween = [\"n{a}\", \"n{b}\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n"
@@ -75,12 +70,21 @@ fn scenario(places: &Places) -> String {
         );
     }
     let (from, to, transport) = (places.ends.0, places.ends.1, places.transport);
-    text + &format!(
+    text += &format!(
         "[[flow]]\nname = \"f\"\nfrom = \"n{from}\"\nto = \"n{to}\"\ntransport = {{ protocol = \"{transport}\" }}\n\
          application = {{ kind = \"cbr\", packet_size = \"100B\", interval = \"50ms\" }}\nbidirectional = true\n\
          [[signalling]]\nname = \"s\"\nfrom = \"n{to}\"\nto = \"n{from}\"\nkind = \"indication\"\nmessage_size = \"200B\"\n\
          interval = \"50ms\"\ntransport = {{ protocol = \"{transport}\" }}\n"
-    )
+    );
+    // A node that nothing names is refused.
+    for (number, multihomed) in places.multihomed.iter().enumerate() {
+        if text.contains(&format!("\"n{number}\"")) {
+            text += &format!(
+                "[[node]]\nname = \"n{number}\"\nposition = {{ x = \"{number}m\", y = \"0m\" }}\nmultihomed = {multihomed}\n"
+            );
+        }
+    }
+    format!("[scenario]\nname = \"routes\"\nduration = \"200ms\"\n{text}")
 }
 
 #[test]

@@ -190,7 +190,7 @@ def _idle(scenario: Scenario) -> list[str]:
     """A sentence for each setting that is accepted, because sweeps vary it beside another, and has no effect here."""
     signalling = json.loads(scenario.canonical).get("signalling", [])
     return [
-        f"{source['name']}: acknowledgement.validity = \"{validity}\" has no effect: "
+        f'{source["name"]}: acknowledgement.validity = "{validity}" has no effect: '
         "it says when a response is taken, and an indication has none."
         for source in (signalling if isinstance(signalling, list) else [signalling])
         if source["kind"] == "indication"

@@ -175,13 +175,14 @@ impl Sender {
 
     /// The offset of a segment that takes no sequence space. SND.NXT goes back after a timeout and would then lie below
     /// the peer's window, so it is the highest sent; unless the peer has drawn its right edge back, beyond which nothing
-    /// is acceptable (RFC 9293 3.4). By less than a step of the scaled field it draws back without meaning it, and accepts
-    /// what it has offered (RFC 7323 2.4).
+    /// is acceptable (RFC 9293 3.4): then it is SND.NXT, or the edge, at which whatever lies below has arrived before it. By
+    /// less than a step of the scaled field it draws back without meaning it, and accepts what it has offered (RFC 7323
+    /// 2.4).
     pub(super) fn offset_without_data(&self) -> u64 {
         let edge = self.snd_una + self.snd_wnd;
         let drawn_back = self.snd_max.saturating_sub(edge) >> self.snd_wnd_shift > 0;
         // The window of a connection that is not established is not known.
-        if drawn_back && self.snd_una > 0 { edge } else { self.snd_max }
+        if drawn_back && self.snd_una > 0 { edge.min(self.snd_nxt) } else { self.snd_max }
     }
 
     #[inline]
