@@ -98,6 +98,7 @@ def test_a_censored_mean_is_marked_in_the_summary_and_by_compare(roamsim: Comman
     (tmp_path / "s.toml").write_text(scenario(ASKING, 'protocol = "udp"', lossy(0.2)))
     said = roamsim("run", "s.toml").stdout
     assert "% missing]" in said
+    assert "[missing]: share of messages" in said
     assert "whose delay is in no mean" in said
     vary = ["--vary", "link.path.loss.probability=0.05,0.2", "--replications", "3"]
     answer = json.loads(roamsim("compare", "s.toml", *vary, "--metric", "flows.mean_delay_s", "--json").stdout)

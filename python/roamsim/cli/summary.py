@@ -72,12 +72,12 @@ def comparison_summary(compared: Comparison) -> None:
     for target in question.targets:
         show = _unit(target.metric)
         table = Table(
-            title=target.name, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+            title=Text(target.name, style="bold"), title_justify="left", box=None, header_style="dim", pad_edge=False
         )
         mine = [sample for measured, sample in compared.samples if measured == target]
         where = [compared.label(target, sample.where) for sample in mine]
         for head in (*(["at"] if any(where) else []), short(question.over, compared.results.varied)):
-            table.add_column(head)
+            table.add_column(Text(head))
         for head in ("mean", "from", "to", "replications"):
             table.add_column(head, justify="right", no_wrap=True)
         for sample, at in zip(mine, where, strict=True):
@@ -111,7 +111,7 @@ def progress(what: str) -> Iterator[Progress]:
     """A bar on stderr with rate and time left, once it takes a while; nothing where stderr is no terminal."""
     console = Console(stderr=True)
     bar = RichProgress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("runs"),
@@ -338,7 +338,8 @@ def _table(
             cells.append(Text(cell))
         table.add_row(*cells)
     if censored:
-        table.caption = CENSORED
+        # As text: rich would take the word in brackets for one of its styles.
+        table.caption = Text(CENSORED, style="table.caption")
         table.caption_justify = "left"
     return table
 
