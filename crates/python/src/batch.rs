@@ -59,6 +59,7 @@ pub fn run(
     };
     let scenario = Arc::clone(&scenario.scenario);
     let job = Job { scenario, seed, replication, trace, fingerprints, capture: Mutex::new(capture) };
+    memory::give_back(py);
     let crew = Crew::begin(vec![job], 1);
     match receive(py, &crew, heard.as_ref())? {
         Some((_, Ok((outcome, cost)))) => RunResult::new(py, outcome, cost),
@@ -98,6 +99,7 @@ impl Batch {
     #[new]
     #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None))]
     fn new(
+        py: Python<'_>,
         runs: Vec<(PyRef<'_, Scenario>, u64, u64)>,
         jobs: usize,
         trace: Vec<String>,
@@ -112,6 +114,7 @@ impl Batch {
             fingerprints: false,
             capture: Mutex::new(None),
         };
+        memory::give_back(py);
         let crew = Crew::begin(runs.iter().map(job).collect(), jobs);
         Ok(Batch { remaining: AtomicUsize::new(crew.count()), crew, heard })
     }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How often memory and signals are looked at: soon enough for a person at the keyboard, and for a run that takes
@@ -41,12 +41,15 @@ struct Shared {
     cancelled: Watch,
     /// The memory that was too much; zero if none was.
     too_much: AtomicU64,
+    /// The memory that the process had before.
+    had_bytes: u64,
 }
 
 /// Runs at work.
 pub(crate) struct Crew {
     shared: Arc<Shared>,
     finished: Mutex<Receiver<(usize, Finished)>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,17 +66,19 @@ impl Crew {
             over: AtomicUsize::new(0),
             cancelled: Watch::default(),
             too_much: AtomicU64::new(0),
+            had_bytes: memory::used_bytes().unwrap_or(0),
         });
         let (sender, finished) = channel();
-        for _ in 0..threads.clamp(1, 256).min(shared.jobs.len()) {
+        let worker = |_| {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || shared.work(&sender));
-        }
+            thread::spawn(move || shared.work(&sender))
+        };
+        let threads = (0..threads.clamp(1, 256).min(shared.jobs.len())).map(worker).collect();
         if let Some(limit_bytes) = memory::limit_bytes() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.watch_memory(limit_bytes));
         }
-        Crew { shared, finished: Mutex::new(finished) }
+        Crew { shared, finished: Mutex::new(finished), threads }
     }
 
     /// How many runs there are.
@@ -108,17 +113,18 @@ impl Shared {
         lock(&self.watches).iter().flatten().for_each(|watch| watch.stop());
     }
 
+    /// Works off runs. Those that are not begun because others took too much memory end with an error too.
     fn work(&self, sender: &Sender<(usize, Finished)>) {
-        while !self.cancelled.stopped() {
+        loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(number) else { break };
             let watch = Arc::new(Watch::default());
             lock(&self.watches)[number] = Some(Arc::clone(&watch));
             // It may have been cancelled before the watch was there.
-            if self.cancelled.stopped() {
-                watch.stop();
-            }
-            let finished = self.run(job, watch);
+            let finished = match self.cancelled.stopped() {
+                true => Err(self.not_begun()),
+                false => self.run(job, watch),
+            };
             lock(&self.watches)[number] = None;
             self.over.fetch_add(1, Ordering::Relaxed);
             if sender.send((number, finished)).is_err() {
@@ -157,12 +163,26 @@ impl Shared {
     fn explain(&self, error: &RunError) -> String {
         match (error, self.too_much.load(Ordering::Relaxed)) {
             (RunError::Stopped(reached), too_much @ 1..) => format!(
-                "it takes too much memory: {}, where --max-memory allows {}; {reached}. Shorten it, trace less, bound \
-                 queues, or raise the limit",
+                "it takes too much memory: {} ({} before it began), where --max-memory allows {}; {reached}. Shorten it, \
+                 trace less, bound queues, or raise the limit",
                 memory::in_words(too_much),
+                memory::in_words(self.had_bytes),
                 memory::in_words(memory::limit_bytes().unwrap_or(0)),
             ),
             _ => error.to_string(),
+        }
+    }
+
+    fn not_begun(&self) -> String {
+        match self.too_much.load(Ordering::Relaxed) {
+            0 => "it was not begun".to_owned(),
+            too_much => format!(
+                "it was not begun: those at work took too much memory, {} ({} before they began), where --max-memory \
+                 allows {}. Run fewer at a time (--jobs), or raise the limit",
+                memory::in_words(too_much),
+                memory::in_words(self.had_bytes),
+                memory::in_words(memory::limit_bytes().unwrap_or(0)),
+            ),
         }
     }
 
@@ -181,5 +201,9 @@ impl Shared {
 impl Drop for Crew {
     fn drop(&mut self) {
         self.cancel();
+        if self.shared.too_much.load(Ordering::Relaxed) > 0 {
+            // Whoever runs something next needs the memory.
+            self.threads.drain(..).for_each(|thread| drop(thread.join()));
+        }
     }
 }

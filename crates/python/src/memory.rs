@@ -2,6 +2,7 @@
 //!
 //! Linux tells both. Elsewhere nothing is known, and there is no limit.
 
+use pyo3::prelude::*;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,6 +44,19 @@ pub(crate) fn used_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// Lets the allocator give back what it keeps of earlier runs, where that is much beside the limit: it would be taken for
+/// what the next run has. Only the C library of GNU keeps that much, and can be asked.
+pub(crate) fn give_back(py: Python<'_>) {
+    if used_bytes().zip(limit_bytes()).is_some_and(|(used, limit)| used > limit / 2) {
+        let trimmed = || -> PyResult<()> {
+            let library = py.import("ctypes")?.call_method1("CDLL", (py.None(),))?;
+            library.call_method1("malloc_trim", (0,)).map(drop)
+        };
+        // Where it cannot be asked, nothing is given back.
+        drop(trimmed());
+    }
 }
 
 /// Octets in words: "12.3 GB".
