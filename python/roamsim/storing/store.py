@@ -203,7 +203,8 @@ def no_table(asked: str, there: Iterable[str], *, recorded: bool = True) -> Usag
 
 def forget_drawn(folder: Path) -> None:
     """Removes the report and the figures that were drawn of earlier results, where they have their usual names."""
-    things = {*trace_kinds(), "srtt", "rto", "ssthresh", "delivered", *(m.name for m in metrics.metrics())}
+    quantities = {quantity for recorded in metrics.quantities().values() for quantity in recorded}
+    things = {*trace_kinds(), *quantities, *(m.name for m in metrics.metrics())}
     drawn = [folder / "report.html", *(folder / f"{thing}.svg" for thing in sorted(things))]
     gone = [file for file in drawn if file.is_file()]
     for file in gone:
