@@ -203,6 +203,31 @@ def test_a_precision_of_what_has_no_value_is_refused(roamsim: Command, scenario:
     assert "flows.completion_time_s has no value in any run" in error
 
 
+ACCESSES = {
+    "link": 'between = ["a", "b"]\nrate = "1Mb/s"\ndelay = "1ms"',
+    "wifi": 'access_point = "a"\nstations = ["b"]',
+    "dect": 'terminal = "a"\ngateway = "b"',
+    "cell": 'base_station = "a"\nstations = ["b"]\nrate = "1Mb/s"\ncoverage = { model = "disc", radius = "9m" }',
+}
+
+
+@pytest.mark.parametrize("access", ACCESSES)
+def test_a_precision_may_be_of_the_links_of_any_access(roamsim: Command, tmp_path: Path, access: str) -> None:
+    (tmp_path / "s.toml").write_text(
+        '[scenario]\nname = "x"\nduration = "1s"\n'
+        + "".join(f'[[node]]\nname = "{node}"\nposition = {{ x = "0m", y = "0m" }}\n' for node in "ab")
+        + f'[[{access}]]\nname = "air"\n{ACCESSES[access]}\n'
+        + '[[flow]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = { protocol = "udp" }\n'
+        + 'application = { kind = "poisson", packet_size = "100B", mean_interval = "10ms" }\n'
+    )
+    asked = ["sweep", "s.toml", "--vary", f"{access}.air.mtu=1300B,1400B", "--out", "out", "--precision"]
+    roamsim(*asked, "links.air.utilisation=50%")
+    assert "links has no row 'aire'; there are air" in roamsim(*asked, "links.aire.utilisation=50%", code=2).stderr
+    assert "drops has no row 'aire'; there are air" in roamsim(*asked, "drops.aire.packets=50%", code=2).stderr
+    error = roamsim(*asked, "handovers.b.interruption_s=50%", code=2).stderr
+    assert "rows of handovers have no name; node, scheme, from_cell, to_cell tell them apart" in error
+
+
 def test_a_sweep_says_what_was_there_already(roamsim: Command, scenario: Path) -> None:
     def said(loss: str) -> str:
         return roamsim("sweep", scenario, "--vary", f"{LOSS}={loss}", "--replications", "2", "--out", "out").stderr

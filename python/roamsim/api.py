@@ -301,7 +301,8 @@ def contents(scenario: Scenario) -> str:
     counts = []
     for key, entries in tree.items():
         if isinstance(entries, list) and entries:
-            plural = "" if len(entries) == 1 or key in ("wifi", "signalling") else "s"
+            # Abbreviations, and what cannot be counted, have no plural.
+            plural = "s" if len(entries) > 1 and key in ("node", "link", "cell", "flow") else ""
             counts.append(f"{len(entries)} {key}{plural}")
     return f"{scenario.name}: {scenario.duration_s:g} s, {', '.join(counts)}"
 

@@ -155,6 +155,7 @@ reports! {
     delayed_ack_without_piggyback: "min_rto = \"200ms\"" => "piggyback_acks = false";
     successive_fast_retransmits_of_another_variant: "min_rto = \"200ms\"" => "variant = \"sack\", successive_fast_retransmits = false";
     max_rto_below_min_rto: "min_rto = \"200ms\"" => "min_rto = \"2s\", max_rto = \"1s\"";
+    tcp_times_of_zero: "min_rto = \"200ms\"" => "min_rto = \"200ms\", msl = \"0s\", challenge_ack_interval = \"0s\", challenge_ack_limit = 0";
     vegas_alpha_above_beta: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 5 }";
     vegas_alpha_zero: "min_rto = \"200ms\"" => "variant = \"vegas\", vegas = { alpha = 0, beta = 0 }";
     sctp_key_of_tcp: "protocol = \"tcp\", min_rto = \"200ms\"" => "protocol = \"sctp\", min_rto = \"200ms\"";

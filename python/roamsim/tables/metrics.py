@@ -115,7 +115,13 @@ def traced_tables() -> dict[str, tuple[str, ...]]:
 @lru_cache
 def table_meanings() -> dict[str, str]:
     """What a row of each table is."""
-    return dict(_file()["tables"])
+    return {table: about["meaning"] for table, about in _file()["tables"].items()}
+
+
+@lru_cache
+def table_keys() -> dict[str, tuple[str, ...]]:
+    """The columns that tell rows of a table apart within a replication; of `handovers`, kinds of rows."""
+    return {table: tuple(about["keys"]) for table, about in _file()["tables"].items() if "keys" in about}
 
 
 def explain(name: str) -> list[Metric]:
@@ -201,8 +207,14 @@ class Target:
             UsageError: there is no such metric, or no such flow, link or signalling source.
         """
         numeric(self.table, self.column)
-        names = scenario.row_names.get(self.table)
-        if self.row is not None and names is not None and self.row not in names:
+        if self.row is None:
+            return
+        keys = table_keys().get(self.table, ("name",))
+        if "name" not in keys:
+            raise UsageError(f"rows of {self.table} have no name; {', '.join(keys)} tell them apart")
+        # Tables of other kinds are about accesses, as `links` is.
+        names = scenario.row_names.get(self.table, scenario.row_names["links"])
+        if self.row not in names:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 
     def rows(self, frame: polars.DataFrame) -> polars.DataFrame:

@@ -12,6 +12,7 @@ import polars
 
 from roamsim import _roamsim, statistics
 from roamsim.errors import UsageError
+from roamsim.tables.metrics import table_keys
 
 if TYPE_CHECKING:
     import pandas
@@ -20,20 +21,7 @@ if TYPE_CHECKING:
 RUN_COLUMNS = ("scenario", "point", "replication", "seed")
 
 #: The columns that tell rows of a table apart within a replication. Of `handovers` they tell kinds of rows apart.
-KEYS = {
-    "flows": ("name", "direction"),
-    "signalling": ("name",),
-    "links": ("name", "from", "to"),
-    "drops": ("name", "node", "reason"),
-    "dect": ("name",),
-    "dect_states": ("name", "type", "state"),
-    "dect_transitions": ("name", "type", "from", "to"),
-    "dect_procedures": ("name", "type", "procedure"),
-    "dect_terminals": ("name", "type"),
-    "handovers": ("node", "scheme", "from_cell", "to_cell"),
-    "mobile_ip": ("node", "role", "cell"),
-}
-
+KEYS = table_keys()
 
 #: Tables with a row an event: how many there are, and when, is up to the run. The sample of a run is their mean.
 MEANS = ("handovers",)

@@ -201,7 +201,7 @@ pub struct Config {
     pub challenge_ack_interval: Span,
     /// How many that are.
     pub challenge_ack_limit: u32,
-    /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.1).
+    /// Maximum segment lifetime; TIME-WAIT lasts twice as long. Default 2 minutes (RFC 9293 3.4.2).
     pub msl: Span,
 }
 

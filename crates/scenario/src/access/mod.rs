@@ -5,6 +5,9 @@
 //! accesses by that trait alone. The one list of technologies is in `model/scenario.rs`: the keys of a scenario, and
 //! `Scenario::accesses` below them.
 //!
+//! Building takes a table of keys apart by naming every one of them, and writes every field of a machine's settings: a
+//! key that is forgotten on the way does not compile.
+//!
 //! What several technologies share: [`mtu`], [`queue`], [`stations`] for those with a base station and stations that
 //! come and go, [`places`] for how links join the topology.
 

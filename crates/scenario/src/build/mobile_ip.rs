@@ -2,7 +2,8 @@
 
 use super::{Builder, escaped};
 use crate::model::mobile_ip::{
-    MobileIp as Model, MoveDetection as DetectionModel, ReplayProtection as ReplayModel,
+    AgentAdvertisement, MobileIp as Model, MoveDetection as DetectionModel, Registration,
+    ReplayProtection as ReplayModel,
 };
 use crate::model::scenario::Scenario;
 use roamsim_engine::{Span, time::NS_PER_S};
@@ -57,19 +58,26 @@ impl Builder<'_> {
             let residents: Vec<_> = homes.iter().filter(|home| home.4 == number as u32).collect();
             let Some(entry) = residents.first().map(|home| home.0).or(foreign) else { continue };
             let advertisement = &entry.advertisement;
-            let (address, max_lifetime_s) =
-                (ipv4(cell.broadcast), seconds(advertisement.registration_lifetime));
+            let &AgentAdvertisement {
+                period,
+                jitter: _,
+                lifetime: _,
+                registration_lifetime,
+                prefix_length,
+                max_visitors,
+            } = advertisement;
+            let (address, max_lifetime_s) = (ipv4(cell.broadcast), seconds(registration_lifetime));
             let advertiser = Advertiser::new(AdvertiserConfig {
                 interface: Interface(number as u32),
                 address,
-                period: advertisement.period,
+                period,
                 jitter: advertisement.jitter(),
                 lifetime_s: seconds(advertisement.lifetime()),
                 registration_lifetime_s: max_lifetime_s,
                 home_agent: !residents.is_empty(),
                 care_of_address: foreign.map(|_| address),
                 reverse_tunnel: true,
-                prefix_length: Some(advertisement.prefix_length),
+                prefix_length: Some(prefix_length),
             });
             let home = (!residents.is_empty()).then(|| {
                 HomeAgent::new(HomeAgentConfig {
@@ -87,7 +95,7 @@ impl Builder<'_> {
                 ForeignAgent::new(ForeignAgentConfig {
                     care_of_address: address,
                     max_lifetime_s,
-                    max_visitors: advertisement.max_visitors.map(|visitors| visitors as usize),
+                    max_visitors: max_visitors.map(|visitors| visitors as usize),
                     reverse_tunnel: true,
                     pending_timeout: PENDING_TIMEOUT,
                 })
@@ -120,26 +128,42 @@ impl Builder<'_> {
         home_address: Address,
         home_agent: Address,
     ) -> MobileNodeConfig {
-        let registration = &entry.registration;
+        let &Model {
+            name: _,
+            mobile_nodes: _,
+            home_agent: _,
+            foreign_agents: _,
+            // The agents' part, and that of `replay_protection` below.
+            advertisement: _,
+            registration:
+                Registration {
+                    lifetime,
+                    retransmission,
+                    max_retransmission,
+                    replay_protection: _,
+                    replay_window: _,
+                    clock_ahead,
+                },
+            move_detection,
+            solicitation,
+            reverse_tunnel,
+        } = entry;
         MobileNodeConfig {
             home_address: ipv4(home_address),
             home_agent: ipv4(home_agent),
             interfaces: place.cells.iter().map(|membership| Interface(membership.cell)).collect(),
             security: SecurityAssociation::default(),
             replay_protection: replay_protection(entry),
-            clock_offset_ns: i64::try_from(registration.clock_ahead.as_ns()).unwrap_or(i64::MAX),
-            lifetime_s: seconds(registration.lifetime),
-            retransmission: Retransmission {
-                initial: registration.retransmission,
-                maximum: registration.max_retransmission,
-            },
-            move_detection: match entry.move_detection {
+            clock_offset_ns: i64::try_from(clock_ahead.as_ns()).unwrap_or(i64::MAX),
+            lifetime_s: seconds(lifetime),
+            retransmission: Retransmission { initial: retransmission, maximum: max_retransmission },
+            move_detection: match move_detection {
                 DetectionModel::Lifetime => MoveDetection::Lifetime,
                 DetectionModel::Prefix => MoveDetection::Prefix,
                 DetectionModel::Eager => MoveDetection::Eager,
             },
-            solicitation: entry.solicitation.then(SolicitationConfig::default),
-            reverse_tunnel: entry.reverse_tunnel,
+            solicitation: solicitation.then(SolicitationConfig::default),
+            reverse_tunnel,
         }
     }
 }

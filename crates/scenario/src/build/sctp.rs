@@ -62,35 +62,63 @@ fn all_paths_payload(world: &World, a: NodeId, b: NodeId) -> u32 {
 }
 
 /// The machine's configuration, with packets of `packet_bytes` without the IP header. Validation has made sure that it
-/// passes `Config::check`.
+/// passes `Config::check`. Every key is taken apart and every field is written: one that is forgotten does not compile.
 fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Config {
+    let &Sctp {
+        rules,
+        // What the packets' length follows from, and how messages are cut and sent.
+        mtu_bytes: _,
+        message_size_bytes: _,
+        ordered: _,
+        streams,
+        initial_window_packets,
+        receive_window_bytes,
+        missing_reports,
+        fast_retransmit_in_recovery,
+        sack_frequency_packets,
+        max_gap_ack_blocks,
+        sack_delay,
+        rto_initial,
+        rto_min,
+        rto_max,
+        clock_granularity,
+        max_burst_packets,
+        association_max_retrans,
+        path_max_retrans,
+        max_init_retransmits,
+        heartbeats,
+        heartbeat_interval,
+        valid_cookie_life,
+        dynamic_addresses,
+    } = settings;
     Config {
-        rules: match settings.rules {
+        rules: match rules {
             SctpRules::Rfc9260 => Rules::Rfc9260,
             SctpRules::Rfc2960 => Rules::Rfc2960,
         },
         packet_bytes,
         address_form,
-        outbound_streams: settings.streams,
-        receive_window_bytes: settings.receive_window_bytes as u32,
-        rto_initial: settings.rto_initial,
-        rto_min: settings.rto_min,
-        rto_max: settings.rto_max,
-        clock_granularity: settings.clock_granularity,
-        initial_window: settings.initial_window_packets,
-        missing_reports: settings.missing_reports,
-        fast_retransmit_in_recovery: settings.fast_retransmit_in_recovery,
-        sack_frequency: settings.sack_frequency_packets,
-        max_gap_ack_blocks: settings.max_gap_ack_blocks,
-        delayed_ack: Some(settings.sack_delay),
-        max_burst: settings.max_burst_packets,
-        max_retransmissions: settings.association_max_retrans,
-        max_path_retransmissions: settings.path_max_retrans,
-        max_init_retransmissions: settings.max_init_retransmits,
-        heartbeat_interval: settings.heartbeats.then_some(settings.heartbeat_interval),
-        cookie_life: settings.valid_cookie_life,
-        dynamic_addresses: settings.dynamic_addresses,
-        ..Config::default()
+        outbound_streams: streams,
+        // An end takes as many streams as its peer has: `streams` is the limit.
+        inbound_streams: u16::MAX,
+        receive_window_bytes: receive_window_bytes as u32,
+        rto_initial,
+        rto_min,
+        rto_max,
+        clock_granularity,
+        initial_window: initial_window_packets,
+        missing_reports,
+        fast_retransmit_in_recovery,
+        sack_frequency: sack_frequency_packets,
+        max_gap_ack_blocks,
+        delayed_ack: Some(sack_delay),
+        max_burst: max_burst_packets,
+        max_retransmissions: association_max_retrans,
+        max_path_retransmissions: path_max_retrans,
+        max_init_retransmissions: max_init_retransmits,
+        heartbeat_interval: heartbeats.then_some(heartbeat_interval),
+        cookie_life: valid_cookie_life,
+        dynamic_addresses,
     }
 }
 
@@ -99,5 +127,17 @@ pub(super) fn rules_name(settings: &Sctp) -> &'static str {
     match settings.rules {
         SctpRules::Rfc9260 => "rfc9260",
         SctpRules::Rfc2960 => "rfc2960",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_that_says_nothing_has_the_defaults_of_the_machine() {
+        // But for these: one stream as TCP has, and addresses that stay, as in Linux.
+        let expected = Config { outbound_streams: 1, dynamic_addresses: false, ..Config::default() };
+        assert_eq!(config(&Sctp::default(), 1460, AddressForm::Ipv6), expected);
     }
 }

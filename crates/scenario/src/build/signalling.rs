@@ -30,14 +30,29 @@ impl Builder<'_> {
     }
 
     pub(super) fn signalling(&self, world: &mut World, model: &SignallingModel) {
+        let &SignallingModel {
+            ref name,
+            kind,
+            ref from,
+            ref to,
+            ref transport,
+            ref message_size,
+            ref interval,
+            ref processing_time,
+            acknowledgement,
+            lifetime,
+            rate_limit,
+            ref start,
+            stop,
+        } = model;
         let number = world.signalling.len() as u32;
-        let stream = |purpose: &str| self.stream("signalling", &model.name, &[purpose]);
-        let names = [&model.from, &model.to];
-        let nodes = names.map(|name| self.node(name));
-        let mihfs = names.map(|name| self.mihf(world, name));
+        let stream = |purpose: &str| self.stream("signalling", name, &[purpose]);
+        let names = [from, to];
+        let nodes = names.map(|node| self.node(node));
+        let mihfs = names.map(|node| self.mihf(world, node));
         let ends =
             mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
-        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let reliable = !matches!(transport, Transport::Udp(_));
         // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
         let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
         let socket_ends = [0, 1].map(|at: usize| SocketEnd {
@@ -45,7 +60,7 @@ impl Builder<'_> {
             port: ports[at],
             user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
         });
-        let sockets = match &model.transport {
+        let sockets = match transport {
             Transport::Udp(_) => world.add_udp(socket_ends[0], socket_ends[1]),
             Transport::Tcp(settings) => {
                 let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]), world.network.ip);
@@ -67,7 +82,7 @@ impl Builder<'_> {
                 peer: mihf_id(names[peer], nodes[peer]),
                 remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
                 reliable,
-                acknowledgement: model.acknowledgement.map(|settings| mih::Acknowledgement {
+                acknowledgement: acknowledgement.map(|settings| mih::Acknowledgement {
                     timeout: settings.timeout,
                     retransmissions: settings.retransmissions,
                     mode: match settings.mode {
@@ -75,13 +90,13 @@ impl Builder<'_> {
                         AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
                     },
                 }),
-                validity: match model.acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
+                validity: match acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
                     Validity::Open => mih::Validity::Open,
                     Validity::Acked => mih::Validity::Acked,
                     Validity::Strict => mih::Validity::Strict,
                 },
-                lifetime: model.lifetime,
-                rate_limit: model.rate_limit.map(|limit| mih::RateLimit {
+                lifetime,
+                rate_limit: rate_limit.map(|limit| mih::RateLimit {
                     bucket_packets: limit.bucket_packets,
                     rate_per_s: limit.rate_per_s,
                     queue_packets: limit.queue_packets,
@@ -90,23 +105,23 @@ impl Builder<'_> {
             mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
         }
         let config = SignallingConfig {
-            name: model.name.clone(),
-            kind: match model.kind {
+            name: name.clone(),
+            kind: match kind {
                 SignallingKind::Indication => Kind::Indication,
                 SignallingKind::Request => Kind::Request,
             },
-            validity: match model.acknowledgement.map(|settings| settings.validity) {
+            validity: match acknowledgement.map(|settings| settings.validity) {
                 None => "none",
                 Some(Validity::Open) => "open",
                 Some(Validity::Acked) => "acked",
                 Some(Validity::Strict) => "strict",
             }
             .to_owned(),
-            message_size: size_distribution(&model.message_size),
-            interval: time_distribution(&model.interval),
-            processing_time: time_distribution(&model.processing_time),
-            start: self.start(&model.start, stream("start")),
-            stop: self.stop(model.stop),
+            message_size: size_distribution(message_size),
+            interval: time_distribution(interval),
+            processing_time: time_distribution(processing_time),
+            start: self.start(start, stream("start")),
+            stop: self.stop(stop),
         };
         let reporter = match config.kind {
             Kind::Indication => nodes[0],

@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use crate::model::transport::{Tcp, TcpVariant};
+use crate::model::transport::{Tcp, TcpVariant, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 
@@ -15,45 +15,100 @@ pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
     }
 }
 
-/// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS.
+/// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken apart and
+/// every field is written: one that is forgotten does not compile.
 pub(super) fn tcp_config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
+    let &Tcp {
+        // A profile has filled in the others.
+        profile: _,
+        variant: _,
+        mss_bytes,
+        initial_window_segments,
+        receive_window_bytes: _,
+        window_scaling,
+        min_rto,
+        max_rto,
+        initial_rto,
+        clock_granularity,
+        delayed_ack,
+        delayed_ack_timeout,
+        delayed_ack_count,
+        piggyback_acks,
+        nagle,
+        dup_ack_threshold,
+        successive_fast_retransmits,
+        limited_transmit,
+        sack,
+        max_sack_blocks,
+        timestamps,
+        restart_after_idle,
+        max_retransmissions,
+        initial_ssthresh_bytes,
+        byte_counting_limit,
+        vegas,
+        fast_convergence,
+        msl,
+        challenge_ack_interval,
+        challenge_ack_limit,
+    } = settings;
+    let Vegas { alpha_segments: alpha, beta_segments: beta, gamma_segments: gamma } =
+        vegas.unwrap_or_default();
     tcp::Config {
         variant: variant(settings),
         default_mss_bytes: match ip {
             IpVersion::V4 => tcp::DEFAULT_MSS_IPV4_BYTES,
             IpVersion::V6 => tcp::DEFAULT_MSS_IPV6_BYTES,
         },
-        mss_bytes: settings.mss_bytes.map_or(path_mss_bytes, |bytes| bytes as u32),
-        initial_window: match settings.initial_window_segments {
+        mss_bytes: mss_bytes.map_or(path_mss_bytes, |bytes| bytes as u32),
+        initial_window: match initial_window_segments {
             Some(segments) => tcp::InitialWindow::Segments(segments),
             None => tcp::InitialWindow::Rfc6928,
         },
         receive_window_bytes: settings.receive_window_bytes() as u32,
-        window_scaling: settings.window_scaling,
-        min_rto: settings.min_rto,
-        max_rto: settings.max_rto,
-        initial_rto: settings.initial_rto,
-        clock_granularity: settings.clock_granularity,
-        delayed_ack: settings.delayed_ack.then_some(settings.delayed_ack_timeout),
-        delayed_ack_count: settings.delayed_ack_count,
-        piggyback_acks: settings.piggyback_acks,
-        nagle: settings.nagle,
-        dup_ack_threshold: settings.dup_ack_threshold,
-        successive_fast_retransmits: settings.successive_fast_retransmits,
-        limited_transmit: settings.limited_transmit,
-        sack: settings.sack,
-        max_sack_blocks: settings.max_sack_blocks,
-        timestamps: settings.timestamps,
-        max_retransmissions: settings.max_retransmissions,
-        byte_counting_limit: settings.byte_counting_limit,
-        initial_ssthresh_bytes: settings.initial_ssthresh_bytes,
-        vegas: settings.vegas.map_or_else(tcp::VegasThresholds::default, |vegas| tcp::VegasThresholds {
-            alpha: vegas.alpha_segments,
-            beta: vegas.beta_segments,
-            gamma: vegas.gamma_segments,
-        }),
-        fast_convergence: settings.fast_convergence,
-        restart_after_idle: settings.restart_after_idle,
-        ..tcp::Config::default()
+        window_scaling,
+        min_rto,
+        max_rto,
+        initial_rto,
+        clock_granularity,
+        delayed_ack: delayed_ack.then_some(delayed_ack_timeout),
+        delayed_ack_count,
+        piggyback_acks,
+        nagle,
+        dup_ack_threshold,
+        successive_fast_retransmits,
+        limited_transmit,
+        sack,
+        max_sack_blocks,
+        timestamps,
+        max_retransmissions,
+        byte_counting_limit,
+        initial_ssthresh_bytes,
+        vegas: tcp::VegasThresholds { alpha, beta, gamma },
+        fast_convergence,
+        restart_after_idle,
+        msl,
+        challenge_ack_interval,
+        challenge_ack_limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roamsim_engine::Span;
+
+    #[test]
+    fn a_scenario_that_says_nothing_has_the_defaults_of_the_machine() {
+        // 1440: what Ethernet's 1500 bytes leave after 40 of IPv6 and 20 of TCP.
+        assert_eq!(tcp_config(&Tcp::default(), 1440, IpVersion::V6), tcp::Config::default());
+    }
+
+    #[test]
+    fn times_that_no_run_of_a_minute_shows_reach_the_machine() {
+        let (msl, challenge_ack_interval) = (Span::from_secs(30), Span::from_secs(7));
+        let settings = Tcp { msl, challenge_ack_interval, challenge_ack_limit: 3, ..Tcp::default() };
+        let config = tcp_config(&settings, 1440, IpVersion::V6);
+        assert_eq!(config.msl, msl);
+        assert_eq!((config.challenge_ack_interval, config.challenge_ack_limit), (challenge_ack_interval, 3));
     }
 }

@@ -1,6 +1,7 @@
 //! The settings of SCTP.
 
 use roamsim_engine::Span;
+use roamsim_protocols::sctp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,32 +105,34 @@ pub struct Sctp {
 }
 
 impl Default for Sctp {
-    // The sources are those of the fields' documentation, where users read them.
+    // The values are the machine's but for the last ones, each with its source there; the fields' documentation, where
+    // users read it, says the source as well.
     fn default() -> Sctp {
+        let machine = sctp::Config::default();
         Sctp {
             rules: SctpRules::Rfc9260,
             mtu_bytes: None,
             message_size_bytes: None,
+            initial_window_packets: machine.initial_window,
+            receive_window_bytes: u64::from(machine.receive_window_bytes),
+            missing_reports: machine.missing_reports,
+            fast_retransmit_in_recovery: machine.fast_retransmit_in_recovery,
+            sack_frequency_packets: machine.sack_frequency,
+            max_gap_ack_blocks: machine.max_gap_ack_blocks,
+            sack_delay: machine.delayed_ack.unwrap_or_default(),
+            rto_initial: machine.rto_initial,
+            rto_min: machine.rto_min,
+            rto_max: machine.rto_max,
+            clock_granularity: machine.clock_granularity,
+            max_burst_packets: machine.max_burst,
+            association_max_retrans: machine.max_retransmissions,
+            path_max_retrans: machine.max_path_retransmissions,
+            max_init_retransmits: machine.max_init_retransmissions,
+            heartbeats: true,
+            heartbeat_interval: machine.heartbeat_interval.unwrap_or_default(),
+            valid_cookie_life: machine.cookie_life,
             streams: 1,
             ordered: true,
-            initial_window_packets: None,
-            receive_window_bytes: 6 << 20,
-            missing_reports: None,
-            fast_retransmit_in_recovery: false,
-            sack_frequency_packets: 2,
-            max_gap_ack_blocks: None,
-            sack_delay: Span::from_ms(200),
-            rto_initial: None,
-            rto_min: Span::from_secs(1),
-            rto_max: Span::from_secs(60),
-            clock_granularity: Span::from_ms(1),
-            max_burst_packets: 4,
-            association_max_retrans: 10,
-            path_max_retrans: 5,
-            max_init_retransmits: 8,
-            heartbeats: true,
-            heartbeat_interval: Span::from_secs(30),
-            valid_cookie_life: Span::from_secs(60),
             dynamic_addresses: false,
         }
     }

@@ -1,6 +1,7 @@
 //! Transport protocols and their settings.
 
 use roamsim_engine::Span;
+use roamsim_protocols::tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +128,19 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+    /// Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that are still on
+    /// their way. Default: 2 minutes (RFC 9293 section 3.4.2).
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub msl: Span,
+    /// The time in which at most `challenge_ack_limit` challenge ACKs are sent; the first one begins it. Default: RFC 5961
+    /// section 7.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub challenge_ack_interval: Span,
+    /// How many challenge ACKs (answers to segments that may be forged) are sent in that time at most. Default: RFC 5961
+    /// section 7.
+    pub challenge_ack_limit: u32,
 }
 
 /// Vegas' thresholds: how many segments a connection keeps in the queues of its path.
@@ -148,41 +162,47 @@ pub struct Vegas {
 
 impl Default for Vegas {
     fn default() -> Vegas {
-        Vegas { alpha_segments: 2, beta_segments: 4, gamma_segments: 1 }
+        let tcp::VegasThresholds { alpha, beta, gamma } = tcp::VegasThresholds::default();
+        Vegas { alpha_segments: alpha, beta_segments: beta, gamma_segments: gamma }
     }
 }
 
 impl Default for Tcp {
-    // The sources are those of the fields' documentation, where users read them.
+    // The values are the machine's, each with its source there; the fields' documentation, where users read it, says the
+    // source as well.
     fn default() -> Tcp {
+        let machine = tcp::Config::default();
         Tcp {
             profile: None,
             variant: TcpVariant::NewReno,
             mss_bytes: None,
             initial_window_segments: None,
             receive_window_bytes: None,
-            window_scaling: true,
-            min_rto: Span::from_secs(1),
-            max_rto: Span::from_secs(60),
-            initial_rto: Span::from_secs(1),
-            clock_granularity: Span::from_ms(1),
+            window_scaling: machine.window_scaling,
+            min_rto: machine.min_rto,
+            max_rto: machine.max_rto,
+            initial_rto: machine.initial_rto,
+            clock_granularity: machine.clock_granularity,
             delayed_ack: true,
-            delayed_ack_timeout: Span::from_ms(200),
-            delayed_ack_count: 2,
-            piggyback_acks: true,
-            nagle: true,
-            dup_ack_threshold: 3,
-            successive_fast_retransmits: true,
-            limited_transmit: true,
-            sack: None,
-            max_sack_blocks: None,
-            timestamps: false,
-            restart_after_idle: true,
-            max_retransmissions: None,
-            initial_ssthresh_bytes: None,
-            byte_counting_limit: 1,
+            delayed_ack_timeout: machine.delayed_ack.unwrap_or_default(),
+            delayed_ack_count: machine.delayed_ack_count,
+            piggyback_acks: machine.piggyback_acks,
+            nagle: machine.nagle,
+            dup_ack_threshold: machine.dup_ack_threshold,
+            successive_fast_retransmits: machine.successive_fast_retransmits,
+            limited_transmit: machine.limited_transmit,
+            sack: machine.sack,
+            max_sack_blocks: machine.max_sack_blocks,
+            timestamps: machine.timestamps,
+            restart_after_idle: machine.restart_after_idle,
+            max_retransmissions: machine.max_retransmissions,
+            initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
+            byte_counting_limit: machine.byte_counting_limit,
             vegas: None,
-            fast_convergence: true,
+            fast_convergence: machine.fast_convergence,
+            msl: machine.msl,
+            challenge_ack_interval: machine.challenge_ack_interval,
+            challenge_ack_limit: machine.challenge_ack_limit,
         }
     }
 }
@@ -193,7 +213,8 @@ impl Tcp {
 
     /// The receiver's buffer: as set, or its default, which depends on window scaling.
     pub fn receive_window_bytes(&self) -> u64 {
-        self.receive_window_bytes.unwrap_or(if self.window_scaling { 6 << 20 } else { 65_535 })
+        let scaled = u64::from(tcp::Config::default().receive_window_bytes);
+        self.receive_window_bytes.unwrap_or(if self.window_scaling { scaled } else { u64::from(u16::MAX) })
     }
 }
 

@@ -89,6 +89,14 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = format!("`initial_rto` is above `max_rto`, {}", time_text(tcp.max_rto));
         report.add(&join(at, ["initial_rto"]), message, "leave it out: `max_rto` bounds it anyway");
     }
+    for (key, time, message) in [
+        ("msl", tcp.msl, "no segment arrives within no time"),
+        ("challenge_ack_interval", tcp.challenge_ack_interval, "a limit needs a time that it is of"),
+    ] {
+        if time == Span::ZERO {
+            report.add(&join(at, [key]), message, "write a time above zero, or leave it out");
+        }
+    }
     if !(Span::from_ms(40)..=Span::from_ms(500)).contains(&tcp.delayed_ack_timeout) {
         let help = "write a time from \"40ms\" to \"500ms\", or set delayed_ack = false";
         report.add(
@@ -100,6 +108,10 @@ fn check_timers(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 }
 
 fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    if tcp.challenge_ack_limit == 0 {
+        let message = "without challenge ACKs a peer that has lost its connection is never answered";
+        report.add(&join(at, ["challenge_ack_limit"]), message, "write 1 or more; RFC 5961 has 10");
+    }
     let count = join(at, ["delayed_ack_count"]);
     if tcp.delayed_ack_count == 0 {
         let help = "write 1 or more; RFC 5681 has 2";

@@ -2,25 +2,40 @@
 
 use super::model::{Cell as CellModel, Coverage as CoverageModel, ErrorUnit as UnitModel};
 use crate::access::queue::queue_limit;
+use crate::access::stations::Advertisement;
 use crate::build::{Builder, escaped};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
 use roamsim_network::link::cell::{Cell, CellConfig};
 
 pub(super) fn machine(model: &CellModel, builder: &Builder<'_>) -> AnyLink {
+    let &CellModel {
+        ref name,
+        ref base_station,
+        ref stations,
+        rate_bps,
+        delay,
+        queue,
+        mtu_bytes,
+        coverage: ref errors,
+        // When it beacons is for handovers to know.
+        advertisement: Advertisement { period: _, start: _, lifetime: _, size_bytes: beacon_bytes },
+    } = model;
     let config = CellConfig {
-        rate_bps: model.rate_bps,
-        delay: model.delay,
-        queue: queue_limit(model.queue),
-        mtu_bytes: model.mtu_bytes as u32,
-        coverage: coverage(&model.coverage),
-        beacon_bytes: model.advertisement.size_bytes as u32,
+        rate_bps,
+        delay,
+        queue: queue_limit(queue),
+        mtu_bytes: mtu_bytes as u32,
+        coverage: coverage(errors),
+        beacon_bytes: beacon_bytes as u32,
     };
-    let stations = model.stations.iter().map(|name| builder.trajectory(name)).collect();
-    let base_station = builder.trajectory(&model.base_station);
-    AnyLink::Cell(Box::new(Cell::new(config, base_station, stations, |station, purpose| {
-        builder.stream("cell", &model.name, &[&escaped(&model.stations[station]), purpose])
-    })))
+    let places = stations.iter().map(|name| builder.trajectory(name)).collect();
+    AnyLink::Cell(Box::new(Cell::new(
+        config,
+        builder.trajectory(base_station),
+        places,
+        |station, purpose| builder.stream("cell", name, &[&escaped(&stations[station]), purpose]),
+    )))
 }
 
 fn coverage(model: &CoverageModel) -> Coverage {

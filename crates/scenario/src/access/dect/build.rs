@@ -17,21 +17,33 @@ use roamsim_network::link::dect::mac::config::{
 };
 
 pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
-    let (service, ip) = dlc(&model.dlc);
+    // The other keys are the MAC's, which takes the table apart.
+    let model::Dect { name, errors, warm_up, mtu_bytes, dlc: service, .. } = model;
+    // The chain of good and bad is the MAC's.
+    let &model::Errors {
+        ber_good,
+        ber_bad,
+        ber_factor,
+        good_to_bad: _,
+        bad_to_good: _,
+        a_field_errors,
+        bursts: ref in_bursts,
+    } = errors;
+    let (service, ip) = dlc(service);
     let config = AccessConfig {
         mac: mac(model),
         errors: ErrorConfig {
-            ber_good: (model.errors.ber_good * model.errors.ber_factor).min(1.0),
-            ber_bad: (model.errors.ber_bad * model.errors.ber_factor).min(1.0),
-            bursts: bursts(&model.errors.bursts),
-            a_field_errors: model.errors.a_field_errors,
+            ber_good: (ber_good * ber_factor).min(1.0),
+            ber_bad: (ber_bad * ber_factor).min(1.0),
+            bursts: bursts(in_bursts),
+            a_field_errors,
         },
         ip,
         service,
-        mtu_bytes: model.mtu_bytes as u32,
-        warm_up_frames: first_frame(model.warm_up),
+        mtu_bytes: *mtu_bytes as u32,
+        warm_up_frames: first_frame(*warm_up),
     };
-    let stream = |purpose: &str| making.builder.stream("dect", &model.name, &[purpose]);
+    let stream = |purpose: &str| making.builder.stream("dect", name, &[purpose]);
     let mut access = Access::new(config, stream);
     let wanted = &making.wanted;
     access.record(wanted.bearers, wanted.dlc_queue, wanted.occupancy);
@@ -64,32 +76,79 @@ fn dlc(model: &model::Dlc) -> (Service, IpConfig) {
     let model::Dlc::Lu2(lu2) = model else {
         return (Service::Lu1, IpConfig { max_attempts: MAX_ATTEMPTS, unfinished: UnfinishedPackets::Lost });
     };
+    let &model::Lu2 {
+        window_fragments,
+        retransmission_timer_frames,
+        discard_timer_frames,
+        acknowledgement,
+        acknowledgement_delay_frames,
+        timers_without_bearers,
+        max_attempts,
+        unfinished_packets,
+    } = lu2;
     let service = Service::Lu2(Lu2Config {
-        window_fragments: lu2.window_fragments,
-        retransmission_timer_frames: lu2.retransmission_timer_frames,
-        discard_timer_frames: lu2.discard_timer_frames,
-        acknowledgement: match lu2.acknowledgement {
+        window_fragments,
+        retransmission_timer_frames,
+        discard_timer_frames,
+        acknowledgement: match acknowledgement {
             model::DlcAcknowledgement::Fragments => Acknowledgement::Fragments,
             model::DlcAcknowledgement::Frames => Acknowledgement::Frames,
         },
-        acknowledgement_delay_frames: lu2.acknowledgement_delay_frames,
-        timers_without_bearers: match lu2.timers_without_bearers {
+        acknowledgement_delay_frames,
+        timers_without_bearers: match timers_without_bearers {
             model::TimersWithoutBearers::Stopped => TimersWithoutBearers::Stopped,
             model::TimersWithoutBearers::Running => TimersWithoutBearers::Running,
         },
     });
-    let unfinished = match lu2.unfinished_packets {
+    let unfinished = match unfinished_packets {
         model::UnfinishedPackets::Lost => UnfinishedPackets::Lost,
         model::UnfinishedPackets::Kept => UnfinishedPackets::Kept,
     };
-    (service, IpConfig { max_attempts: lu2.max_attempts, unfinished })
+    (service, IpConfig { max_attempts, unfinished })
 }
 
 fn mac(model: &model::Dect) -> MacConfig {
-    let (handovers, procedures, list) = (&model.handovers, &model.procedures, &model.channel_list);
+    let &model::Dect {
+        name: _,
+        terminal: _,
+        gateway: _,
+        mtu_bytes: _,
+        warm_up: _,
+        radio_fixed_parts,
+        carriers,
+        fixed_bearers,
+        connection,
+        terminals: _,
+        load_factor,
+        data_terminals,
+        ref errors,
+        handovers,
+        procedures,
+        channel_list,
+        dlc: _,
+    } = model;
+    let model::DataTerminals { target_bearers, minimum_bearers } = data_terminals;
+    let data_bearers = BearerCounts { target: target_bearers, minimum: minimum_bearers };
+    let model::Connection { target_bearers, minimum_bearers, modification_threshold } = connection;
+    let model::Handovers { need_good, need_bad, other_terminals_interval, need_factor, cell_time } =
+        handovers;
+    let model::Procedures {
+        call_setup_timer_frames,
+        bearer_handover_timer_frames,
+        connection_handover_timer_frames,
+        connection_modification_timer_frames,
+        attempt_permission,
+        setup_attempts,
+        multibearer_handover_attempts,
+        single_bearer_handover_attempts,
+        data_during_setup,
+        transceivers,
+    } = procedures;
+    let model::ChannelList { refresh_frames, idle_seen_quiet, reserved_seen_interfered, selection } =
+        channel_list;
     MacConfig {
-        rfps: model.radio_fixed_parts,
-        carriers: model.carriers,
+        rfps: radio_fixed_parts,
+        carriers,
         traffic: [
             model::TerminalType::P08j,
             model::TerminalType::P32,
@@ -97,53 +156,47 @@ fn mac(model: &model::Dect) -> MacConfig {
             model::TerminalType::Data,
         ]
         .map(|terminal_type| traffic(model, terminal_type)),
-        load_factor: model.load_factor,
-        data_bearers: BearerCounts {
-            target: model.data_terminals.target_bearers,
-            minimum: model.data_terminals.minimum_bearers,
-        },
-        user: match model.fixed_bearers {
+        load_factor,
+        data_bearers,
+        user: match fixed_bearers {
             Some(bearers) => UserAllocation::Fixed { bearers },
             None => UserAllocation::Procedures {
-                bearers: BearerCounts {
-                    target: model.connection.target_bearers,
-                    minimum: model.connection.minimum_bearers,
-                },
-                modification_threshold: model.connection.modification_threshold,
+                bearers: BearerCounts { target: target_bearers, minimum: minimum_bearers },
+                modification_threshold,
             },
         },
         quality: QualityChain {
-            good_to_bad: model.errors.good_to_bad,
-            bad_to_good: model.errors.bad_to_good,
-            handover_need_good: handovers.need_good,
-            handover_need_bad: handovers.need_bad,
+            good_to_bad: errors.good_to_bad,
+            bad_to_good: errors.bad_to_good,
+            handover_need_good: need_good,
+            handover_need_bad: need_bad,
         },
-        handover_need_mean_frames: frames(handovers.other_terminals_interval),
-        handover_need_factor: handovers.need_factor,
+        handover_need_mean_frames: frames(other_terminals_interval),
+        handover_need_factor: need_factor,
         timers: ProcedureTimers {
-            call_setup_frames: procedures.call_setup_timer_frames,
-            bearer_handover_frames: procedures.bearer_handover_timer_frames,
-            connection_handover_frames: procedures.connection_handover_timer_frames,
-            connection_modification_frames: procedures.connection_modification_timer_frames,
+            call_setup_frames: call_setup_timer_frames,
+            bearer_handover_frames: bearer_handover_timer_frames,
+            connection_handover_frames: connection_handover_timer_frames,
+            connection_modification_frames: connection_modification_timer_frames,
         },
         channel_list: ChannelListConfig {
-            refresh_frames: list.refresh_frames,
-            idle_seen_quiet: list.idle_seen_quiet,
-            reserved_seen_interfered: list.reserved_seen_interfered,
-            selection: match list.selection {
+            refresh_frames,
+            idle_seen_quiet,
+            reserved_seen_interfered,
+            selection: match selection {
                 model::Selection::Uniform => Selection::Uniform,
                 model::Selection::QuietFirst => Selection::QuietFirst,
             },
         },
-        attempt_permission: procedures.attempt_permission,
+        attempt_permission,
         attempts: AttemptLimits {
-            setup: procedures.setup_attempts,
-            handover_multibearer: procedures.multibearer_handover_attempts,
-            handover_single_bearer: procedures.single_bearer_handover_attempts,
+            setup: setup_attempts,
+            handover_multibearer: multibearer_handover_attempts,
+            handover_single_bearer: single_bearer_handover_attempts,
         },
-        cell_dwell_mean_frames: frames(handovers.cell_time),
-        carry_data_in_setup: procedures.data_during_setup,
-        transceivers: match procedures.transceivers {
+        cell_dwell_mean_frames: frames(cell_time),
+        carry_data_in_setup: data_during_setup,
+        transceivers: match transceivers {
             model::Transceivers::Unlimited => Transceivers::Unlimited,
             model::Transceivers::OnePerSlotPair => Transceivers::OnePerSlotPair,
         },

@@ -11,20 +11,21 @@ use roamsim_network::link::wired::{Outage, Wire, WireConfig};
 
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
-    let sender = &model.between[from];
-    let loss = model.loss.iter().find(|loss| model.loses_from(loss, from));
+    let &LinkModel { ref name, ref between, rate_bps, delay, queue, mtu_bytes, ref loss, ref outages } =
+        model;
+    let sender = &between[from];
+    let loss = loss.iter().find(|loss| model.loses_from(loss, from));
     let loss = loss.map(|loss| {
         Loss::new(loss_model(&loss.model, making.flows), loss.start, |purpose| {
-            making.builder.stream("link", &model.name, &[&escaped(sender), purpose])
+            making.builder.stream("link", name, &[&escaped(sender), purpose])
         })
     });
     let config = WireConfig {
-        rate_bps: model.rate_bps,
-        delay: model.delay,
-        queue: queue_limit(model.queue),
-        mtu_bytes: model.mtu_bytes as u32,
-        outages: model
-            .outages
+        rate_bps,
+        delay,
+        queue: queue_limit(queue),
+        mtu_bytes: mtu_bytes as u32,
+        outages: outages
             .iter()
             .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
             .collect(),
