@@ -1,7 +1,8 @@
 //! Reading a scenario: text, tree, overrides, repetition, profiles, files, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problems};
-use crate::{Scenario, decode, files, overrides, profile, repeat, tree, validate};
+use crate::transport::tcp::profile;
+use crate::{Scenario, decode, files, overrides, repeat, tree, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::model::application::Application;
 use crate::model::flow::Flow;
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
-use crate::model::transport::Transport;
+use crate::transport::Transport;
 use roamsim_network::topology::{NodeId, Topology};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use roamsim_scenario::access::wire::model::{LossModel, Transitions};
 use roamsim_scenario::model::application::{Application, Pace};
-use roamsim_scenario::model::transport::{Tcp, TcpVariant, Transport};
+use roamsim_scenario::transport::Transport;
+use roamsim_scenario::transport::tcp::model::{Tcp, TcpVariant};
 use roamsim_scenario::{Format, Scenario, schema, schema_markdown, template};
 use serde_json::{Value, json};
 

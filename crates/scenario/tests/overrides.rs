@@ -4,7 +4,8 @@ use roamsim_engine::{Span, Time};
 use roamsim_scenario::access::queue::Queue;
 use roamsim_scenario::access::wire::model::LossModel;
 use roamsim_scenario::model::distribution::TimeDistribution;
-use roamsim_scenario::model::transport::{TcpVariant, Transport};
+use roamsim_scenario::transport::Transport;
+use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Diagnostics, Format, Scenario};
 
 const TEXT: &str = r#"

@@ -2,12 +2,9 @@
 
 use super::Builder;
 use super::distribution::{size_distribution, time_distribution};
-use super::path::path_mss;
-use super::sctp;
-use super::tcp::{tcp_config, variant};
 use crate::model::application::{self, Application};
 use crate::model::flow::{Flow as FlowModel, Pause, Reader as ReaderModel};
-use crate::model::transport::Transport;
+use crate::transport::Transport;
 use roamsim_engine::Time;
 use roamsim_network::application as network;
 use roamsim_network::application::{
@@ -35,18 +32,8 @@ impl Builder<'_> {
         };
         let a = SocketEnd { node: from, port, user: users[0] };
         let b = SocketEnd { node: to, port, user: users[1] };
-        let association = match &model.transport {
-            Transport::Udp(_) => world.add_udp(a, b),
-            Transport::Tcp(settings) => {
-                let config = tcp_config(settings, path_mss(world, from, to), world.network.ip);
-                let ends = ((a, stream("tcp/source")), (b, stream("tcp/sink")));
-                world.add_tcp(&config, ends.0, ends.1)
-            }
-            Transport::Sctp(settings) => {
-                let ends = ((a, stream("sctp/source")), (b, stream("sctp/sink")));
-                sctp::add(world, settings, ends.0, ends.1)
-            }
-        };
+        let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
+        let association = model.transport.connect(world, [a, b], random);
         let association = association.expect("validation refuses flows without a route");
         let reliable = !matches!(model.transport, Transport::Udp(_));
         let activity = Activity {
@@ -54,15 +41,10 @@ impl Builder<'_> {
             stop: self.stop(model.application.stop()),
         };
         let (source, server) = application(&model.application, reliable, activity);
-        let variant = match &model.transport {
-            Transport::Udp(_) => String::new(),
-            Transport::Tcp(settings) => variant(settings).to_string(),
-            Transport::Sctp(settings) => sctp::rules_name(settings).to_owned(),
-        };
         let flow = Flow::new(
             &model.name,
             model.application.kind(),
-            &variant,
+            &model.transport.rules_name(),
             (source, stream("application")),
             (server, stream("server")),
             association,

@@ -9,13 +9,9 @@ mod handovers;
 mod links;
 mod mobile_ip;
 mod motion;
-mod path;
-mod sctp;
 mod signalling;
-mod tcp;
 
 pub(crate) use self::motion::trajectory;
-pub(crate) use self::tcp::variant;
 
 use self::distribution::time_distribution;
 use crate::access::{Access, Making};

@@ -2,13 +2,10 @@
 
 use super::Builder;
 use super::distribution::{size_distribution, time_distribution};
-use super::path::path_mss;
-use super::sctp;
-use super::tcp::tcp_config;
 use crate::model::signalling::{
     AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity,
 };
-use crate::model::transport::Transport;
+use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
 use roamsim_network::socket::User;
@@ -60,18 +57,8 @@ impl Builder<'_> {
             port: ports[at],
             user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
         });
-        let sockets = match transport {
-            Transport::Udp(_) => world.add_udp(socket_ends[0], socket_ends[1]),
-            Transport::Tcp(settings) => {
-                let config = tcp_config(settings, path_mss(world, nodes[0], nodes[1]), world.network.ip);
-                let random = (stream("tcp/origin"), stream("tcp/responder"));
-                world.add_tcp(&config, (socket_ends[0], random.0), (socket_ends[1], random.1))
-            }
-            Transport::Sctp(settings) => {
-                let random = (stream("sctp/origin"), stream("sctp/responder"));
-                sctp::add(world, settings, (socket_ends[0], random.0), (socket_ends[1], random.1))
-            }
-        };
+        let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
+        let sockets = transport.connect(world, socket_ends, random);
         let sockets = sockets.expect("validation refuses signalling without a route");
         let sockets = [sockets.source, sockets.sink];
         for at in [0, 1] {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::application::Application;
-use super::transport::Transport;
+use crate::transport::Transport;
 use crate::units;
 
 /// A `[[flow]]`: an application between two nodes, over a transport connection of its own, from one to the other or both

@@ -5,7 +5,7 @@
 //! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the variant
 //! (see `decode`).
 //!
-//! Those of access technologies lie in the folders of [`crate::access`].
+//! Those of access technologies and transports lie in the folders of [`crate::access`] and [`crate::transport`].
 
 pub mod application;
 pub mod distribution;
@@ -14,6 +14,4 @@ pub mod mobile_ip;
 pub mod motion;
 pub mod node;
 pub mod scenario;
-pub mod sctp;
 pub mod signalling;
-pub mod transport;

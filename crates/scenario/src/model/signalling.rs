@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{SizeDistribution, TimeDistribution};
-use super::transport::Transport;
+use crate::transport::Transport;
 use crate::units;
 
 /// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another.

@@ -4,11 +4,11 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, reader, transport};
+use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, reader};
 use crate::Scenario;
 use crate::model::application::{Application, Cbr};
 use crate::model::distribution::SizeDistribution;
-use crate::model::transport::Transport;
+use crate::transport::{Transport, check as transport};
 
 /// What comes at one instant is in memory at one instant.
 const MAX_MEAN_BATCH: u64 = 10_000;

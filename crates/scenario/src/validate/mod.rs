@@ -7,11 +7,9 @@ mod mobile_ip;
 mod motion;
 pub(crate) mod names;
 mod reader;
-mod sctp;
 mod signalling;
 mod station;
-mod topology;
-mod transport;
+pub(crate) mod topology;
 mod unused;
 
 use roamsim_engine::{Span, Time};

@@ -6,7 +6,7 @@ use super::{At, Key, Report, Step, join};
 use crate::Scenario;
 use crate::model::application::Application;
 use crate::model::flow::{Flow, Reader};
-use crate::model::transport::Transport;
+use crate::transport::Transport;
 use crate::units::time_text;
 
 /// Checks the readers of a flow.

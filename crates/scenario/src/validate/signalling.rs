@@ -4,10 +4,10 @@ use roamsim_engine::Span;
 
 use super::names::Names;
 use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, transport};
+use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 use crate::Scenario;
 use crate::model::signalling::{AcknowledgementMode, Signalling, SignallingKind};
-use crate::model::transport::Transport;
+use crate::transport::{Transport, check as transport};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
 const HEADER_BYTES: u64 = 8;

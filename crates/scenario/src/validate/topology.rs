@@ -10,7 +10,7 @@ use crate::Scenario;
 use crate::access::{Attached, Role};
 
 /// The nodes as a graph, accesses as its edges.
-pub(super) struct Topology {
+pub(crate) struct Topology {
     /// For each node its neighbours, and the MTU on the way to them.
     neighbours: Vec<Vec<(usize, u64)>>,
     /// Nodes that forward nothing: stations of cells, and those whose addresses stay with their links.

@@ -1,12 +1,13 @@
-//! Transport settings.
+//! Settings of TCP.
 
 use roamsim_engine::Span;
 
-use super::topology::Topology;
-use super::{Report, Step, join, sctp};
-use crate::model::transport::{Tcp, TcpVariant, Transport, Udp};
+use super::build::variant;
+use super::model::{Tcp, TcpVariant};
+use crate::Scenario;
 use crate::units::time_text;
-use crate::{Scenario, build};
+use crate::validate::topology::Topology;
+use crate::validate::{Report, Step, join};
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
 const MAX_TCP_OPTION_BYTES: u64 = 40;
@@ -14,20 +15,15 @@ const MAX_TCP_OPTION_BYTES: u64 = 40;
 /// The largest window that window scaling can express (RFC 7323 section 2.3).
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
 
-/// Checks the transport under `at`; `ends` are its nodes where a route between them exists.
-pub(super) fn check(
+/// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
+pub(crate) fn check(
     at: &[Step],
-    transport: &Transport,
+    tcp: &Tcp,
     ends: Option<(usize, usize)>,
     scenario: &Scenario,
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let tcp = match transport {
-        Transport::Udp(_) => return,
-        Transport::Tcp(tcp) => tcp,
-        Transport::Sctp(sctp) => return sctp::check(at, sctp, ends, scenario, topology, report),
-    };
     let at = join(at, ["transport"]);
     check_timers(&at, tcp, report);
     check_acknowledgements(&at, tcp, report);
@@ -182,7 +178,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&join(at, ["max_sack_blocks"]), "without SACK there are no SACK blocks", help);
     } else if tcp.sack.is_none()
         && tcp.max_sack_blocks.is_some_and(|blocks| (1..=3).contains(&blocks))
-        && !build::variant(tcp).permits_sack()
+        && !variant(tcp).permits_sack()
     {
         let message =
             format!("there are no SACK blocks: {} offers SACK only when told to", variant_text(tcp));
@@ -229,7 +225,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 
 /// The setting of the variant, for messages.
 fn variant_text(tcp: &Tcp) -> String {
-    format!("variant = \"{}\"", build::variant(tcp))
+    format!("variant = \"{}\"", variant(tcp))
 }
 
 fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
@@ -250,45 +246,5 @@ fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "the window grows below `alpha` and shrinks above `beta`; write for example \
                     { alpha = 2, beta = 4 }";
         report.add(&join(&at, [key]), message, help);
-    }
-}
-
-/// Checks the transport of an application that has messages of its own.
-pub(super) fn check_messages(at: &[Step], transport: &Transport, report: &mut Report<'_>) {
-    if let Transport::Sctp(sctp) = transport
-        && sctp.message_size_bytes.is_some()
-    {
-        report.add(
-            &join(at, ["transport", "message_size"]),
-            "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
-            "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
-        );
-    }
-}
-
-/// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
-pub(super) fn check_datagram(
-    steps: &[Step],
-    payload_bytes: u64,
-    ends: Option<(usize, usize)>,
-    scenario: &Scenario,
-    topology: &Topology,
-    report: &mut Report<'_>,
-) {
-    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
-    let packet_bytes = payload_bytes.saturating_add(header_bytes);
-    // An MTU that IP does not allow was reported where it stands.
-    if let Some(mtu_bytes) = ends
-        .and_then(|ends| topology.too_small_mtu(ends, packet_bytes))
-        .filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
-    {
-        let message = format!(
-            "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
-        );
-        let help = format!(
-            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP or SCTP",
-            mtu_bytes.saturating_sub(header_bytes)
-        );
-        report.add(steps, message, help);
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration of TCP connections.
 
-use crate::model::transport::{Tcp, TcpVariant, Vegas};
+use super::model::{Tcp, TcpVariant, Vegas};
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
 
@@ -17,7 +17,7 @@ pub(crate) fn variant(settings: &Tcp) -> tcp::Variant {
 
 /// The machine's configuration; `path_mss_bytes` applies where the scenario sets no MSS. Every key is taken apart and
 /// every field is written: one that is forgotten does not compile.
-pub(super) fn tcp_config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
+pub(crate) fn config(settings: &Tcp, path_mss_bytes: u32, ip: IpVersion) -> tcp::Config {
     let &Tcp {
         // A profile has filled in the others.
         profile: _,
@@ -100,15 +100,18 @@ mod tests {
     #[test]
     fn a_scenario_that_says_nothing_has_the_defaults_of_the_machine() {
         // 1440: what Ethernet's 1500 bytes leave after 40 of IPv6 and 20 of TCP.
-        assert_eq!(tcp_config(&Tcp::default(), 1440, IpVersion::V6), tcp::Config::default());
+        assert_eq!(config(&Tcp::default(), 1440, IpVersion::V6), tcp::Config::default());
     }
 
     #[test]
     fn times_that_no_run_of_a_minute_shows_reach_the_machine() {
         let (msl, challenge_ack_interval) = (Span::from_secs(30), Span::from_secs(7));
         let settings = Tcp { msl, challenge_ack_interval, challenge_ack_limit: 3, ..Tcp::default() };
-        let config = tcp_config(&settings, 1440, IpVersion::V6);
-        assert_eq!(config.msl, msl);
-        assert_eq!((config.challenge_ack_interval, config.challenge_ack_limit), (challenge_ack_interval, 3));
+        let machine = config(&settings, 1440, IpVersion::V6);
+        assert_eq!(machine.msl, msl);
+        assert_eq!(
+            (machine.challenge_ack_interval, machine.challenge_ack_limit),
+            (challenge_ack_interval, 3)
+        );
     }
 }

@@ -2,11 +2,11 @@
 
 use roamsim_engine::Span;
 
-use super::topology::Topology;
-use super::{Report, Step, join};
+use super::model::{Sctp, SctpRules};
 use crate::Scenario;
-use crate::model::sctp::{Sctp, SctpRules};
 use crate::units::time_text;
+use crate::validate::topology::Topology;
+use crate::validate::{Report, Step, join};
 
 /// The smallest packet, without the IP header: an INIT ACK with its cookie.
 const MIN_PACKET_BYTES: u64 = 128;
@@ -21,7 +21,7 @@ const MIN_WINDOW_BYTES: u64 = 1500;
 const MAX_MISSING_REPORTS: u32 = 255;
 
 /// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
-pub(super) fn check(
+pub(crate) fn check(
     at: &[Step],
     sctp: &Sctp,
     ends: Option<(usize, usize)>,

@@ -1,30 +1,11 @@
-//! Transport protocols and their settings.
+//! The settings of TCP.
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sctp::Sctp;
 use crate::units;
-
-/// A transport protocol with its settings.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename = "tag:protocol", rename_all = "snake_case")]
-#[schemars(rename = "Transport", tag = "protocol")]
-pub enum Transport {
-    /// The User Datagram Protocol (RFC 768). It has no settings.
-    Udp(Udp),
-    /// The Transmission Control Protocol (RFC 9293).
-    Tcp(Tcp),
-    /// The Stream Control Transmission Protocol (RFC 9260).
-    Sctp(Sctp),
-}
-
-/// The settings of UDP: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Udp {}
 
 /// The settings of TCP.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -218,15 +199,10 @@ impl Tcp {
     }
 }
 
-impl Udp {
-    /// Bytes of a UDP header (RFC 768).
-    pub const HEADER_BYTES: u64 = 8;
-}
-
 /// A named set of TCP settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::profile::print_in_full)]
+#[schemars(transform = super::profile::print_in_full)]
 pub enum TcpProfile {
     /// TCP as it stood when the comparisons of the 1990s were made:
     Classic,

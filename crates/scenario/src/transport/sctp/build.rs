@@ -1,9 +1,9 @@
 //! SCTP associations of flows and signalling.
 
-use super::path::path_payload;
+use super::model::{Sctp, SctpRules};
 use crate::model::scenario::Scenario;
-use crate::model::sctp::{Sctp, SctpRules};
-use crate::model::transport::Transport;
+use crate::transport::Transport;
+use crate::transport::path::path_payload;
 use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
@@ -27,7 +27,7 @@ impl Scenario {
 }
 
 /// Adds an association, each end with its random stream.
-pub(super) fn add(
+pub(crate) fn add(
     world: &mut World,
     settings: &Sctp,
     a: (SocketEnd, Stream),
@@ -123,7 +123,7 @@ fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Conf
 }
 
 /// The rules, in the scenario's word.
-pub(super) fn rules_name(settings: &Sctp) -> &'static str {
+pub(crate) fn rules_name(settings: &Sctp) -> &'static str {
     match settings.rules {
         SctpRules::Rfc9260 => "rfc9260",
         SctpRules::Rfc2960 => "rfc2960",

@@ -1,6 +1,6 @@
 //! What a packet may carry between two nodes, whichever of their paths it takes.
 
-use crate::model::transport::Tcp;
+use super::tcp::model::Tcp;
 use roamsim_network::topology::NodeId;
 use roamsim_network::{World, tunnel};
 use roamsim_protocols::Address;

@@ -1,0 +1,62 @@
+//! What is wrong with a transport, and with what an application hands to it.
+
+use super::{Transport, Udp, sctp, tcp};
+use crate::Scenario;
+use crate::validate::topology::Topology;
+use crate::validate::{Report, Step, join};
+
+/// Checks the transport under `at`; `ends` are its nodes where a route between them exists.
+pub(crate) fn check(
+    at: &[Step],
+    transport: &Transport,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    match transport {
+        Transport::Udp(_) => {}
+        Transport::Tcp(tcp) => tcp::check::check(at, tcp, ends, scenario, topology, report),
+        Transport::Sctp(sctp) => sctp::check::check(at, sctp, ends, scenario, topology, report),
+    }
+}
+
+/// Checks the transport of an application that has messages of its own.
+pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Report<'_>) {
+    if let Transport::Sctp(sctp) = transport
+        && sctp.message_size_bytes.is_some()
+    {
+        report.add(
+            &join(at, ["transport", "message_size"]),
+            "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
+            "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
+        );
+    }
+}
+
+/// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
+pub(crate) fn check_datagram(
+    steps: &[Step],
+    payload_bytes: u64,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let packet_bytes = payload_bytes.saturating_add(header_bytes);
+    // An MTU that IP does not allow was reported where it stands.
+    if let Some(mtu_bytes) = ends
+        .and_then(|ends| topology.too_small_mtu(ends, packet_bytes))
+        .filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
+    {
+        let message = format!(
+            "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
+        );
+        let help = format!(
+            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP or SCTP",
+            mtu_bytes.saturating_sub(header_bytes)
+        );
+        report.add(steps, message, help);
+    }
+}

@@ -1,0 +1,72 @@
+//! Transport protocols: a folder each, with its keys, its checks, and what its machines are built from.
+
+pub(crate) mod check;
+mod path;
+pub mod sctp;
+pub mod tcp;
+
+use roamsim_engine::Stream;
+use roamsim_network::World;
+use roamsim_network::flow::Association;
+use roamsim_network::world::SocketEnd;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::sctp::model::Sctp;
+use self::tcp::model::Tcp;
+
+/// A transport protocol with its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:protocol", rename_all = "snake_case")]
+#[schemars(rename = "Transport", tag = "protocol")]
+pub enum Transport {
+    /// The User Datagram Protocol (RFC 768). It has no settings.
+    Udp(Udp),
+    /// The Transmission Control Protocol (RFC 9293).
+    Tcp(Tcp),
+    /// The Stream Control Transmission Protocol (RFC 9260).
+    Sctp(Sctp),
+}
+
+/// The settings of UDP: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Udp {}
+
+impl Udp {
+    /// Bytes of a UDP header (RFC 768).
+    pub const HEADER_BYTES: u64 = 8;
+}
+
+impl Transport {
+    /// What its results call the rules that it follows: the variant of TCP, the RFC of SCTP.
+    pub(crate) fn rules_name(&self) -> String {
+        match self {
+            Transport::Udp(_) => String::new(),
+            Transport::Tcp(settings) => tcp::build::variant(settings).to_string(),
+            Transport::Sctp(settings) => sctp::build::rules_name(settings).to_owned(),
+        }
+    }
+
+    /// Adds a connection between two ends; `random` gives their streams, by the protocol's word.
+    pub(crate) fn connect(
+        &self,
+        world: &mut World,
+        [a, b]: [SocketEnd; 2],
+        random: impl Fn(&str) -> [Stream; 2],
+    ) -> Option<Association> {
+        match self {
+            Transport::Udp(_) => world.add_udp(a, b),
+            Transport::Tcp(settings) => {
+                let mss_bytes = path::path_mss(world, a.node, b.node);
+                let config = tcp::build::config(settings, mss_bytes, world.network.ip);
+                let [of_a, of_b] = random("tcp");
+                world.add_tcp(&config, (a, of_a), (b, of_b))
+            }
+            Transport::Sctp(settings) => {
+                let [of_a, of_b] = random("sctp");
+                sctp::build::add(world, settings, (a, of_a), (b, of_b))
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! SCTP.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;

@@ -1,0 +1,6 @@
+//! TCP.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
+pub(crate) mod profile;
