@@ -10,7 +10,7 @@ const HEAD: &str = "\
 # Scenario reference
 
 All keys of a scenario. This page is written from `roamsim schema`; to change it, change the documentation of the
-types in `crates/scenario/src/model` and run the command at its end.
+types (`model.rs` and `model/` in `crates/scenario/src`) and run the command at its end.
 
 A scenario is TOML (or, in Python, a dictionary of the same shape). Quantities are strings with a unit: `\"10ms\"`,
 `\"11Mb/s\"`, `\"200B\"`. Unknown keys are errors. A key without \"required\" may be left out; its default, and where that
