@@ -9,70 +9,25 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from roamsim._roamsim import RunFailed, ScenarioError, version
+from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import completion, streams
+from roamsim.cli.faults import Commands
 from roamsim.cli.options import Jobs, MaxMemory, OwnStudy, ResultFolder, ScenarioFile, Seed, Settings, Trace
 from roamsim.cli.streams import put_out
 from roamsim.cli.study import app as study_app
-from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError
+from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
     from roamsim.scenarios.reading import Overrides
 
-DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
-
-
-class _Commands(TyperGroup):
-    """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
-
-    def invoke(self, ctx: Any) -> Any:
-        warnings.simplefilter("always", Notice)
-        warnings.showwarning = _show
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
-        except UsageError as error:
-            code, text = USAGE, str(error)
-        except ScenarioError as error:
-            code, text = INVALID_SCENARIO, str(error).rstrip()
-        except CheckFailed as error:
-            code, text = CHECK_FAILED, str(error)
-        except RunFailed as error:
-            code, text = RUN_FAILED, str(error)
-        except UnicodeError as error:
-            code, text = USAGE, f"an argument is no text in UTF-8: {error}"
-        except Interrupted:
-            code, text = INTERRUPTED, "interrupted; what is finished is kept, and the same command goes on from there"
-        except KeyboardInterrupt:
-            code, text = INTERRUPTED, "interrupted"
-        except BrokenPipeError:
-            # The reader has seen enough (`| head`); nothing more may be written, not even at exit.
-            streams.give_up_stdout()
-            raise typer.Exit(DONE) from None
-        except OSError as error:
-            code, text = RUN_FAILED, streams.fault(error)
-        except MemoryError:
-            code, text = RUN_FAILED, "there is not enough memory"
-        lead = "" if code == INVALID_SCENARIO and "\n" in text else "roamsim: "
-        streams.say(f"{lead}{text}")
-        raise typer.Exit(code)
-
-
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"roamsim: {message}")
-
-
 app = typer.Typer(
     name="roamsim",
-    cls=_Commands,
+    cls=Commands,
     help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
     epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
     no_args_is_help=True,
