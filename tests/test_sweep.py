@@ -246,3 +246,25 @@ def test_python_sweeps_in_memory_and_in_a_folder(scenario: Path, tmp_path: Path)
     assert folder.query("select count(*) as n from flows")["n"].to_list() == [8]
     # Variants meet the same losses: that is what makes them comparable in pairs.
     assert memory.flows["flow.download.transport.variant"].to_list() == (["reno"] * 2 + ["newreno"] * 2) * 2
+
+
+def test_the_number_of_copies_is_varied(roamsim: Command, tmp_path: Path) -> None:
+    many = Path(__file__).parent.parent / "examples" / "many-flows.toml"
+    count = "node.client-{i}.count"
+    varied = ["--vary", f"{count}=1,3", "--set", "scenario.duration=2s", "--out", str(tmp_path / "many")]
+    assert roamsim("sweep", many, *varied).returncode == 0
+    flows = rows(tmp_path / "many")
+    assert flows.group_by(count).len().sort(count).rows() == [(1, 1), (3, 3)]
+    # A scenario that was read has not forgotten that its number can be another.
+    scenario = package.load(many, set={"scenario.duration": "2s"})
+    again = package.sweep(scenario, {count: [1, 3]})
+    assert again.flows["goodput_bps"].to_list() == flows["goodput_bps"].to_list()
+
+
+def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Command) -> None:
+    done = roamsim(
+        "run", Path(__file__).parent.parent / "examples" / "many-flows.toml", "--set", "node.client-{i}.count=100", "--set", "scenario.duration=1s"
+    )
+    assert "40 more rows; `--parquet DIR` keeps them all" in done.stdout
+    assert "download-59" in done.stdout
+    assert "download-60" not in done.stdout

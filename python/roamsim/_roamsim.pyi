@@ -93,6 +93,10 @@ class Scenario:
     def canonical(self) -> str:
         """The scenario as JSON with sorted keys, after overrides."""
     @property
+    def written(self) -> str:
+        """The same with elements that stand for many as they were written: to read it again with other values."""
+
+    @property
     def fingerprint(self) -> str:
         """Hex digest of `canonical` and the simulator's sources."""
 

@@ -75,6 +75,12 @@ impl Scenario {
         self.scenario.canonical_json()
     }
 
+    /// The same with elements that stand for many as they were written: to read it again with other values.
+    #[getter]
+    fn written(&self) -> &str {
+        self.scenario.written_json()
+    }
+
     /// Digest of the canonical tree and the simulator's sources: what a run depends on beside seed and replication.
     #[getter]
     fn fingerprint(&self) -> String {

@@ -100,7 +100,7 @@ pub(crate) struct Problems {
     problems: Vec<Problem>,
     left_out: usize,
     /// Where elements are copies of each other: what was said already, without the numbers of the copies.
-    said: Option<BTreeSet<(Option<Place>, String)>>,
+    said: Option<BTreeSet<(Place, String)>>,
 }
 
 impl Problems {
@@ -125,15 +125,14 @@ impl Problems {
         }
     }
 
-    /// From now on a problem that all copies of an element have is told of the first.
+    /// From now on a problem that all copies of an element have, which have its place, is told of the first.
     pub fn fold_copies(&mut self) {
         self.said.get_or_insert_default();
     }
 
     fn is_said(&mut self, problem: &Problem) -> bool {
-        let Some(said) = &mut self.said else { return false };
-        let text = format!("{}: {}", problem.path, problem.message);
-        !said.insert((problem.place, text.chars().filter(|c| !c.is_ascii_digit()).collect()))
+        let (Some(said), Some(place)) = (&mut self.said, problem.place) else { return false };
+        !said.insert((place, problem.message.chars().filter(|c| !c.is_ascii_digit()).collect()))
     }
 
     /// Counts a problem that there is no room for.

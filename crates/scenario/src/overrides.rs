@@ -7,6 +7,7 @@
 
 use crate::decode::write_step;
 use crate::diagnostics::{Place, Problem, Problems};
+use crate::repeat;
 use crate::suggest::{alternatives, nearest};
 use crate::tree::{self, Entry, MAX_DEPTH, Node, Table, Value};
 
@@ -32,6 +33,16 @@ pub(crate) fn apply(root: &mut Node, path: &str, value: &str, problems: &mut Pro
     if let Err(problem) = set(root, &steps, node) {
         problems.add(*problem);
     }
+}
+
+/// Whether a path leads to one copy of an element that stands for many, `link.line-3.rate`: it is there once elements are
+/// repeated.
+pub(crate) fn is_of_a_copy(root: &Node, path: &str) -> bool {
+    let Ok(steps) = split(path, 0) else { return false };
+    let [section, name, ..] = &steps[..] else { return false };
+    let elements = root.table().and_then(|table| table.get(section.name)?.list()).unwrap_or_default();
+    elements.iter().all(|element| element.name() != Some(name.name))
+        && elements.iter().filter_map(Node::name).any(|pattern| repeat::is_copy(pattern, name.name))
 }
 
 struct Step<'a> {

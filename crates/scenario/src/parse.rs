@@ -2,7 +2,8 @@
 
 use crate::diagnostics::{Diagnostics, Problems};
 use crate::transport::tcp::profile;
-use crate::{Scenario, decode, files, overrides, repeat, tree, validate};
+use crate::tree::{self, Node};
+use crate::{Scenario, decode, files, overrides, repeat, validate};
 
 /// The notation of a scenario's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +46,37 @@ fn read(
         Format::Toml => tree::from_toml(text, source, problems),
         Format::Json => tree::from_json(text, source, problems),
     }?;
-    for (path, value) in overrides {
-        overrides::apply(&mut root, path, value, problems);
-    }
-    if !repeat::apply(&mut root, problems) {
-        return None;
-    }
+    let of_a_copy: Vec<bool> =
+        overrides.iter().map(|(path, _)| overrides::is_of_a_copy(&root, path)).collect();
+    let set = |root: &mut Node, copies: bool, problems: &mut Problems| {
+        for ((path, value), _) in
+            overrides.iter().zip(&of_a_copy).filter(|(_, of_a_copy)| **of_a_copy == copies)
+        {
+            overrides::apply(root, path, value, problems);
+        }
+    };
+    set(&mut root, false, problems);
     profile::apply(&mut root);
     files::apply(&mut root, source_name, problems);
-    let mut scenario: Scenario = decode::decode(&root, problems)?;
+    let written = root.canonical_json();
+    let before = problems.count();
+    let repeated = repeat::apply(&mut root, problems);
+    if problems.count() > before {
+        return None;
+    }
+    if repeated {
+        set(&mut root, true, problems);
+        // What the number of a copy chooses from a file, and profiles of copies that were set.
+        profile::apply(&mut root);
+        files::apply(&mut root, source_name, problems);
+        problems.fold_copies();
+    }
+    let mut scenario: Scenario = decode::decode(&root, repeated, problems)?;
     if problems.count() == 0 {
         validate::validate(&scenario, &root, problems);
     }
     scenario.canonical = root.canonical_json();
+    // One copy that was set has no place in a tree without copies.
+    scenario.written = (repeated && !of_a_copy.contains(&true)).then_some(written);
     Some(scenario)
 }

@@ -8,7 +8,7 @@
 //! All of this happens to the tree, before it is decoded: the rest of the program sees elements as if each had been
 //! written out. Copies keep the places of what they were copied from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::diagnostics::{Problem, Problems};
 use crate::suggest::{alternatives, nearest};
@@ -17,21 +17,28 @@ use crate::tree::{Entry, Node, Table, Value};
 /// What becomes a copy's number.
 const NUMBER: &str = "{i}";
 
-/// More elements than this are refused: a slip of the pen should not fill the memory.
-pub(crate) const MAX_ELEMENTS: u64 = 1_000_000;
+/// More copies of an element are refused: a slip of the pen should not fill the memory.
+pub(crate) const MAX_COUNT: u64 = 1_000_000;
+
+/// Values in all copies together, each with its key some hundred octets: a gigabyte.
+const MAX_VALUES: u64 = 10_000_000;
 
 /// What the schema says of the key.
 pub(crate) const COUNT: &str = "How often the element is there, from 0: in its `name` and in every other string `{i}` \
     becomes the number of the copy, from 0. Default: where the name holds `{i}`, as often as what it refers to; else once.";
 
-/// Copies what is to be repeated. What is wrong goes to `problems`, and then the result is false.
+/// Copies what is to be repeated; whether anything was. What is wrong goes to `problems`.
 pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
-    let Value::Table(sections) = &mut root.value else { return true };
+    let Value::Table(sections) = &mut root.value else { return false };
     let before = problems.count();
     let counts = counts(sections, problems);
+    if problems.count() == before {
+        check_room(sections, &counts, problems);
+    }
     if problems.count() > before {
         return false;
     }
+    let mut repeated = false;
     for Entry { key: section, node, .. } in &mut sections.entries {
         let Value::List(elements) = &mut node.value else { continue };
         if !elements.iter().any(mentions_number) {
@@ -42,7 +49,8 @@ pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
             match pattern(&element).and_then(|name| counts.get(name)) {
                 Some(&count) => {
                     remove_count(&mut element);
-                    copies.extend((0..count).map(|number| copy(&element, number)));
+                    copies.extend((0..count).map(|number| copy(&element, number, &counts)));
+                    repeated = true;
                 }
                 None => {
                     spread(&mut element, &counts, section, problems);
@@ -51,21 +59,31 @@ pub(crate) fn apply(root: &mut Node, problems: &mut Problems) -> bool {
             }
         }
         *elements = copies;
-        problems.fold_copies();
     }
-    problems.count() == before
+    repeated
 }
 
-/// How often each repeated element is there, by its name as written. Names are unique in a section; where two sections
-/// use the same one, they must agree.
+/// How often each repeated element is there, by its name as written. Where two sections use the same name, they must
+/// agree.
 type Counts = BTreeMap<String, u64>;
+
+/// An element that says nothing of its own count, by its section.
+type Follower<'a> = (&'a str, &'a Node, &'a str);
 
 fn counts(sections: &Table, problems: &mut Problems) -> Counts {
     let mut counts = Counts::new();
-    let mut waiting = Vec::new();
+    let mut followers: Vec<Follower<'_>> = Vec::new();
     for Entry { key: section, node, .. } in &sections.entries {
+        let mut names = BTreeSet::new();
         for element in node.list().unwrap_or_default() {
             let Some(table) = element.table() else { continue };
+            if let Some(name) = pattern(element)
+                && !names.insert(name)
+            {
+                let message = format!("another [[{section}]] is named \"{name}\" as well");
+                problems.add(at(element, section, name, message).help("give each a name of its own"));
+                continue;
+            }
             match (table.get("count"), pattern(element)) {
                 (None, None) => {}
                 (Some(count), None) => {
@@ -80,78 +98,24 @@ fn counts(sections: &Table, problems: &mut Problems) -> Counts {
                         declare(&mut counts, name, number.unsigned_abs(), section, count, problems);
                     }
                     _ => {
-                        let message = format!("`count` is a whole number from 0 to {MAX_ELEMENTS}");
+                        let message = format!("`count` is a whole number from 0 to {MAX_COUNT}");
                         let help = "write how often the element is there, such as 10";
                         problems.add(at(count, section, name, message).help(help));
                         // So that what follows it is not complained about as well.
                         counts.entry(name.to_owned()).or_insert(1);
                     }
                 },
-                (None, Some(name)) => waiting.push((section, element, name)),
+                (None, Some(name)) => followers.push((section, element, name)),
             }
         }
     }
-    // What follows others may itself be followed: a flow follows a node, a loss names the flow.
-    loop {
-        let before = waiting.len();
-        waiting.retain(|&(section, element, name)| match follows(element, &counts) {
-            Follows::Nothing => true,
-            Follows::All(count) => {
-                declare(&mut counts, name, count, section, element, problems);
-                false
-            }
-            Follows::Different((first, first_count), (second, second_count)) => {
-                let message = format!(
-                    "\"{name}\" would be there as often as \"{first}\", {first_count} times, and as \"{second}\", {second_count} times"
-                );
-                problems.add(at(element, section, name, message).help("write a `count`, or make them equal"));
-                false
-            }
-        });
-        if waiting.len() == before {
-            break;
-        }
-    }
-    let unknown: BTreeSet<&str> = waiting.iter().map(|&(.., name)| name).collect();
-    for (section, element, name) in waiting {
-        let mut follows = None;
-        let mut follows_unknown = false;
-        each_reference(element, &mut |text, node| {
-            follows_unknown |= unknown.contains(text);
-            if text.contains(NUMBER) && !counts.contains_key(text) {
-                follows = follows.or_else(|| Some((nearest(text, counts.keys().map(String::as_str))?, node)));
-            }
-        });
-        let here = element.table().and_then(|table| table.get("name")).unwrap_or(element);
-        match follows {
-            // What it follows is complained about.
-            _ if follows_unknown => {}
-            Some((meant, node)) => {
-                let message = format!(
-                    "nothing is repeated under this name, so nothing says how often \"{name}\" is there"
-                );
-                problems.add(at(node, section, name, message).help(format!("did you mean \"{meant}\"?")));
-            }
-            None => {
-                let message = format!("nothing says how often \"{name}\" is there");
-                let help = format!(
-                    "write a `count`, or refer to something that is repeated, or leave {NUMBER} out of the name"
-                );
-                problems.add(at(here, section, name, message).help(help));
-            }
-        }
-    }
-    too_few(sections, &counts, problems);
-    let elements: u64 = counts.values().sum();
-    if elements > MAX_ELEMENTS {
-        let message = format!("this scenario would have {elements} repeated elements");
-        problems.add(Problem::new(message).help(format!("a scenario has at most {MAX_ELEMENTS}")));
-    }
+    follow(&followers, &mut counts, problems);
+    check_references(sections, &counts, problems);
     counts
 }
 
-/// `MAX_ELEMENTS` as TOML's integers are.
-const MAX_INTEGER: i64 = MAX_ELEMENTS as i64;
+/// `MAX_COUNT` as TOML's integers are.
+const MAX_INTEGER: i64 = MAX_COUNT as i64;
 
 fn declare(counts: &mut Counts, name: &str, count: u64, section: &str, node: &Node, problems: &mut Problems) {
     let known = *counts.entry(name.to_owned()).or_insert(count);
@@ -161,56 +125,155 @@ fn declare(counts: &mut Counts, name: &str, count: u64, section: &str, node: &No
     }
 }
 
-/// Refuses an element that is there more often than what it refers to.
-fn too_few(sections: &Table, counts: &Counts, problems: &mut Problems) {
+/// Gives elements without a count that of what they refer to, which may itself follow others: a flow follows a node, a
+/// loss names the flow.
+fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Problems) {
+    let mut followed_by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, (_, element, _)) in followers.iter().enumerate() {
+        each_reference(element, &mut |text, _| {
+            if text.contains(NUMBER) {
+                followed_by.entry(text).or_default().push(place);
+            }
+        });
+    }
+    let mut settled = vec![false; followers.len()];
+    let mut known: VecDeque<(String, u64)> =
+        counts.iter().map(|(name, count)| (name.clone(), *count)).collect();
+    while let Some((name, count)) = known.pop_front() {
+        for &place in followed_by.get(name.as_str()).into_iter().flatten() {
+            if std::mem::replace(&mut settled[place], true) {
+                continue;
+            }
+            let (section, element, name) = followers[place];
+            declare(counts, name, count, section, element, problems);
+            known.push_back((name.to_owned(), count));
+        }
+    }
+    let unsettled: BTreeSet<&str> = followers
+        .iter()
+        .zip(&settled)
+        .filter(|(_, settled)| !**settled)
+        .map(|(follower, _)| follower.2)
+        .collect();
+    for (&(section, element, name), _) in followers.iter().zip(&settled).filter(|(_, settled)| !**settled) {
+        if problems.full() {
+            return problems.leave_out();
+        }
+        let mut follows_unsettled = false;
+        let mut unknown = None;
+        each_reference(element, &mut |text, node| {
+            follows_unsettled |= text != name && unsettled.contains(text);
+            if text.contains(NUMBER) && !counts.contains_key(text) {
+                unknown = unknown.or_else(|| Some((nearest(text, counts.keys().map(String::as_str))?, node)));
+            }
+        });
+        match unknown {
+            // What it follows is complained about.
+            _ if follows_unsettled => {}
+            Some((meant, node)) => {
+                let message = format!(
+                    "nothing is repeated under this name, so nothing says how often \"{name}\" is there"
+                );
+                problems.add(at(node, section, name, message).help(format!("did you mean \"{meant}\"?")));
+            }
+            None => {
+                let here = element.table().and_then(|table| table.get("name")).unwrap_or(element);
+                let message = format!("nothing says how often \"{name}\" is there");
+                let help = format!(
+                    "write a `count`, or refer to something that is repeated, or leave {NUMBER} out of the name"
+                );
+                problems.add(at(here, section, name, message).help(help));
+            }
+        }
+    }
+}
+
+/// Refuses an element that is there more often than what it refers to. One without a `count` of its own follows all that
+/// it refers to, which must agree.
+fn check_references(sections: &Table, counts: &Counts, problems: &mut Problems) {
     for Entry { key: section, node, .. } in &sections.entries {
         for element in node.list().unwrap_or_default() {
             let Some((name, &count)) = pattern(element).and_then(|name| Some((name, counts.get(name)?)))
             else {
                 continue;
             };
+            let follows = element.table().is_some_and(|table| table.get("count").is_none());
             each_reference(element, &mut |text, node| {
-                if let Some(&there) = counts.get(text)
-                    && there < count
-                {
-                    let message = format!("\"{name}\" is there {count} times, \"{text}\" only {there} times");
-                    problems.add(
-                        at(node, section, name, message).help("lower the one `count` or raise the other"),
-                    );
+                let Some(&there) = counts.get(text).filter(|_| !problems.full()) else { return };
+                if there < count || (follows && there != count) {
+                    let only = if there < count { "only " } else { "" };
+                    let message =
+                        format!("\"{name}\" is there {count} times, \"{text}\" {only}{there} times");
+                    let help = match follows {
+                        true => "make what it refers to equally many, or write a `count` here",
+                        false => "lower the one `count` or raise the other",
+                    };
+                    problems.add(at(node, section, name, message).help(help));
                 }
             });
         }
     }
 }
 
-enum Follows<'a> {
-    Nothing,
-    All(u64),
-    Different((&'a str, u64), (&'a str, u64)),
+/// Refuses what would not fit.
+fn check_room(sections: &Table, counts: &Counts, problems: &mut Problems) {
+    let mut all = 0_u64;
+    for Entry { key: section, node, .. } in &sections.entries {
+        for element in node.list().unwrap_or_default() {
+            let copies = pattern(element).and_then(|name| counts.get(name)).copied();
+            let values = match copies {
+                Some(count) => count.saturating_mul(values(element)),
+                None => spread_values(element, counts),
+            };
+            all = all.saturating_add(values);
+            if all > MAX_VALUES {
+                let name = element.name().unwrap_or_default();
+                let message =
+                    format!("with the copies of \"{name}\" this scenario has more than {MAX_VALUES} values");
+                problems.add(at(element, section, name, message).help("lower a `count`"));
+                return;
+            }
+        }
+    }
 }
 
-/// What the names of repeated elements, in an element without `count`, say about its own.
-fn follows<'a>(element: &'a Node, counts: &Counts) -> Follows<'a> {
-    let mut found: Option<(&str, u64)> = None;
-    let mut different = None;
-    each_reference(element, &mut |text, _| {
-        let Some(&count) = counts.get(text) else { return };
-        match found {
-            None => found = Some((text, count)),
-            Some(first) if first.1 != count => different = Some((first, (text, count))),
-            Some(_) => {}
+/// How many values there are in one, itself included; long texts count for several.
+fn values(node: &Node) -> u64 {
+    match &node.value {
+        Value::Text(text) => 1 + text.len() as u64 / 64,
+        Value::List(list) => 1 + list.iter().map(values).sum::<u64>(),
+        Value::Table(table) => 1 + table.entries.iter().map(|entry| values(&entry.node)).sum::<u64>(),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Date(_) => 1,
+    }
+}
+
+/// How many there will be once lists of names have all copies.
+fn spread_values(node: &Node, counts: &Counts) -> u64 {
+    match &node.value {
+        Value::Text(text) => counts.get(text).copied().unwrap_or(0),
+        Value::List(list) => {
+            list.iter().fold(0, |all, inner| all.saturating_add(spread_values(inner, counts)))
         }
-    });
-    match (found, different) {
-        (_, Some((first, second))) => Follows::Different(first, second),
-        (Some((_, count)), None) => Follows::All(count),
-        (None, None) => Follows::Nothing,
+        Value::Table(table) => {
+            let entries = table.entries.iter();
+            entries.fold(0, |all, entry| all.saturating_add(spread_values(&entry.node, counts)))
+        }
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Date(_) => 0,
     }
 }
 
 /// The name of an element that is repeated.
 fn pattern(element: &Node) -> Option<&str> {
     element.name().filter(|name| name.contains(NUMBER))
+}
+
+/// Whether a name is that of a copy of an element.
+pub(crate) fn is_copy(pattern: &str, name: &str) -> bool {
+    let Some((head, _)) = pattern.split_once(NUMBER) else { return false };
+    let digits = name.strip_prefix(head).unwrap_or_default();
+    let digits = &digits[..digits.bytes().take_while(u8::is_ascii_digit).count()];
+    // Where digits follow the number, it is not plain where it ends.
+    (1..=digits.len()).any(|length| pattern.replace(NUMBER, &digits[..length]) == name)
 }
 
 fn mentions_number(element: &Node) -> bool {
@@ -242,18 +305,22 @@ fn remove_count(element: &mut Node) {
 }
 
 /// The same value for the copy of a number.
-fn copy(node: &Node, number: u64) -> Node {
+fn copy(node: &Node, number: u64, counts: &Counts) -> Node {
     let value = match &node.value {
-        Value::Text(text) if text == NUMBER => Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)),
+        // A name may be the number alone.
+        Value::Text(text) if text == NUMBER && !counts.contains_key(NUMBER) => {
+            Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+        }
         Value::Text(text) => Value::Text(text.replace(NUMBER, &number.to_string())),
-        Value::List(list) => Value::List(list.iter().map(|inner| copy(inner, number)).collect()),
-        Value::Table(table) => Value::Table(Table {
-            entries: table
-                .entries
-                .iter()
-                .map(|entry| Entry { node: copy(&entry.node, number), ..entry.clone() })
-                .collect(),
-        }),
+        Value::List(list) => Value::List(list.iter().map(|inner| copy(inner, number, counts)).collect()),
+        Value::Table(table) => {
+            let entry = |entry: &Entry| Entry {
+                key: entry.key.clone(),
+                key_place: entry.key_place,
+                node: copy(&entry.node, number, counts),
+            };
+            Value::Table(Table { entries: table.entries.iter().map(entry).collect() })
+        }
         plain => plain.clone(),
     };
     Node { place: node.place, value }
@@ -263,16 +330,17 @@ fn copy(node: &Node, number: u64) -> Node {
 fn spread(element: &mut Node, counts: &Counts, section: &str, problems: &mut Problems) {
     let name = element.name().unwrap_or_default().to_owned();
     spread_within(element, counts, &mut |node, text| {
+        if problems.full() {
+            return problems.leave_out();
+        }
         let names = || counts.keys().map(String::as_str);
         let (message, help) = if counts.contains_key(text) {
             let first = text.replace(NUMBER, "0");
             let message = format!("which of the \"{text}\"? \"{name}\" is there once");
-            (
-                message,
-                format!(
-                    "write one of them, such as \"{first}\", or put {NUMBER} into the name of \"{name}\""
-                ),
-            )
+            let help = format!(
+                "write one of them, such as \"{first}\", or put {NUMBER} into the name of \"{name}\""
+            );
+            (message, help)
         } else {
             let help = match (nearest(text, names()), counts.is_empty()) {
                 (Some(meant), _) => format!("did you mean \"{meant}\"?"),
@@ -296,7 +364,11 @@ fn spread_within(node: &mut Node, counts: &Counts, wrong: &mut impl FnMut(&Node,
             for mut inner in list.drain(..) {
                 match &inner.value {
                     Value::Text(text) if counts.contains_key(text) => {
-                        all.extend((0..counts[text]).map(|number| copy(&inner, number)));
+                        let text = text.clone();
+                        all.extend((0..counts[&text]).map(|number| Node {
+                            place: inner.place,
+                            value: Value::Text(text.replace(NUMBER, &number.to_string())),
+                        }));
                     }
                     _ => {
                         spread_within(&mut inner, counts, wrong);

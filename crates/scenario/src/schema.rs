@@ -31,7 +31,7 @@ fn add_count(schema: &mut Value) {
         schema["$defs"][name]["properties"]["count"] = json!({
             "type": "integer",
             "minimum": 0,
-            "maximum": crate::repeat::MAX_ELEMENTS,
+            "maximum": crate::repeat::MAX_COUNT,
             "description": crate::repeat::COUNT,
         });
     }

@@ -149,6 +149,65 @@ fn the_schema_knows_the_key_in_every_section_of_elements() {
 }
 
 #[test]
+fn one_copy_can_be_set() {
+    let scenario = parse(STAR, &[("link.line-1.delay", "77ms"), ("node.client-{i}.count", "2")]);
+    let delays: Vec<u64> = scenario.links.iter().map(|link| link.delay.as_ns() / 1_000_000).collect();
+    assert_eq!(delays, [0, 77]);
+    // It has no place in the scenario as written.
+    assert_eq!(scenario.written_json(), scenario.canonical_json());
+}
+
+#[test]
+fn a_scenario_that_was_read_can_be_read_again_with_another_number() {
+    let written = parse(STAR, &[("node.client-{i}.count", "2")]).written_json().to_owned();
+    let more = [("node.client-{i}.count".to_owned(), "5".to_owned())];
+    let again = Scenario::parse(&written, "again", Format::Json, &more).expect("valid");
+    assert_eq!(again.flows.len(), 5);
+}
+
+#[test]
+fn a_name_may_be_the_number_alone() {
+    let scenario = parse(&STAR.replace("client-{i}", "{i}"), &[]);
+    assert_eq!((scenario.nodes[3].name.as_str(), scenario.flows[2].from.as_str()), ("2", "2"));
+}
+
+#[test]
+fn what_is_wrong_with_every_copy_does_not_hide_what_is_wrong_elsewhere() {
+    let text = STAR
+        .replace("count = 3", "count = 60")
+        .replace("rate = \"10Mb/s\"", "rate = \"10Mb\"\ncolour = \"red\"")
+        .replace("interval = \"20ms\"", "interval = \"20\"");
+    let report = refuse(&text);
+    for told in ["unknown key `colour`", "\"10Mb\"", "\"20\""] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+    assert!(report.trim_end().ends_with("3 problems"), "{report}");
+}
+
+#[test]
+fn copies_that_would_not_fit_are_refused_before_they_are_made() {
+    // A million links have some twenty values each.
+    let walls = "segments = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]";
+    let report = refuse(&STAR.replace("count = 3", "count = 1000000").replace("segments = [1]", walls));
+    assert!(report.contains("more than 10000000 values"), "{report}");
+    // 30 times 400,000 names in a list.
+    let list = vec!["\"walker{i}\""; 30].join(", ");
+    let many = CELL.replace("count = 2", "count = 400000").replace("\"walker{i}\"]", &format!("{list}]"));
+    assert!(refuse(&many).contains("more than 10000000 values"));
+}
+
+#[test]
+fn a_long_chain_of_followers_is_no_reason_to_take_long() {
+    let chain: String = (0..20_000)
+        .map(|n| format!("[[flow]]\nname = \"f{n}-{{i}}\"\nto = \"f{}-{{i}}\"\n", n + 1))
+        .collect();
+    let started = std::time::Instant::now();
+    let report = refuse(&format!("[scenario]\nname = \"chain\"\nduration = \"1s\"\n{chain}"));
+    assert!(report.contains("nothing says how often"), "{report}");
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
 fn the_schema_takes_the_text_as_written() {
     let validator = jsonschema::validator_for(&schema()).expect("a valid schema");
     for text in [STAR, CELL] {
@@ -168,6 +227,7 @@ reports! { on STAR;
     more_flows_than_nodes: "name = \"up-{i}\"" => "name = \"up-{i}\"\ncount = 4";
     one_of_many: "name = \"up-{i}\"" => "name = \"up\"";
     pattern_of_nothing: "from = \"client-{i}\"\nto" => "from = \"clint-{i}\"\nto";
+    two_with_one_name: "name = \"server\"" => "name = \"server\"\n[[node]]\nname = \"client-{i}\"\ncount = 2";
     fault_of_every_copy: "rate = \"10Mb/s\"" => "rate = \"0Mb/s\"";
     unknown_key_of_every_copy: "rate = \"10Mb/s\"" => "rate = \"10Mb/s\"\ncolour = \"red\"";
 }

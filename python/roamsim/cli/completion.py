@@ -69,7 +69,7 @@ def keys(context: typer.Context, incomplete: str) -> list[str]:
     if file == "-":
         return []
     try:
-        scenario = json.loads(load(file).canonical)
+        scenario = json.loads(load(file).written)
     except (ScenarioError, UsageError):
         return []
     whole = json.loads(schema())

@@ -31,6 +31,9 @@ from roamsim.tables.values import exact_value, shown_value
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
 
+#: Rows of a table on the terminal; more are counted (chosen: two screens).
+MOST_ROWS = 60
+
 #: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
 WIDTH = 140
 
@@ -323,7 +326,8 @@ def _table(
     for title, _, _ in present:
         table.add_column(title, justify="right", no_wrap=True)
     censored = False
-    for names, mine in frame.group_by(keys, maintain_order=True):
+    groups = list(frame.group_by(keys, maintain_order=True))
+    for names, mine in groups[:MOST_ROWS]:
         cells = [Text(shown_value(key) if key else "") for key in names]
         if ended:
             cells.append(Text(caveats.connections(mine["connection"].to_list())))
@@ -337,9 +341,12 @@ def _table(
                 censored = True
             cells.append(Text(cell))
         table.add_row(*cells)
-    if censored:
+    notes = [CENSORED] if censored else []
+    if len(groups) > MOST_ROWS:
+        notes.append(f"{len(groups) - MOST_ROWS:,} more rows; `--parquet DIR` keeps them all")
+    if notes:
         # As text: rich would take the word in brackets for one of its styles.
-        table.caption = Text(CENSORED, style="table.caption")
+        table.caption = Text("\n".join(notes), style="table.caption")
         table.caption_justify = "left"
     return table
 

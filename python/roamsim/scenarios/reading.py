@@ -75,7 +75,7 @@ def parse_source(read: Source, replaced: Overrides, *, color: bool = False) -> S
 def source(scenario: ScenarioLike) -> Source:
     """Reads the text of a scenario; standard input can be read once."""
     if isinstance(scenario, Scenario):
-        return Source(scenario.canonical, scenario.name, True)
+        return Source(scenario.written, scenario.name, True)
     if isinstance(scenario, Mapping):
         try:
             return Source(json.dumps(scenario, allow_nan=False), "dictionary", True)

@@ -263,6 +263,9 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
         return [_filled(entry, values) for entry in tree]
     if not isinstance(tree, str) or "{" not in tree:
         return tree
+    if "i" not in values:
+        # The number of a copy (`name = "client-{i}"`) is the scenario's own.
+        tree = tree.replace("{i}", "{{i}}")
     try:
         if re.fullmatch(r"\{[^{}]*\}", tree):
             return Formatter().get_field(tree[1:-1], (), values)[0]

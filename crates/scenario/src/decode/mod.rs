@@ -15,6 +15,7 @@ mod error;
 mod one_or_many;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ptr;
 
@@ -27,7 +28,7 @@ use serde::forward_to_deserialize_any;
 
 use self::error::{At, Error, Kind};
 pub(crate) use self::one_or_many::OneOrMany;
-use crate::diagnostics::{Problem, Problems};
+use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
 use crate::tree::{Entry, Node, Table, Value};
 
@@ -35,8 +36,14 @@ use crate::tree::{Entry, Node, Table, Value};
 const ONE_KEY: &str = "one key";
 
 /// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
-pub(crate) fn decode<'de, T: Deserialize<'de>>(root: &'de Node, problems: &mut Problems) -> Option<T> {
-    let state = State::default();
+///
+/// Where values are `copies` of each other, which have the same place, what is wrong with all is told once.
+pub(crate) fn decode<'de, T: Deserialize<'de>>(
+    root: &'de Node,
+    copies: bool,
+    problems: &mut Problems,
+) -> Option<T> {
+    let state = State { copies, ..State::default() };
     let mut value = None;
     while value.is_none() && state.found.borrow().len() < Problems::MAX {
         match T::deserialize(NodeDeserializer {
@@ -62,7 +69,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(root: &'de Node, problems: &mut P
                 if ptr::eq(at.node, root) || state.is_broken(at.node) {
                     break;
                 }
-                state.broken.borrow_mut().push(at.node);
+                state.add_broken(at.node);
             }
         }
     }
@@ -78,13 +85,25 @@ struct State<'de> {
     found: RefCell<Vec<Problem>>,
     /// Values already reported, taken as left out.
     broken: RefCell<Vec<&'de Node>>,
+    /// Whether values with the same place are copies of each other, and the places of those reported.
+    copies: bool,
+    broken_places: RefCell<BTreeSet<Place>>,
     /// Tables whose unknown keys were reported, and what these keys probably meant.
     searched: RefCell<Vec<(&'de Table, Vec<&'static str>)>>,
 }
 
-impl State<'_> {
+impl<'de> State<'de> {
+    fn add_broken(&self, node: &'de Node) {
+        self.broken.borrow_mut().push(node);
+        if let Some(place) = node.place.filter(|_| self.copies) {
+            self.broken_places.borrow_mut().insert(place);
+        }
+    }
+
     fn is_broken(&self, node: &Node) -> bool {
-        self.broken.borrow().iter().any(|broken| ptr::eq(*broken, node))
+        let by_place =
+            self.copies && node.place.is_some_and(|place| self.broken_places.borrow().contains(&place));
+        by_place || self.broken.borrow().iter().any(|broken| ptr::eq(*broken, node))
     }
 
     /// Whether the absence of `key` follows from a problem already reported.
@@ -168,6 +187,13 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         let known = |key: &str| keys.contains(&key) || self.tags.contains(&key);
         if table.entries.iter().all(|e| known(&e.key))
             || self.state.searched.borrow().iter().any(|(t, _)| ptr::eq(*t, table))
+        {
+            return;
+        }
+        let first = table.entries.iter().find(|e| !known(&e.key)).and_then(|e| e.key_place);
+        if self.state.copies
+            && let Some(place) = first
+            && !self.state.broken_places.borrow_mut().insert(place)
         {
             return;
         }

@@ -52,6 +52,9 @@ pub struct Scenario {
     /// The tree that this scenario was decoded from, as JSON with sorted keys.
     #[serde(skip)]
     pub(crate) canonical: String,
+    /// The same before elements were repeated, where any were.
+    #[serde(skip)]
+    pub(crate) written: Option<String>,
 }
 
 /// The `[scenario]` table.
@@ -132,5 +135,11 @@ impl Scenario {
     /// Two scenarios with the same text here are the same scenario; it is what results are keyed by.
     pub fn canonical_json(&self) -> &str {
         &self.canonical
+    }
+
+    /// The same with elements that stand for many as they were written: to read it again with other values, such as of
+    /// `count`.
+    pub fn written_json(&self) -> &str {
+        self.written.as_ref().unwrap_or(&self.canonical)
     }
 }

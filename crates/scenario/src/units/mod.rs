@@ -58,7 +58,7 @@ fn quantity_schema(kind: &Kind, description: &str) -> Schema {
     json_schema!({
         "type": "string",
         "description": description,
-        "pattern": format!("^([0-9]|\\{{i\\}})+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *({units})$"),
+        "pattern": format!("^([0-9]|\\{{i\\}})+(\\.([0-9]|\\{{i\\}})+)?([eE][+-]?[0-9]+)? *({units})$"),
         "examples": [kind.example],
     })
 }
@@ -192,7 +192,7 @@ impl JsonSchema for Coordinate {
         json_schema!({
             "type": "string",
             "description": "A coordinate with its unit: mm, cm, m or km; it may be negative.",
-            "pattern": "^-?([0-9]|\\{i\\})+(\\.[0-9]+)?([eE][+-]?[0-9]+)? *(mm|cm|m|km)$",
+            "pattern": "^-?([0-9]|\\{i\\})+(\\.([0-9]|\\{i\\})+)?([eE][+-]?[0-9]+)? *(mm|cm|m|km)$",
             "examples": ["-20m"],
         })
     }
@@ -241,7 +241,7 @@ impl JsonSchema for EventRate {
         json_schema!({
             "type": "string",
             "description": "How often something happens: a number a second, with its unit: /s.",
-            "pattern": "^([0-9]|\\{i\\})+(\\.[0-9]+)?([eE][+-]?[0-9]+)? */s$",
+            "pattern": "^([0-9]|\\{i\\})+(\\.([0-9]|\\{i\\})+)?([eE][+-]?[0-9]+)? */s$",
             "examples": ["200/s"],
         })
     }
