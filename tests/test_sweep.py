@@ -263,7 +263,12 @@ def test_the_number_of_copies_is_varied(roamsim: Command, tmp_path: Path) -> Non
 
 def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Command) -> None:
     done = roamsim(
-        "run", Path(__file__).parent.parent / "examples" / "many-flows.toml", "--set", "node.client-{i}.count=100", "--set", "scenario.duration=1s"
+        "run",
+        Path(__file__).parent.parent / "examples" / "many-flows.toml",
+        "--set",
+        "node.client-{i}.count=100",
+        "--set",
+        "scenario.duration=1s",
     )
     assert "40 more rows; `--parquet DIR` keeps them all" in done.stdout
     assert "download-59" in done.stdout

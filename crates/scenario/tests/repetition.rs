@@ -197,6 +197,7 @@ fn copies_that_would_not_fit_are_refused_before_they_are_made() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long reading takes")]
 fn a_long_chain_of_followers_is_no_reason_to_take_long() {
     let chain: String = (0..20_000)
         .map(|n| format!("[[flow]]\nname = \"f{n}-{{i}}\"\nto = \"f{}-{{i}}\"\n", n + 1))
