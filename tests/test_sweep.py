@@ -268,7 +268,7 @@ def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Com
         "--set",
         "node.client-{i}.count=100",
         "--set",
-        "scenario.duration=1s",
+        "scenario.duration=2s",
     )
     assert "40 more rows; `--parquet DIR` keeps them all" in done.stdout
     assert "download-59" in done.stdout

@@ -32,7 +32,7 @@ def gains(outcome: study.Outcome, loss: str, bottleneck: str) -> dict[str, float
     """The three orders in percent, where the radio link loses this."""
     rows = outcome.tables["by-loss"]
     row = next(r for r in rows if r["the radio link loses"] == loss and r["bottleneck"] == bottleneck)
-    found = {order: re.match(r"[+-][\d.]+(?= %)", row[order]) for order in ORDERS}
+    found = {order: re.match(r"-?[\d.]+(?= [±(])", row[f"{order} (%)"]) for order in ORDERS}
     return {order: float(match[0]) for order, match in found.items() if match}
 
 

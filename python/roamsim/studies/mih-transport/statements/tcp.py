@@ -121,7 +121,7 @@ def segments_rise_and_fall(data: Data) -> Finding:
         for max_rto in data.labels("first-tcp", "max_rto"):
             at: dict[str, Any] = {"ack": False, "kind": "indication", "max_rto": max_rto}
             curve = tcp_curve(data, "tcp_segments_per_message", most, **at)
-            parts.append(peak(curve, 0.01, most - 0.05, f"{max_rto}: segments"))
+            parts.append(peak(curve, 0.01, round(most - 0.05, 9), f"{max_rto}: segments"))
         return every(parts)
 
     return by_range(measure)
@@ -175,7 +175,7 @@ def request_load_falls(data: Data) -> Finding:
         parts = []
         for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
             curve = tcp_curve(data, _load, most, ack=True, kind="request", max_rto=max_rto)
-            parts.append(peak(curve, 0.05, most - 0.05, f"{max_rto}: load (kb/s)"))
+            parts.append(peak(curve, 0.05, round(most - 0.05, 9), f"{max_rto}: load (kb/s)"))
         return every(parts)
 
     return by_range(measure)
