@@ -3,7 +3,6 @@
 //! They are read before the scenario is decoded, and what they say takes the place of `file`: of a file of motion the
 //! lines about the node as `content`, of a file of errors its `points`. So results are filed under what was in the
 //! files, and the canonical scenario needs none.
-
 //!
 //! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
 
