@@ -6,15 +6,8 @@ use roamsim_engine::{Span, Time};
 use roamsim_protocols::tcp::{Config, InitialWindow, Variant};
 use tcp_path::{Pair, Path};
 
-/// Segments delivered a round trip over a path of 100 ms that loses data with probability `loss`, and no ACKs.
-fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
-    let config = Config {
-        variant,
-        mss_bytes: 1000,
-        delayed_ack: None,
-        min_rto: Span::from_ms(200),
-        ..Config::default()
-    };
+/// A transfer without end over a path of 100 ms that loses data with probability `loss`, and no ACKs.
+fn endless(config: Config, loss: f64) -> Pair {
     let path = Path {
         delay: Span::from_ms(50),
         jitter: Span::ZERO,
@@ -28,6 +21,19 @@ fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
     let mut pair = Pair::new([config, config], [0, 0], path, 1);
     pair.ends[0].tcp.write(u64::MAX);
     pair.drain(0);
+    pair
+}
+
+/// Segments delivered a round trip over a path of 100 ms that loses data with probability `loss`, and no ACKs.
+fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
+    let config = Config {
+        variant,
+        mss_bytes: 1000,
+        delayed_ack: None,
+        min_rto: Span::from_ms(200),
+        ..Config::default()
+    };
+    let mut pair = endless(config, loss);
     let until = Time::ZERO + Span::from_secs(2000);
     while pair.now < until && pair.step() {}
     pair.ends[1].received as f64 / 1000.0 / (2000.0 / 0.1)
@@ -77,19 +83,7 @@ fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>) -> Vec<u64> {
         delayed_ack,
         ..Config::default()
     };
-    let path = Path {
-        delay: Span::from_ms(50),
-        jitter: Span::ZERO,
-        loss: 0.0,
-        loss_back: 0.0,
-        duplication: 0.0,
-        lost_in_turn: None,
-        rest_of_round: false,
-        calm_from: Time::MAX,
-    };
-    let mut pair = Pair::new([config, config], [0, 0], path, 1);
-    pair.ends[0].tcp.write(u64::MAX);
-    pair.drain(0);
+    let mut pair = endless(config, 0.0);
     // The handshake takes the first round trip; a look halfway between two arrivals of ACKs.
     let look = |round: u64| Time::ZERO + Span::from_ms(150 + 100 * round);
     (0..7)

@@ -1,4 +1,4 @@
-//! Reading a scenario: text, tree, overrides, repetition, profiles, files, model, validation.
+//! Reading a scenario: text, tree, overrides, files, repetition, profiles, model, validation.
 
 use crate::diagnostics::{Diagnostics, Problems};
 use crate::transport::tcp::profile;
@@ -56,7 +56,6 @@ fn read(
         }
     };
     set(&mut root, false, problems);
-    profile::apply(&mut root);
     files::apply(&mut root, source_name, problems);
     let written = root.canonical_json();
     let before = problems.count();
@@ -66,11 +65,11 @@ fn read(
     }
     if repeated {
         set(&mut root, true, problems);
-        // What the number of a copy chooses from a file, and profiles of copies that were set.
-        profile::apply(&mut root);
+        // What the number of a copy chooses from a file.
         files::apply(&mut root, source_name, problems);
         problems.fold_copies();
     }
+    profile::apply(&mut root);
     let mut scenario: Scenario = decode::decode(&root, repeated, problems)?;
     if problems.count() == 0 {
         validate::validate(&scenario, &root, problems);

@@ -15,7 +15,7 @@ use crate::suggest::{alternatives, nearest};
 use crate::tree::{Entry, Node, Table, Value};
 
 /// What becomes a copy's number.
-const NUMBER: &str = "{i}";
+pub(crate) const NUMBER: &str = "{i}";
 
 /// More copies of an element are refused: a slip of the pen should not fill the memory.
 pub(crate) const MAX_COUNT: u64 = 1_000_000;
@@ -149,20 +149,21 @@ fn follow(followers: &[Follower<'_>], counts: &mut Counts, problems: &mut Proble
             known.push_back((name.to_owned(), count));
         }
     }
-    let unsettled: BTreeSet<&str> = followers
+    let unsettled: Vec<Follower<'_>> = followers
         .iter()
-        .zip(&settled)
-        .filter(|(_, settled)| !**settled)
-        .map(|(follower, _)| follower.2)
+        .zip(settled)
+        .filter(|(_, settled)| !settled)
+        .map(|(follower, _)| *follower)
         .collect();
-    for (&(section, element, name), _) in followers.iter().zip(&settled).filter(|(_, settled)| !**settled) {
+    let unsettled_names: BTreeSet<&str> = unsettled.iter().map(|&(_, _, name)| name).collect();
+    for (section, element, name) in unsettled {
         if problems.full() {
             return problems.leave_out();
         }
         let mut follows_unsettled = false;
         let mut unknown = None;
         each_reference(element, &mut |text, node| {
-            follows_unsettled |= text != name && unsettled.contains(text);
+            follows_unsettled |= text != name && unsettled_names.contains(text);
             if text.contains(NUMBER) && !counts.contains_key(text) {
                 unknown = unknown.or_else(|| Some((nearest(text, counts.keys().map(String::as_str))?, node)));
             }
@@ -273,7 +274,7 @@ pub(crate) fn is_copy(pattern: &str, name: &str) -> bool {
     let digits = name.strip_prefix(head).unwrap_or_default();
     let digits = &digits[..digits.bytes().take_while(u8::is_ascii_digit).count()];
     // Where digits follow the number, it is not plain where it ends.
-    (1..=digits.len()).any(|length| pattern.replace(NUMBER, &digits[..length]) == name)
+    (1..=digits.len()).any(|length| numbered(pattern, &digits[..length]) == name)
 }
 
 fn mentions_number(element: &Node) -> bool {
@@ -298,6 +299,11 @@ fn each_text<'a>(node: &'a Node, visit: &mut impl FnMut(&'a str, &'a Node)) {
     }
 }
 
+/// The text of the copy of a number.
+fn numbered(text: &str, number: impl ToString) -> String {
+    text.replace(NUMBER, &number.to_string())
+}
+
 fn remove_count(element: &mut Node) {
     if let Value::Table(table) = &mut element.value {
         table.entries.retain(|entry| entry.key != "count");
@@ -311,7 +317,7 @@ fn copy(node: &Node, number: u64, counts: &Counts) -> Node {
         Value::Text(text) if text == NUMBER && !counts.contains_key(NUMBER) => {
             Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
         }
-        Value::Text(text) => Value::Text(text.replace(NUMBER, &number.to_string())),
+        Value::Text(text) => Value::Text(numbered(&text, number)),
         Value::List(list) => Value::List(list.iter().map(|inner| copy(inner, number, counts)).collect()),
         Value::Table(table) => {
             let entry = |entry: &Entry| Entry {
@@ -335,7 +341,7 @@ fn spread(element: &mut Node, counts: &Counts, section: &str, problems: &mut Pro
         }
         let names = || counts.keys().map(String::as_str);
         let (message, help) = if counts.contains_key(text) {
-            let first = text.replace(NUMBER, "0");
+            let first = numbered(text, 0);
             let message = format!("which of the \"{text}\"? \"{name}\" is there once");
             let help = format!(
                 "write one of them, such as \"{first}\", or put {NUMBER} into the name of \"{name}\""
@@ -367,7 +373,7 @@ fn spread_within(node: &mut Node, counts: &Counts, wrong: &mut impl FnMut(&Node,
                         let text = text.clone();
                         all.extend((0..counts[&text]).map(|number| Node {
                             place: inner.place,
-                            value: Value::Text(text.replace(NUMBER, &number.to_string())),
+                            value: Value::Text(numbered(&text, number)),
                         }));
                     }
                     _ => {

@@ -165,6 +165,71 @@ fn a_scenario_that_was_read_can_be_read_again_with_another_number() {
     assert_eq!(again.flows.len(), 5);
 }
 
+/// Walkers that take their lines from files by their numbers; the cell reaches all of them.
+const WALKERS: &str = r#"[scenario]
+name = "walkers"
+duration = "20s"
+
+[[node]]
+name = "base"
+position = { x = "100m", y = "0m" }
+[[node]]
+name = "walker-{i}"
+count = 2
+motion = { kind = "bonnmotion", file = "tests/files/two.movements", node = "{i}" }
+
+[[cell]]
+name = "air"
+base_station = "base"
+stations = ["walker-{i}"]
+rate = "2Mb/s"
+coverage = { model = "disc", radius = "1000m" }
+
+[[flow]]
+name = "up-{i}"
+from = "walker-{i}"
+to = "base"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "20ms" }
+"#;
+
+#[test]
+fn each_copy_takes_its_own_lines_of_a_file() {
+    let scenario = parse(WALKERS, &[]);
+    for number in 0..2 {
+        let line = format!("two.movements\", node = {number}");
+        let alone = WALKERS
+            .replace("count = 2\n", "")
+            .replace("two.movements\", node = \"{i}\"", &line)
+            .replace("{i}", &number.to_string());
+        assert_eq!(scenario.nodes[1 + number].motion, parse(&alone, &[]).nodes[1].motion);
+    }
+    assert_ne!(scenario.nodes[1].motion, scenario.nodes[2].motion);
+}
+
+#[test]
+fn a_copy_may_have_a_file_of_its_own() {
+    let files = WALKERS
+        .replace("walker-{i}", "{i}")
+        .replace("count = 2\n", "count = 1\n")
+        .replace("two.movements\", node = \"{i}\"", "{i}.movements\", node = 0");
+    let report = refuse(&files);
+    assert!(report.contains("tests/files/0.movements\n"), "{report}");
+    assert!(!report.contains("no file tests/files/{i}"), "{report}");
+}
+
+/// Sweeps over `count` read it again, from JSON without a folder.
+#[test]
+fn files_by_number_are_found_when_the_scenario_is_read_again() {
+    let text = WALKERS.replace("tests/files/", "");
+    let scenario = Scenario::parse(&text, "tests/files/walkers.toml", Format::Toml, &[])
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let one = [("node.walker-{i}.count".to_owned(), "1".to_owned())];
+    let again = Scenario::parse(scenario.written_json(), "walkers", Format::Json, &one)
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    assert_eq!(again.nodes[1].motion, scenario.nodes[1].motion);
+}
+
 #[test]
 fn a_name_may_be_the_number_alone() {
     let scenario = parse(&STAR.replace("client-{i}", "{i}"), &[]);

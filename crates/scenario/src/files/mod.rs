@@ -2,7 +2,7 @@
 //!
 //! They are read before the scenario is decoded, and what they say takes the place of `file`: of a file of motion the
 //! lines about the node as `content`, of a file of errors its `points`. So results are filed under what was in the
-//! files, and the canonical scenario needs none.
+//! files, and the canonical scenario needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
 //!
 //! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
 
@@ -14,11 +14,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
 
 use crate::diagnostics::{Place, Problem, Problems};
+use crate::repeat;
 use crate::tree::{Entry, Node, Table, Value};
 
 /// Larger files are refused: a node's motion takes a line a move.
@@ -47,8 +49,8 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
     }
 }
 
-/// A file that was read: its number among the sources of problems, and its text.
-type Text = (u32, String);
+/// A file that was read: its number among the sources of problems, and its text, which many nodes may share.
+type Text = (u32, Rc<str>);
 
 struct Files<'a> {
     folder: PathBuf,
@@ -65,6 +67,9 @@ impl Files<'_> {
             Some("bonnmotion") => bonnmotion::parse,
             _ => return,
         };
+        if table.get("node").and_then(Node::text).is_some_and(waits) {
+            return self.anchor(table);
+        }
         let Some(&Value::Integer(node)) = table.get("node").map(|node| &node.value) else { return };
         // Decoding refuses a number that no node can have.
         let Ok(node) = u32::try_from(node) else { return };
@@ -98,6 +103,18 @@ impl Files<'_> {
         }
     }
 
+    /// Names the file from wherever the scenario is read again. A path of this folder has no other form where there is no
+    /// current folder.
+    fn anchor(&self, table: &mut Table) {
+        let file = table.entries.iter_mut().find(|entry| entry.key == "file");
+        if let Some(Value::Text(name)) = file.map(|entry| &mut entry.node.value)
+            && let Ok(path) = std::path::absolute(self.folder.join(&*name))
+            && let Some(path) = path.to_str()
+        {
+            *name = path.to_owned();
+        }
+    }
+
     /// What the file says. It may not stand there already under the key `result`.
     fn parse<T>(
         &mut self,
@@ -111,6 +128,10 @@ impl Files<'_> {
         if table.get(result).is_some() {
             let message = format!("`file` and `{result}` say the same thing twice");
             self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
+            return None;
+        }
+        if waits(&name) {
+            self.anchor(table);
             return None;
         }
         let (source, text) = self.read(&name, place, path)?;
@@ -132,7 +153,7 @@ impl Files<'_> {
     fn read(&mut self, name: &str, place: Option<Place>, path: &str) -> Option<Text> {
         if !self.read.contains_key(name) {
             let text = match read(&self.folder.join(name)) {
-                Ok(text) => Some((self.problems.source(name, &text), text)),
+                Ok(text) => Some((self.problems.source(name, &text), Rc::from(text))),
                 Err((message, help)) => {
                     self.problems.add(Problem::new(message).at(place).path(path).help(help));
                     None
@@ -142,6 +163,11 @@ impl Files<'_> {
         }
         self.read[name].clone()
     }
+}
+
+/// Whether a value waits for the number of a copy.
+fn waits(text: &str) -> bool {
+    text.contains(repeat::NUMBER)
 }
 
 fn read(path: &Path) -> Result<String, (String, String)> {
