@@ -3,7 +3,8 @@
     python -m benches.counts [--only NAME]... [--renew]
 
 Instructions do not depend on what else the machine does, so that a change of a few percent shows. They do depend on
-the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`. A count further
+the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`; another compiler
+is told that nothing is kept for it, and fails nothing. A count further
 than 3 % from what is kept is an error, whether it is more or less: less is to be kept as well, by `--renew`, which
 writes the counts of this compiler anew. The processor and the C library hardly count: other variants of the library's
 copying and an allocator without caches move the dumbbell of ten flows by 0.01 %.
@@ -160,10 +161,11 @@ def main(words: list[str] | None = None) -> int:
     try:
         by, kept = compiler(), read()
         if by not in kept and not arguments.renew:
-            return left_out(
-                f"no counts are kept for {by}, only for {'; '.join(kept)}. Run `make new-counts` where nothing has "
-                "changed since they held, and commit benches/counts.json"
+            sys.stderr.write(
+                f"LEFT OUT: no counts are kept for {by}, only for {'; '.join(kept)}. Run `make new-counts` where nothing "
+                "has changed since they held, and commit benches/counts.json\n"
             )
+            return 0
         program = build()
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             counts = dict(

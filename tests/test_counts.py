@@ -61,13 +61,12 @@ def counted(monkeypatch, tmp_path):
     return counts.KEPT
 
 
-@pytest.mark.parametrize(("required", "code", "word"), [("0", 0, "LEFT OUT"), ("1", 1, "MISSING")])
-def test_another_compiler_has_no_counts_to_hold_against(monkeypatch, capsys, counted, required, code, word):
-    monkeypatch.setenv("ROAMSIM_REQUIRE_TOOLS", required)
+def test_another_compiler_has_no_counts_to_hold_against(monkeypatch, capsys, counted):
+    monkeypatch.setenv("ROAMSIM_REQUIRE_TOOLS", "1")
     counted.write_text(json.dumps({"B": {}}))
-    assert counts.main([]) == code
+    assert counts.main([]) == 0
     told = capsys.readouterr().err
-    assert told.startswith(f"{word}: no counts are kept for A, only for B")
+    assert told.startswith("LEFT OUT: no counts are kept for A, only for B")
     assert "make new-counts" in told
 
 
