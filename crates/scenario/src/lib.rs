@@ -1,12 +1,16 @@
 //! The declarative scenario: reading, validating, building a world from it, running it.
 
 pub mod access;
+pub mod application;
 mod build;
 mod decode;
 mod diagnostics;
 mod excerpt;
 mod files;
+pub mod flow;
+pub mod mobile_ip;
 pub mod model;
+pub mod motion;
 mod overrides;
 mod parse;
 mod phase;
@@ -15,6 +19,7 @@ mod repeat;
 mod results;
 pub mod run;
 mod schema;
+pub mod signalling;
 mod suggest;
 pub mod table;
 pub mod transport;

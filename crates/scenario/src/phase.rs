@@ -2,9 +2,9 @@
 //! packets a full queue drops (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
 use crate::access::Access;
+use crate::application::model::Application;
 use crate::build;
-use crate::model::application::Application;
-use crate::model::flow::Flow;
+use crate::flow::model::Flow;
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
 use crate::transport::Transport;

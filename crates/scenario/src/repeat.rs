@@ -317,7 +317,7 @@ fn copy(node: &Node, number: u64, counts: &Counts) -> Node {
         Value::Text(text) if text == NUMBER && !counts.contains_key(NUMBER) => {
             Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
         }
-        Value::Text(text) => Value::Text(numbered(&text, number)),
+        Value::Text(text) => Value::Text(numbered(text, number)),
         Value::List(list) => Value::List(list.iter().map(|inner| copy(inner, number, counts)).collect()),
         Value::Table(table) => {
             let entry = |entry: &Entry| Entry {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use roamsim_scenario::access::wire::model::{LossModel, Transitions};
-use roamsim_scenario::model::application::{Application, Pace};
+use roamsim_scenario::application::model::{Application, Pace};
 use roamsim_scenario::transport::Transport;
 use roamsim_scenario::transport::tcp::model::{Tcp, TcpVariant};
 use roamsim_scenario::{Format, Scenario, schema, schema_markdown, template};

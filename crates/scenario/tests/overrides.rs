@@ -100,7 +100,7 @@ fn tables_and_lists_can_be_set_as_a_whole() {
     assert_eq!(scenario.links[0].outages[0].start, Time::ZERO + Span::from_secs(5));
     assert_eq!(scenario.links[0].loss[0].model, LossModel::Bernoulli { probability: 0.25 });
     let scenario = ok(&[("flow.0.application.processing_time", "20ms")]);
-    let roamsim_scenario::model::application::Application::RequestResponse(app) =
+    let roamsim_scenario::application::model::Application::RequestResponse(app) =
         &scenario.flows[1].application
     else {
         panic!("request_response was written")

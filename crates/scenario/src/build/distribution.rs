@@ -4,7 +4,7 @@ use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use roamsim_network::Distribution;
 
 /// A distribution of nanoseconds.
-pub(super) fn time_distribution(model: &TimeDistribution) -> Distribution {
+pub(crate) fn time_distribution(model: &TimeDistribution) -> Distribution {
     match *model {
         TimeDistribution::Constant { value } => Distribution::Constant(value.as_ns()),
         TimeDistribution::Exponential { mean } => Distribution::Exponential { mean: mean.as_ns() },
@@ -15,7 +15,7 @@ pub(super) fn time_distribution(model: &TimeDistribution) -> Distribution {
 }
 
 /// A distribution of octets.
-pub(super) fn size_distribution(model: &SizeDistribution) -> Distribution {
+pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
     match *model {
         SizeDistribution::Constant { value_bytes } => Distribution::Constant(value_bytes),
         SizeDistribution::Exponential { mean_bytes, min_bytes, max_bytes } => {

@@ -3,15 +3,9 @@
 //! The scenario is valid: names resolve, routes exist. Random streams are named after what they serve, so that a
 //! change elsewhere in the scenario leaves them as they are.
 
-mod distribution;
-mod flows;
+pub(crate) mod distribution;
 mod handovers;
 mod links;
-mod mobile_ip;
-mod motion;
-mod signalling;
-
-pub(crate) use self::motion::trajectory;
 
 use self::distribution::time_distribution;
 use crate::access::{Access, Making};
@@ -28,7 +22,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 pub(crate) struct Builder<'a> {
-    scenario: &'a Scenario,
+    pub(crate) scenario: &'a Scenario,
     seed: u64,
     replication: u64,
     nodes: BTreeMap<&'a str, NodeId>,
@@ -122,12 +116,12 @@ impl Builder<'_> {
     }
 
     /// When something starts, drawn from a stream of its own.
-    fn start(&self, start: &TimeDistribution, mut random: Stream) -> Time {
+    pub(crate) fn start(&self, start: &TimeDistribution, mut random: Stream) -> Time {
         Time::ZERO + time_distribution(start).sample_span(&mut random)
     }
 
     /// What is generated is generated before its stop, and before the end of the run.
-    fn stop(&self, stop: Option<Time>) -> Time {
+    pub(crate) fn stop(&self, stop: Option<Time>) -> Time {
         let end = Time::ZERO + self.scenario.general.duration;
         stop.map_or(end, |stop| stop.min(end))
     }

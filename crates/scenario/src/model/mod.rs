@@ -5,13 +5,10 @@
 //! default is the default. Enumerations whose serde name is `tag:KEY` are tables in which KEY names the variant
 //! (see `decode`).
 //!
-//! Those of access technologies and transports lie in the folders of [`crate::access`] and [`crate::transport`].
+//! What is a concept of its own has its keys in a folder of its own, beside its checks and its building: [`crate::access`],
+//! [`crate::application`], [`crate::flow`], [`crate::mobile_ip`], [`crate::motion`], [`crate::signalling`],
+//! [`crate::transport`].
 
-pub mod application;
 pub mod distribution;
-pub mod flow;
-pub mod mobile_ip;
-pub mod motion;
 pub mod node;
 pub mod scenario;
-pub mod signalling;

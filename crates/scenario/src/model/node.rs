@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::TimeDistribution;
-use super::motion::{Motion, Place};
+use crate::motion::model::{Motion, Place};
 use crate::units;
 
 /// A `[[node]]`: a host or a router, which is the same thing until something runs on it.

@@ -4,16 +4,16 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow::Flow;
-use super::mobile_ip::MobileIp;
-use super::motion::Area;
 use super::node::Node;
-use super::signalling::Signalling;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
 use crate::access::wifi::model::Wifi;
 use crate::access::wire::model::Link;
 use crate::access::{Entry, entries};
+use crate::flow::model::Flow;
+use crate::mobile_ip::model::MobileIp;
+use crate::motion::model::Area;
+use crate::signalling::model::Signalling;
 use crate::units;
 
 /// A scenario: nodes, the links between them, and who sends what to whom.

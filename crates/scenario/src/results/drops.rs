@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at all. That is
 /// no loss; `mobile_ip` counts it.
-pub(super) fn unheard(world: &World, cell: LinkId) -> u64 {
+pub(crate) fn unheard(world: &World, cell: LinkId) -> u64 {
     let broadcasts = world.network.drops().filter(|drop| drop.link.number == cell && drop.is_broadcast());
     broadcasts.map(|drop| drop.count.packets).sum()
 }

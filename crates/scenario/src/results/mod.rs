@@ -1,28 +1,25 @@
 //! The result tables of a run, one file a table.
 
-mod drops;
-mod flows;
+pub(crate) mod drops;
 mod handovers;
 mod links;
 mod messages;
-mod mobile_ip;
 mod packets;
 pub(crate) mod samples;
 mod segments;
-mod signalling;
-mod transactions;
 
 use crate::model::scenario::Scenario;
 use crate::run::Trace;
 use crate::table::Table;
+use crate::{flow, mobile_ip, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
 /// All tables of a finished run that lasted until `end`: those asked for with `trace` only when asked for.
 pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time, trace: &Trace) -> Vec<Table> {
     let mut tables = vec![
-        flows::table(world, end),
-        signalling::table(world, end),
+        flow::results::table(world, end),
+        signalling::results::table(world, end),
         links::table(world, end),
         drops::table(world),
     ];
@@ -31,10 +28,10 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time, trace: &Trac
         tables.push(handovers::table(world));
     }
     if !world.mobile_ip.hosts.is_empty() {
-        tables.push(mobile_ip::table(world));
+        tables.push(mobile_ip::results::table(world));
     }
     if trace.transactions {
-        tables.push(transactions::table(world));
+        tables.push(signalling::transactions::table(world));
     }
     tables.extend(scenario.technologies().flat_map(|technology| technology.traced_tables(world, trace)));
     if let Some(recorder) = &world.network.recorder {

@@ -7,7 +7,7 @@ use roamsim_protocols::Address;
 use super::{At, Key, Report, Step, join};
 use crate::access::wire::model::{Link, LossModel};
 use crate::access::{Access, Pair};
-use crate::model::application::Application;
+use crate::application::model::Application;
 use crate::{Scenario, build};
 
 /// Whose data pass a direction of a link, by the link's name and the node that sends there; a signalling source has no name

@@ -1,13 +1,8 @@
 //! What is wrong with a scenario although every key and value is well-formed: names that nobody has, numbers that
 //! contradict each other, destinations without a route. All problems are reported.
 
-mod application;
 mod loss_list;
-mod mobile_ip;
-mod motion;
 pub(crate) mod names;
-mod reader;
-mod signalling;
 mod station;
 pub(crate) mod topology;
 mod unused;
@@ -16,19 +11,19 @@ use roamsim_engine::{Span, Time};
 
 use self::names::Names;
 use self::topology::Topology;
-use crate::Scenario;
 use crate::access::{Attached, Context};
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
 use crate::units;
+use crate::{Scenario, flow, mobile_ip, motion, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
 pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems) {
     let mut report = Report { root, problems };
     let names = Names::check(scenario, &mut report);
     check_general(scenario, &mut report);
-    let trajectories = motion::check(scenario, &mut report);
+    let trajectories = motion::check::check(scenario, &mut report);
     let attached = Attached::new(scenario);
     let context = Context { scenario, names: &names, attached: &attached, trajectories: &trajectories };
     for access in scenario.accesses() {
@@ -36,9 +31,9 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     }
     station::check(scenario, &attached, &mut report);
     let topology = Topology::new(scenario, &names, &attached);
-    mobile_ip::check(scenario, &names, &attached, &topology, &mut report);
-    application::check(scenario, &names, &topology, &mut report);
-    signalling::check(scenario, &names, &topology, &mut report);
+    mobile_ip::check::check(scenario, &names, &attached, &topology, &mut report);
+    flow::check::check(scenario, &names, &topology, &mut report);
+    signalling::check::check(scenario, &names, &topology, &mut report);
     unused::check(scenario, &attached, &mut report);
     if report.problems.count() == 0 {
         loss_list::check(scenario, &mut report);
@@ -149,7 +144,7 @@ pub(crate) fn join<const N: usize>(steps: &[Step], keys: [&'static str; N]) -> V
 }
 
 /// Checks that a source begins within the run and ends after it began.
-fn check_times(
+pub(crate) fn check_times(
     at: &[Step],
     start: &TimeDistribution,
     stop: Option<Time>,
@@ -204,7 +199,7 @@ fn check_latest_start(
 }
 
 /// Checks that a size can be drawn, and that it is one that can be sent.
-fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Report<'_>) -> bool {
+pub(crate) fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Report<'_>) -> bool {
     let (min_bytes, max_bytes) = (size.min_bytes(), size.max_bytes());
     if let SizeDistribution::Exponential { mean_bytes, .. } = *size
         && min_bytes <= max_bytes
@@ -236,7 +231,12 @@ fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Report<'_>) -> 
 const MAX_MESSAGE_BYTES: u64 = u32::MAX as u64;
 
 /// Checks that a time can be drawn, and that not every draw is zero where `zero` says what that would mean.
-fn check_distribution(at: &[Step], times: &TimeDistribution, zero: Option<&str>, report: &mut Report<'_>) {
+pub(crate) fn check_distribution(
+    at: &[Step],
+    times: &TimeDistribution,
+    zero: Option<&str>,
+    report: &mut Report<'_>,
+) {
     if let TimeDistribution::Uniform { min, max } = times
         && min > max
     {

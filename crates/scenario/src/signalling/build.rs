@@ -1,10 +1,8 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
-use super::Builder;
-use super::distribution::{size_distribution, time_distribution};
-use crate::model::signalling::{
-    AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity,
-};
+use super::model::{AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity};
+use crate::build::Builder;
+use crate::build::distribution::{size_distribution, time_distribution};
 use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
@@ -26,7 +24,7 @@ impl Builder<'_> {
         (world.mih_nodes.len() - 1) as u32
     }
 
-    pub(super) fn signalling(&self, world: &mut World, model: &SignallingModel) {
+    pub(crate) fn signalling(&self, world: &mut World, model: &SignallingModel) {
         let &SignallingModel {
             ref name,
             kind,

@@ -2,15 +2,15 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{At, Key, Report, Step, join};
+use super::model::{Flow, Reader};
 use crate::Scenario;
-use crate::model::application::Application;
-use crate::model::flow::{Flow, Reader};
+use crate::application::model::Application;
 use crate::transport::Transport;
 use crate::units::time_text;
+use crate::validate::{At, Key, Report, Step, join};
 
 /// Checks the readers of a flow.
-pub(super) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
+pub(crate) fn check(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
     let flow = &scenario.flows[i];
     let at = [Key("flow"), At(i)];
     let readers = [("reader", &flow.reader), ("reverse_reader", &flow.reverse_reader)];

@@ -4,7 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{SizeDistribution, TimeDistribution};
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::transport::Transport;
 use crate::units;
 

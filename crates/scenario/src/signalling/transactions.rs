@@ -4,7 +4,7 @@ use crate::table::{Table, float, integer, text};
 use roamsim_network::World;
 use roamsim_network::signalling::Outcome;
 
-pub(super) fn table(world: &World) -> Table {
+pub(crate) fn table(world: &World) -> Table {
     let rows: Vec<_> = world
         .signalling
         .iter()

@@ -4,7 +4,7 @@ use roamsim_engine::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::application::Application;
+use crate::application::model::Application;
 use crate::transport::Transport;
 use crate::units;
 

@@ -1,8 +1,8 @@
 //! Where nodes are, and how they move.
 
-use super::Builder;
+use super::model::{Motion, Place};
+use crate::build::Builder;
 use crate::files;
-use crate::model::motion::{Motion, Place};
 use crate::model::node::Node;
 use roamsim_network::mobility::{Point, Trajectory};
 

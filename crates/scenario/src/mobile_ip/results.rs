@@ -1,7 +1,7 @@
 //! `mobile_ip`: one row a machine of Mobile IP, agents in the order of their cells, then mobile nodes. Only where there
 //! are any.
 
-use super::drops::unheard;
+use crate::results::drops::unheard;
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
 use roamsim_protocols::mobile_ip::Code;
@@ -78,7 +78,7 @@ fn rows(world: &World) -> Vec<Row> {
     rows
 }
 
-pub(super) fn table(world: &World) -> Table {
+pub(crate) fn table(world: &World) -> Table {
     let rows = rows(world);
     let count = |name, of: fn(&Row) -> u64| integer(name, "messages", rows.iter().map(of));
     Table {

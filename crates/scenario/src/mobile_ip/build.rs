@@ -1,10 +1,10 @@
 //! Mobile IP: agents on the cells of their base stations, mobile nodes with their home addresses.
 
-use super::{Builder, escaped};
-use crate::model::mobile_ip::{
+use super::model::{
     AgentAdvertisement, MobileIp as Model, MoveDetection as DetectionModel, Registration,
     ReplayProtection as ReplayModel,
 };
+use crate::build::{Builder, escaped};
 use crate::model::scenario::Scenario;
 use roamsim_engine::{Span, time::NS_PER_S};
 use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
@@ -35,7 +35,7 @@ impl Scenario {
 
 impl Builder<'_> {
     /// The agents and mobile nodes; the home addresses become the nodes' primary addresses.
-    pub(super) fn mobile_ip(&self, topology: &mut Topology, handovers: &Handovers) -> MobileIp {
+    pub(crate) fn mobile_ip(&self, topology: &mut Topology, handovers: &Handovers) -> MobileIp {
         let mut mobile_ip = MobileIp::default();
         let homes: Vec<(&Model, &str, usize, Address, u32)> = self
             .scenario

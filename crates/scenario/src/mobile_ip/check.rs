@@ -2,14 +2,14 @@
 
 use roamsim_engine::Span;
 
-use super::names::Names;
-use super::topology::Topology;
-use super::{At, Key, Report, Step, join};
+use super::model::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
 use crate::Scenario;
 use crate::access::{Attached, Role};
-use crate::model::mobile_ip::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
 use crate::model::scenario::IpVersion;
 use crate::units::time_text;
+use crate::validate::names::Names;
+use crate::validate::topology::Topology;
+use crate::validate::{At, Key, Report, Step, join};
 
 /// The longest lifetime that a message can say (RFC 5944 sections 2.1.1, 3.3; RFC 1256 section 3).
 const MAX_LIFETIME: Span = Span::from_secs(65_535);
@@ -20,7 +20,7 @@ const SHORTEST_PERIOD: Span = Span::from_ms(1);
 /// RFC 5944 section 3.6.3: "MUST NOT be less than 1 second".
 const SHORTEST_RETRANSMISSION: Span = Span::from_secs(1);
 
-pub(super) fn check(
+pub(crate) fn check(
     scenario: &Scenario,
     names: &Names<'_>,
     attached: &Attached<'_>,

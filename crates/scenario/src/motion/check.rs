@@ -3,19 +3,19 @@
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
 
-use super::{At, Key, Report, Step, check_start, join};
+use super::build;
+use super::model::{Area, Motion, MotionFile, Place};
 use crate::Scenario;
-use crate::build;
 use crate::files::{self, Fault, Walk};
-use crate::model::motion::{Area, Motion, MotionFile, Place};
 use crate::model::node::Node;
 use crate::units::{length_text, time_text};
+use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// Shorter rounds than this are no walk, and would make a run of any length endless to look at.
 const SHORTEST_ROUND: Span = Span::from_ms(1);
 
 /// Checks every node; returns where each is at each time, as far as the scenario says.
-pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<Trajectory>> {
+pub(crate) fn check(scenario: &Scenario, report: &mut Report<'_>) -> Vec<Option<Trajectory>> {
     let area = scenario.general.area.filter(|area| check_area(area, report));
     let end = Time::ZERO + scenario.general.duration;
     let mut trajectories = Vec::new();

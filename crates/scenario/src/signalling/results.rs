@@ -1,6 +1,6 @@
 //! `signalling`: one row a signalling entry.
 
-use super::flows::connection;
+use crate::flow::results::connection;
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
@@ -64,7 +64,7 @@ impl Row<'_> {
     }
 }
 
-pub(super) fn table(world: &World, end: Time) -> Table {
+pub(crate) fn table(world: &World, end: Time) -> Table {
     let rows: Vec<Row<'_>> = world
         .signalling
         .iter()

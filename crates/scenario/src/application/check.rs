@@ -1,61 +1,16 @@
-//! Flows: their ends, their transport and their application.
+//! What is wrong with an application by itself.
 
 use roamsim_engine::Span;
 
-use super::names::Names;
-use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join, reader};
-use crate::Scenario;
-use crate::model::application::{Application, Cbr};
+use super::model::{Application, Cbr};
 use crate::model::distribution::SizeDistribution;
-use crate::transport::{Transport, check as transport};
+use crate::validate::{Report, Step, check_distribution, join};
 
 /// What comes at one instant is in memory at one instant.
 const MAX_MEAN_BATCH: u64 = 10_000;
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
-    for (i, flow) in scenario.flows.iter().enumerate() {
-        let at = [Key("flow"), At(i)];
-        let ends = names
-            .resolve_ends(&at, &flow.from, &flow.to, report)
-            .filter(|&ends| topology.check_route(&at, ends, scenario, report));
-        transport::check(&at, &flow.transport, ends, scenario, topology, report);
-        let over_udp = matches!(flow.transport, Transport::Udp(_));
-        let steps = join(&at, ["application"]);
-        check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
-        check_application(&steps, &flow.application, over_udp, report);
-        check_both_ways(i, scenario, report);
-        reader::check(i, scenario, report);
-        if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
-            transport::check_messages(&at, &flow.transport, report);
-        }
-        for (key, size) in sizes(&flow.application) {
-            let steps = join(&steps, [key]);
-            if check_size(&steps, &size, report) && over_udp {
-                transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
-            }
-        }
-    }
-}
-
-/// Checks the application of a flow with data in both directions.
-fn check_both_ways(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
-    let flow = &scenario.flows[i];
-    if !flow.bidirectional {
-        return;
-    }
-    let at = [Key("flow"), At(i)];
-    if matches!(flow.application, Application::RequestResponse(_)) {
-        report.add(
-            &join(&at, ["bidirectional"]),
-            "`request_response` has two directions by itself: requests and responses",
-            "leave `bidirectional` out, or use an application that generates data, such as \"poisson\" or \"bulk\"",
-        );
-    }
-}
-
 /// What an application hands to its transport in one piece.
-fn sizes(application: &Application) -> Vec<(&'static str, SizeDistribution)> {
+pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistribution)> {
     match application {
         Application::Bulk(_) | Application::Transfer(_) => vec![],
         Application::Cbr(a) => vec![("packet_size", a.packet_size)],
@@ -67,7 +22,8 @@ fn sizes(application: &Application) -> Vec<(&'static str, SizeDistribution)> {
     }
 }
 
-fn check_application(at: &[Step], application: &Application, over_udp: bool, report: &mut Report<'_>) {
+/// Checks an application; of a flow over UDP or not.
+pub(crate) fn check(at: &[Step], application: &Application, over_udp: bool, report: &mut Report<'_>) {
     if over_udp && matches!(application, Application::Bulk(_) | Application::Transfer(_)) {
         let message =
             format!("`{}` needs TCP or SCTP: over UDP nothing says when to send", application.kind());

@@ -48,11 +48,11 @@ impl Sent {
 }
 
 /// How the connection of two sockets ended, in the word of the tables; empty over UDP.
-pub(super) fn connection(world: &World, association: Association) -> String {
+pub(crate) fn connection(world: &World, association: Association) -> String {
     world.ending(association).map_or_else(String::new, |ending| ending.name().to_owned())
 }
 
-pub(super) fn table(world: &World, end: Time) -> Table {
+pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
     let sent = |flow: &Flow, count: fn(Sent) -> u64| {

@@ -2,12 +2,12 @@
 
 use roamsim_engine::Span;
 
-use super::names::Names;
-use super::topology::Topology;
-use super::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 use crate::Scenario;
-use crate::model::signalling::{AcknowledgementMode, Signalling, SignallingKind};
+use crate::signalling::model::{AcknowledgementMode, Signalling, SignallingKind};
 use crate::transport::{Transport, check as transport};
+use crate::validate::names::Names;
+use crate::validate::topology::Topology;
+use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
 const HEADER_BYTES: u64 = 8;
@@ -15,7 +15,7 @@ const HEADER_BYTES: u64 = 8;
 /// The largest message: the header and what its 16-bit length can say.
 const MAX_MESSAGE_BYTES: u64 = HEADER_BYTES + 65_535;
 
-pub(super) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
     for (i, source) in scenario.signalling.iter().enumerate() {
         let at = [Key("signalling"), At(i)];
         let ends = names

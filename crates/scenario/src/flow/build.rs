@@ -1,0 +1,70 @@
+//! Flows: their sockets and applications.
+
+use super::model::{Flow as FlowModel, Pause, Reader as ReaderModel};
+use crate::application::build::application;
+use crate::build::Builder;
+use crate::transport::Transport;
+use roamsim_network::World;
+use roamsim_network::application as network;
+use roamsim_network::application::{Activity, Pace, Reader};
+use roamsim_network::flow::Flow;
+use roamsim_network::socket::User;
+use roamsim_network::world::SocketEnd;
+
+/// The ports of flows start here (the dynamic range of RFC 6335 section 6), two a flow and node.
+const FIRST_PORT: u16 = 49_152;
+
+impl Builder<'_> {
+    pub(crate) fn flow(&self, world: &mut World, model: &FlowModel) {
+        let number = world.flows.len() as u32;
+        let stream = |purpose: &str| self.stream("flow", &model.name, &[purpose]);
+        let (from, to) = (self.node(&model.from), self.node(&model.to));
+        // Each flow has a pair of ports of its own; beyond the range they repeat. Packets find their sockets by number.
+        let port = FIRST_PORT + (number % u32::from(u16::MAX - FIRST_PORT)) as u16;
+        let users = match model.bidirectional {
+            true => [(number, number + 1), (number + 1, number)]
+                .map(|(sends, receives)| User::FlowBothWays { sends, receives }),
+            false => [User::FlowSource(number), User::FlowSink(number)],
+        };
+        let a = SocketEnd { node: from, port, user: users[0] };
+        let b = SocketEnd { node: to, port, user: users[1] };
+        let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
+        let association = model.transport.connect(world, [a, b], random);
+        let association = association.expect("validation refuses flows without a route");
+        let reliable = !matches!(model.transport, Transport::Udp(_));
+        let activity = Activity {
+            start: self.start(&model.application.start(), stream("start")),
+            stop: self.stop(model.application.stop()),
+        };
+        let (source, server) = application(&model.application, reliable, activity);
+        let flow = Flow::new(
+            &model.name,
+            model.application.kind(),
+            &model.transport.rules_name(),
+            (source, stream("application")),
+            (server, stream("server")),
+            association,
+        );
+        let reverse = model.bidirectional.then(|| {
+            let (source, _) = application(&model.application, reliable, activity);
+            let source = (source, stream("reverse/application"));
+            flow.reversed(source, stream("reverse/server"))
+        });
+        world.flows.push(flow);
+        world.flows.extend(reverse);
+        for (flow, model) in [(number, &model.reader), (number + 1, &model.reverse_reader)] {
+            if let Some(model) = model {
+                world.add_reader(flow, reader(model));
+            }
+        }
+    }
+}
+
+fn reader(model: &ReaderModel) -> Reader {
+    let pace = model.rate_bps.map(|rate_bps| Pace { rate_bps, read_bytes: model.read_size_bytes() });
+    Reader::new(
+        pace,
+        model.pauses.iter().map(|&Pause { start, stop }| network::Pause { start, stop }).collect(),
+        model.stop,
+    )
+}

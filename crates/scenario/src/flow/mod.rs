@@ -1,0 +1,7 @@
+//! Flows: application traffic between two nodes, and who reads it.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
+mod reader;
+pub(crate) mod results;

@@ -1,0 +1,5 @@
+//! Where nodes are, and how they move.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
