@@ -64,6 +64,15 @@ def test_the_summary_of_one_run_has_a_row_a_handover_and_of_several_their_number
     assert outward.split("foreign cell")[1].split()[0] == "2"
 
 
+def test_the_summary_of_a_dect_access_tells_blocked_calls_by_type_of_terminal(roamsim: Command) -> None:
+    example = Path(__file__).parent.parent / "examples" / "dect-access.toml"
+    result = json.loads(roamsim("run", example, "--json").stdout)
+    row = next(row for row in result["dect_terminals"] if row["type"] == "P80")
+    share = f"{100 * row['blocked'] / row['calls']:.3g}"
+    line = next(line for line in roamsim("run", example).stdout.splitlines() if line.startswith("air   P80"))
+    assert line.split()[2:5] == [str(row["calls"]), share, "%"]
+
+
 def test_run_prints_a_summary_on_stdout(roamsim: Command, scenario: Path) -> None:
     done = roamsim("run", scenario)
     for word in ("Both kinds of traffic", "download", "indications", "b/s", "events"):

@@ -24,7 +24,7 @@ from roamsim.running.sweeps import Progress
 from roamsim.statistics import Estimate
 from roamsim.storing.store import short
 from roamsim.tables import caveats
-from roamsim.tables.metrics import Metric, metrics
+from roamsim.tables.metrics import Metric, Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
 from roamsim.tables.values import exact_value, shown_value
 
@@ -44,14 +44,14 @@ def summary(result: Result, scenario: Scenario) -> None:
     seeds = f"seed {result.seed}" + (f", {result.replications} replications" if result.replications > 1 else "")
     title = Text(result.scenario, style="bold")
     console.print(title.append(f"  {scenario.duration_s:g} s, {seeds}", style="not bold dim"))
-    for heading, table, identity, columns in _TABLES:
-        frame = result.tables.get(table)
+    for shown in summaries():
+        frame = result.tables.get(shown.table)
         if frame is not None and frame.height:
-            # A place where nothing was dropped in a replication has no row there.
-            rows = result.replications if table == "drops" else 0
-            if table == "handovers":
-                frame, identity = _handovers(frame, identity, result.replications)
-            _print(console, _table(heading, table, frame, identity, columns, rows))
+            rows, columns = shown.rows, [(title, metric.column, _unit(metric)) for title, metric in shown.columns]
+            if shown.table in tables_of_events():
+                frame, rows, columns = _events(frame, shown, columns, result.replications)
+            filled = result.replications if shown.table in tables_without_zeros() else 0
+            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled))
     for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
@@ -238,69 +238,20 @@ def _time(value: float) -> str:
     return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
 
 
-_TABLES: tuple[tuple[str, str, Sequence[str], Sequence[tuple[str, str, Show]]], ...] = (
-    (
-        "Flows",
-        "flows",
-        ("name", "from", "to", "protocol", "variant"),
-        (
-            ("goodput", "goodput_bps", _rate),
-            ("delivered", "delivered_bytes", _bytes),
-            ("segments", "segments_sent", _plain),
-            ("retransmitted", "retransmissions", _plain),
-            ("timeouts", "timeouts", _plain),
-            ("lost", "loss_ratio", _percent),
-            ("mean delay", "mean_delay_s", _time),
-            ("95 %", "p95_delay_s", _time),
-            ("completion", "completion_time_s", _time),
-        ),
-    ),
-    (
-        "Signalling",
-        "signalling",
-        ("name", "kind", "transport", "validity"),
-        (
-            ("messages", "messages", _plain),
-            ("success", "success_rate", _percent),
-            ("mean delay", "mean_delay_s", _time),
-            ("95 %", "p95_delay_s", _time),
-            ("overhead", "overhead", _plain),
-            ("retransmitted", "retransmissions", _plain),
-            ("given up", "given_up", _plain),
-            ("limited", "rate_limited", _plain),
-            ("segments/message", "tcp_segments_per_message", _plain),
-        ),
-    ),
-    (
-        "Handovers",
-        "handovers",
-        ("node", "scheme", "from_cell", "to_cell"),
-        (
-            ("handovers", "handovers", _plain),
-            ("detected to completed", "handover_s", _time),
-            ("interruption", "interruption_s", _time),
-            ("out of reach", "lost_out_of_reach", _plain),
-            ("radio errors", "lost_radio_error", _plain),
-            ("without cell", "lost_no_cell", _plain),
-            ("in queues", "lost_queue", _plain),
-            ("at agents", "lost_agent", _plain),
-            ("in tunnels", "lost_tunnel", _plain),
-        ),
-    ),
-    ("Drops", "drops", ("name", "node", "reason"), (("packets", "packets", _plain), ("bytes", "bytes", _bytes))),
-)
+Column = tuple[str, str, Show]
 
 
-def _handovers(
-    frame: polars.DataFrame, identity: Sequence[str], replications: int
-) -> tuple[polars.DataFrame, Sequence[str]]:
-    """Of one run each handover, with its time; of several a row a run and kind, with their number and means."""
+def _events(
+    frame: polars.DataFrame, shown: Summary, columns: list[Column], replications: int
+) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
+    """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
     if replications == 1:
-        at = polars.col("begun_s").map_elements(_time, return_dtype=polars.String)
-        return frame.with_columns(at.alias("begun at")), (*identity, "begun at")
+        at = polars.col(tables_of_events()[shown.table]).map_elements(_time, return_dtype=polars.String)
+        return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
     means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
-    kinds = frame.group_by([*identity, "replication"], maintain_order=True)
-    return kinds.agg(means, polars.len().cast(polars.Float64).alias("handovers")), identity
+    kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
+    counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
+    return counted, shown.rows, [(shown.table, shown.table, _plain), *columns]
 
 
 def _table(
@@ -308,7 +259,7 @@ def _table(
     name: str,
     frame: polars.DataFrame,
     identity: Sequence[str],
-    columns: Sequence[tuple[str, str, Show]],
+    columns: Sequence[Column],
     rows: int,
 ) -> Table:
     """Means over replications; a group with fewer than so many rows is filled up with zeros."""

@@ -124,6 +124,51 @@ def table_keys() -> dict[str, tuple[str, ...]]:
     return {table: tuple(about["keys"]) for table, about in _file()["tables"].items() if "keys" in about}
 
 
+@lru_cache
+def tables_of_events() -> dict[str, str]:
+    """Tables with a row an event, and the column that says when. How many there are is up to the run: its sample is
+    their mean.
+    """
+    return {table: about["at"] for table, about in _file()["tables"].items() if "at" in about}
+
+
+@lru_cache
+def tables_without_zeros() -> tuple[str, ...]:
+    """Tables of counts in which what did not happen in a replication has no row."""
+    return tuple(table for table, about in _file()["tables"].items() if about.get("zeros"))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the summary of a run shows of a table.
+
+    Attributes:
+        table: the table's name.
+        heading: what stands above it.
+        rows: the columns that tell rows apart there.
+        columns: its numbers, each with what it is called there.
+    """
+
+    table: str
+    heading: str
+    rows: tuple[str, ...]
+    columns: tuple[tuple[str, Metric], ...]
+
+
+@lru_cache
+def summaries() -> tuple[Summary, ...]:
+    """What the summary of a run shows, in its order."""
+    return tuple(
+        Summary(
+            table,
+            about["heading"],
+            tuple(about["rows"]),
+            tuple((title, numeric(table, column)) for column, title in about["columns"].items()),
+        )
+        for table, about in _file()["summaries"].items()
+    )
+
+
 def explain(name: str) -> list[Metric]:
     """What a name stands for: `TABLE.COLUMN`, a table, a column of any table, a trace or a quantity of one.
 

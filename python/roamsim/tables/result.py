@@ -12,7 +12,7 @@ import polars
 
 from roamsim import _roamsim, statistics
 from roamsim.errors import UsageError
-from roamsim.tables.metrics import table_keys
+from roamsim.tables.metrics import table_keys, tables_of_events
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ RUN_COLUMNS = ("scenario", "point", "replication", "seed")
 KEYS = table_keys()
 
 #: Tables with a row an event: how many there are, and when, is up to the run. The sample of a run is their mean.
-MEANS = ("handovers",)
+MEANS = tuple(tables_of_events())
 
 
 def keys_within(table: str) -> tuple[str, ...]:
