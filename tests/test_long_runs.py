@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 import subprocess
@@ -10,12 +11,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 import roamsim
 from conftest import begin, environment
 from roamsim import _roamsim
+from roamsim.errors import Notice
+from roamsim.running.foresight import foresee, pace
 
 Command = Any
+
+#: Where a fixture has the package's name.
+package = roamsim
 
 #: Packets of 2 octets at 1 Tb/s: 62,500,000 in a millisecond, of which few are served.
 FLOOD = """
@@ -117,6 +124,7 @@ def test_after_too_much_memory_other_runs_begin_with_what_there_is() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.filterwarnings("ignore::roamsim.errors.Notice")
 def test_the_limit_is_that_of_the_process(tmp_path: Path, default_limit: None) -> None:
     roamsim.limit_memory(2**20)
     with pytest.raises(roamsim.RunFailed, match="too much memory"):
@@ -124,6 +132,135 @@ def test_the_limit_is_that_of_the_process(tmp_path: Path, default_limit: None) -
     for wrong in ("8", "1s", "-1GB", 0, "1e30GB"):
         with pytest.raises(roamsim.UsageError, match="as in 8GB"):
             roamsim.limit_memory(wrong)
+
+
+def test_what_plainly_takes_long_or_too_much_is_told_before(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "flood.toml").write_text(FLOOD)
+    stderr = roamsim("run", "flood.toml", "--max-memory", "400MB", code=1).stderr
+    # 1 Tb/s over 16 bits: 62.5e9 packets a second for 50 ms; over 50 octets each 2.5e9 a second arrive, and wait for 40 ms.
+    assert "3.25 billion events" in stderr
+    assert "10.4 GB of memory (100 million packets under way), where --max-memory allows 400 MB" in stderr
+    (tmp_path / "small.toml").write_text(FLOOD.replace("1Tb/s", "10Mb/s"))
+    assert roamsim("run", "small.toml", "--max-memory", "400MB").stderr == ""
+    # Rows that are held in memory count.
+    held = FLOOD.replace("1Tb/s", "100Mb/s").replace("50ms", "10s")
+    with pytest.warns(Notice, match="rows of traces"):
+        begun = time.monotonic()
+        foresee(package.load(held), ["packets"], 100, at_once=2, captured=False, held=True)
+    assert time.monotonic() - begun < 5
+
+
+def test_the_pace_of_a_run_tells_what_is_left() -> None:
+    # A hundredth in 60 s: 99 min more. What it has taken of memory is less than a twentieth of the limit.
+    used, _ = _roamsim.memory_bytes()
+    assert pace(0.01, 60.0, used) == ["at this pace the run takes 99 min more; Ctrl-C ends it"]
+    assert pace(0.99, 60.0, used) == []
+
+
+#: Small datagrams over two wires, one of which loses some: four events each.
+STREAM = """
+[scenario]
+name = "stream"
+duration = "6s"
+
+[[node]]
+name = "a"
+[[node]]
+name = "r"
+[[node]]
+name = "b"
+
+[[link]]
+name = "first"
+between = ["a", "r"]
+rate = "100Mb/s"
+delay = "5ms"
+[[link]]
+name = "second"
+between = ["r", "b"]
+rate = "100Mb/s"
+delay = "5ms"
+loss = { model = "bernoulli", probability = 0.01 }
+
+[[flow]]
+name = "data"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "500B", rate = "80Mb/s" }
+"""
+
+
+def peak_kb(*arguments: str, cwd: Path) -> int:
+    """The most memory that a command takes."""
+    measure = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+    )
+    measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    command = [sys.executable, "-c", measure, sys.executable, "-m", "roamsim", *arguments]
+    done = subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_traces_go_to_disk_in_bounded_memory(tmp_path: Path) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM)
+    plain = peak_kb("run", "stream.toml", cwd=tmp_path)
+    traced = peak_kb("run", "stream.toml", "--trace", "packets", "--parquet", "traced", cwd=tmp_path)
+    rows = package.open_results(tmp_path / "traced").packets.height
+    assert rows > 450_000
+    # In memory they would take 300 MB; 32,000 of them at a time, as rows, as lists and in polars, and the libraries that
+    # write them take 100 MB.
+    assert traced - plain < 150_000
+    assert not list((tmp_path / "traced").glob(".tmp-*"))
+
+
+def test_rows_on_disk_are_those_in_memory(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM.replace("6s", "900ms"))
+    options = ("run", "stream.toml", "--replications", "2", "--trace", "packets,messages,queue")
+    roamsim(*options, "--parquet", "traced")
+    held = package.run(tmp_path / "stream.toml", replications=2, trace="packets,messages,queue")
+    written = package.open_results(tmp_path / "traced")
+    assert list(written) == list(held)
+    # More than one lot of each replication.
+    assert held.packets.height > 2 * 2**15
+    for name, frame in held.items():
+        assert written[name].schema == frame.schema
+        assert written[name].equals(frame), name
+    assert roamsim(*options, "--csv", "--table", "packets").stdout == held.packets.write_csv()
+    short = {"scenario.duration": "50ms"}
+    few = package.run(tmp_path / "stream.toml", replications=2, trace="packets,messages,queue", set=short)
+    printed = json.loads(roamsim(*options, "--json", "--set", "scenario.duration=50ms").stdout)
+    assert printed | {"wall_s": 0} == few.to_dict() | {"wall_s": 0}
+    # A capture beside them changes nothing.
+    one = ("run", "stream.toml", "--trace", "packets,messages,queue", "--parquet", "captured", "--pcap", "x.pcapng")
+    roamsim(*one)
+    first = held.packets.filter(polars.col("replication") == 0)
+    assert package.open_results(tmp_path / "captured").packets.equals(first)
+
+
+def test_a_trace_that_the_disk_cannot_take_leaves_the_earlier_results(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM)
+    roamsim("run", "stream.toml", "--set", "scenario.duration=10ms", "--trace", "packets", "--parquet", "kept")
+    before = package.open_results(tmp_path / "kept").packets
+
+    def no_large_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "roamsim", "run", "stream.toml", "--trace", "packets", "--parquet", "kept"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=no_large_files,
+    )
+    assert done.returncode == 1
+    assert "kept: File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert package.open_results(tmp_path / "kept").packets.equals(before)
+    assert not list((tmp_path / "kept").glob(".tmp-*"))
 
 
 def test_an_interrupted_run_ends_at_once_and_leaves_the_earlier_capture(tmp_path: Path) -> None:

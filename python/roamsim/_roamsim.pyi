@@ -14,6 +14,7 @@ __all__ = [
     "ScenarioError",
     "build",
     "limit_memory",
+    "memory_bytes",
     "run",
     "schema",
     "template",
@@ -23,6 +24,9 @@ __all__ = [
 
 # One column of a result table: numbers (missing values are NaN) or text.
 _Column = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | list[str] | list[str | None]
+
+# Takes the number of a run, the name of a table, and its columns.
+_Rows = Callable[[int, str, dict[str, _Column]], object]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run; the text says where it is wrong and what to do about it."""
@@ -44,6 +48,9 @@ def template() -> str:
 
 def limit_memory(bytes: int) -> None:
     """Octets of memory at which runs of this process are stopped; 0 for three quarters of the machine's."""
+
+def memory_bytes() -> tuple[int, int]:
+    """Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not tell."""
 
 def trace_kinds() -> list[str]:
     """What a run can record beside its tables."""
@@ -85,6 +92,12 @@ class Scenario:
         """Queues that the data of several flows pass with nothing random on their way.
 
         For each the link and the node that sends there, as in the table `drops`, and the names of the flows.
+        """
+    def estimate(self, trace: list[str]) -> tuple[float, float, float]:
+        """What a run with these traces will take, as far as rates, sizes, delays and durations plainly say so.
+
+        Returns:
+            Events, packets under way at one time, and rows of the traces `packets`, `messages` and `queue`.
         """
     @property
     def row_names(self) -> dict[str, list[str]]:
@@ -132,6 +145,8 @@ def run(
     pcap: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
+    rows: _Rows | None = None,
+    rows_at_once: int | None = None,
 ) -> Result:
     """Runs a scenario once.
 
@@ -143,6 +158,10 @@ def run(
         pcap: where to write a pcapng capture.
         fingerprints: whether to compute `Result.fingerprints`.
         heard: is called now and then with the share of the simulated time that is over.
+        rows: takes the rows of traces as they become final, some at a time and in their order; the tables of the
+            result have no row of them then, nor do `Result.fingerprints` hold them.
+        rows_at_once: rows of a table that are handed to it together, some 32,000 unless given. Results do not depend
+            on it.
 
     Raises:
         RunFailed: the run broke a rule of the simulator, or took too much memory.
@@ -160,6 +179,8 @@ class Batch:
         jobs: int,
         trace: list[str] = ...,
         heard: Callable[[float], object] | None = None,
+        rows: _Rows | None = None,
+        rows_at_once: int | None = None,
     ) -> Batch:
         """Begins the runs.
 
@@ -169,6 +190,8 @@ class Batch:
             trace: what to record of each beside its tables.
             heard: is called while one waits for the next, with the sum over the runs at work of the share of their
                 simulated time that is over.
+            rows: as of `run`; the number that it gets is the index.
+            rows_at_once: as of `run`.
         """
     def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
     def __next__(self) -> tuple[int, Result | Exception]: ...

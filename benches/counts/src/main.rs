@@ -45,7 +45,7 @@ fn run(words: &[String]) -> Result<String, String> {
     let options = Options { seed, replication, ..Options::default() };
     let mut prepared = prepare(&scenario, options).map_err(|error| error.to_string())?;
     counted_run(&mut prepared).map_err(|error| error.to_string())?;
-    let outcome = prepared.finish(&scenario, seed, replication).map_err(|error| error.to_string())?;
+    let outcome = prepared.finish().map_err(|error| error.to_string())?;
     Ok(format!("{{\"events\": {}, \"delivered_bytes\": {}}}", outcome.events, delivered_bytes(&outcome)))
 }
 

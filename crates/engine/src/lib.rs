@@ -4,6 +4,7 @@
 //! results on any machine.
 
 pub mod fingerprint;
+pub mod log;
 pub mod probe;
 pub mod queue;
 pub mod random;

@@ -1,5 +1,6 @@
 //! Probes: time series that a run records when asked to, and that cost one untaken branch when not.
 
+use crate::log::{Log, Timed};
 use crate::time::Time;
 
 /// One recorded value.
@@ -13,16 +14,23 @@ pub struct Sample {
     pub value: f64,
 }
 
+impl Timed for Sample {
+    fn time(&self) -> Time {
+        self.time
+    }
+}
+
 /// The recorder of one run's time series, each described by a `D`.
 #[derive(Clone, Debug)]
 pub struct Probe<D> {
     series: Vec<D>,
-    samples: Vec<Sample>,
+    /// The samples.
+    pub samples: Log<Sample>,
 }
 
 impl<D> Default for Probe<D> {
     fn default() -> Probe<D> {
-        Probe { series: Vec::new(), samples: Vec::new() }
+        Probe { series: Vec::new(), samples: Log::default() }
     }
 }
 
@@ -41,10 +49,5 @@ impl<D> Probe<D> {
     /// What describes a series.
     pub fn description(&self, series: u32) -> &D {
         &self.series[series as usize]
-    }
-
-    /// All samples, in the order in which they were recorded.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
     }
 }

@@ -16,6 +16,12 @@ pub trait Simulation {
 
     /// Handles one event; false when it was a superseded wake-up that found nothing to do.
     fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> bool;
+
+    /// Called now and then before the first event of an instant or between two of it: what lies before `now` will not
+    /// change. False ends the run.
+    fn look(&mut self, _now: Time) -> bool {
+        true
+    }
 }
 
 /// The run did not advance: more than [`EVENTS_PER_INSTANT_LIMIT`] events at one instant.
@@ -89,7 +95,7 @@ pub fn run_until<S: Simulation>(
         }
         if to_look == 0 {
             watch.now_ns.store(now.as_ns(), Ordering::Relaxed);
-            if watch.stopped() {
+            if watch.stopped() || !simulation.look(now) {
                 return Err(Unfinished::Stopped { at: now, events });
             }
             to_look = EVENTS_PER_LOOK;
@@ -145,6 +151,8 @@ mod tests {
     struct Endless<'a> {
         seen: u64,
         watch: &'a Watch,
+        looks: Vec<u64>,
+        enough: Time,
     }
 
     impl Simulation for Endless<'_> {
@@ -157,6 +165,11 @@ mod tests {
             queue.push(Time::from_ns(now.as_ns() + 1), event);
             true
         }
+
+        fn look(&mut self, now: Time) -> bool {
+            self.looks.push(now.as_ns());
+            now < self.enough
+        }
     }
 
     #[test]
@@ -166,8 +179,19 @@ mod tests {
         queue.push(Time::from_ns(1), 0);
         // Looks come before the events 1, 257, 513, 769 and 1025; event n is at n ns.
         let stopped = Unfinished::Stopped { at: Time::from_ns(1025), events: 1024 };
-        let mut endless = Endless { seen: 0, watch: &watch };
+        let mut endless = Endless { seen: 0, watch: &watch, looks: Vec::new(), enough: Time::MAX };
         assert_eq!(run_until(&mut endless, &mut queue, Time::MAX, &watch), Err(stopped));
         assert_eq!(watch.now(), Time::from_ns(1025));
+        assert_eq!(endless.looks, [1, 257, 513, 769]);
+    }
+
+    #[test]
+    fn a_simulation_ends_its_run_at_a_look() {
+        let watch = Watch::default();
+        let mut queue = EventQueue::new();
+        queue.push(Time::from_ns(1), 0);
+        let mut endless = Endless { seen: 0, watch: &watch, looks: Vec::new(), enough: Time::from_ns(400) };
+        let stopped = Unfinished::Stopped { at: Time::from_ns(513), events: 512 };
+        assert_eq!(run_until(&mut endless, &mut queue, Time::MAX, &watch), Err(stopped));
     }
 }

@@ -6,6 +6,7 @@ use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
 use crate::topology::{NodeId, Topology};
+use roamsim_engine::log::{Log, Timed};
 use roamsim_engine::probe::Probe;
 use roamsim_engine::{Fingerprint, Time};
 use roamsim_protocols::Address;
@@ -88,6 +89,12 @@ pub struct PacketRow {
     pub size_bytes: u32,
 }
 
+impl Timed for PacketRow {
+    fn time(&self) -> Time {
+        self.time
+    }
+}
+
 /// A message that a flow has delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRow {
@@ -101,6 +108,12 @@ pub struct MessageRow {
     pub delivered: Time,
     /// Its length.
     pub bytes: u32,
+}
+
+impl Timed for MessageRow {
+    fn time(&self) -> Time {
+        self.delivered
+    }
 }
 
 /// What the sockets know of a packet and the network does not.
@@ -142,9 +155,12 @@ pub struct Recorder {
     last: BTreeMap<u32, f64>,
     /// The capture, if one is written.
     pub capture: Option<Capture>,
-    rows: Vec<PacketRow>,
-    segments: Vec<SegmentRow>,
-    messages: Vec<MessageRow>,
+    /// The stories of all packets. A loss is known when the packet is queued, but happens when its last bit has been sent.
+    pub packets: Log<PacketRow>,
+    /// What became of the streams of TCP and SCTP senders; of losses holds the same.
+    pub segments: Log<SegmentRow>,
+    /// The messages that flows delivered.
+    pub messages: Log<MessageRow>,
     traced: BTreeMap<PacketId, Traced>,
     packets_digest: Fingerprint,
 }
@@ -158,22 +174,12 @@ impl Recorder {
             series: BTreeMap::new(),
             last: BTreeMap::new(),
             capture,
-            rows: Vec::new(),
-            segments: Vec::new(),
-            messages: Vec::new(),
+            packets: Log::default(),
+            segments: Log::default(),
+            messages: Log::default(),
             traced: BTreeMap::new(),
             packets_digest: Fingerprint::default(),
         }
-    }
-
-    /// What became of the streams of TCP and SCTP senders, in order of recording: a loss is known before it happens.
-    pub fn segment_rows(&self) -> &[SegmentRow] {
-        &self.segments
-    }
-
-    /// The messages that flows delivered, in order.
-    pub fn message_rows(&self) -> &[MessageRow] {
-        &self.messages
     }
 
     /// Records a message that has been delivered.
@@ -186,14 +192,9 @@ impl Recorder {
         self.segments.push(SegmentRow { time, event, part });
     }
 
-    /// The stories of all packets, in order of time.
-    pub fn packet_rows(&self) -> &[PacketRow] {
-        &self.rows
-    }
-
     /// The rows of all traces together.
     pub fn rows(&self) -> u64 {
-        (self.rows.len() + self.segments.len() + self.messages.len() + self.probe.samples().len()) as u64
+        self.packets.count() + self.segments.count() + self.messages.count() + self.probe.samples.count()
     }
 
     /// The digest of packets between nodes: time, place, size of every transmission and delivery.
@@ -263,7 +264,7 @@ impl Recorder {
             return;
         }
         let description = self.traced.get(&packet.id).map(|traced| traced.description.clone());
-        self.rows.push(PacketRow {
+        self.packets.push(PacketRow {
             packet: packet.id,
             time,
             event,

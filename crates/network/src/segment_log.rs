@@ -7,6 +7,7 @@
 
 use crate::socket::SocketId;
 use roamsim_engine::Time;
+use roamsim_engine::log::Timed;
 use std::ops::Range;
 
 /// What happened to a part of a stream.
@@ -56,4 +57,10 @@ pub struct SegmentRow {
     pub event: SegmentEvent,
     /// To what.
     pub part: StreamPart,
+}
+
+impl Timed for SegmentRow {
+    fn time(&self) -> Time {
+        self.time
+    }
 }

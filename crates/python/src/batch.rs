@@ -1,9 +1,9 @@
 //! Runs, one or many side by side.
 
 use crate::RunFailed;
-use crate::crew::{Crew, Finished, Job};
+use crate::crew::{Crew, Finished, INTERVAL, Job, Said};
 use crate::memory;
-use crate::result::RunResult;
+use crate::result::{RunResult, columns};
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -13,8 +13,10 @@ use std::io::{BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-fn trace(kinds: &[String]) -> PyResult<Trace> {
+/// The traces of these names.
+pub(crate) fn trace(kinds: &[String]) -> PyResult<Trace> {
     let mut trace = Trace::default();
     for kind in kinds {
         if !trace.add(kind) {
@@ -32,11 +34,19 @@ pub fn limit_memory(bytes: u64) {
     memory::limit(bytes);
 }
 
+/// Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not tell.
+#[pyfunction]
+pub fn memory_bytes() -> (u64, u64) {
+    (memory::used_bytes().unwrap_or(0), memory::limit_bytes().unwrap_or(0))
+}
+
 /// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write;
-/// `heard` is called now and then with the share of the simulated time that is over.
+/// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
+/// a table's name and columns as rows of traces become final: the tables of the result are without them then.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, fingerprints = false, heard = None
+    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, fingerprints = false, heard = None,
+    rows = None, rows_at_once = None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub fn run(
@@ -48,6 +58,8 @@ pub fn run(
     pcap: Option<&str>,
     fingerprints: bool,
     heard: Option<Py<PyAny>>,
+    rows: Option<Py<PyAny>>,
+    rows_at_once: Option<usize>,
 ) -> PyResult<RunResult> {
     let trace = self::trace(&trace)?;
     let capture: Option<Box<dyn Write + Send>> = match pcap {
@@ -58,28 +70,45 @@ pub fn run(
         None => None,
     };
     let scenario = Arc::clone(&scenario.scenario);
-    let job = Job { scenario, seed, replication, trace, fingerprints, capture: Mutex::new(capture) };
+    let capture = Mutex::new(capture);
+    let handed = rows.is_some();
+    let job = Job { scenario, seed, replication, trace, fingerprints, capture, rows: handed, rows_at_once };
     memory::give_back(py);
     let crew = Crew::begin(vec![job], 1);
-    match receive(py, &crew, heard.as_ref())? {
+    match receive(py, &crew, heard.as_ref(), rows.as_ref())? {
         Some((_, Ok((outcome, cost)))) => RunResult::new(py, outcome, cost),
         Some((_, Err(text))) => Err(RunFailed::new_err(text)),
         None => Err(RunFailed::new_err("the run's thread ended")),
     }
 }
 
-/// Waits for the next run that is over, in sight of signals.
-fn receive(py: Python<'_>, crew: &Crew, heard: Option<&Py<PyAny>>) -> PyResult<Option<(usize, Finished)>> {
+/// Waits for the next run that is over, in sight of signals, and hands on what runs say meanwhile.
+fn receive(
+    py: Python<'_>,
+    crew: &Crew,
+    heard: Option<&Py<PyAny>>,
+    rows: Option<&Py<PyAny>>,
+) -> PyResult<Option<(usize, Finished)>> {
+    let mut looked = Instant::now();
     loop {
         match py.detach(|| crew.receive()) {
-            Ok(finished) => return Ok(Some(finished)),
-            Err(RecvTimeoutError::Timeout) => {
-                py.check_signals()?;
-                if let Some(heard) = heard {
-                    heard.call1(py, (crew.under_way(),))?;
+            Ok((number, Said::Finished(finished))) => return Ok(Some((number, *finished))),
+            Ok((number, Said::Rows(table, dealt_with))) => {
+                if let Some(rows) = rows {
+                    rows.call1(py, (number, table.name, columns(py, table.columns)?.0))?;
                 }
+                // Of a run that has been stopped meanwhile nobody waits for it.
+                dealt_with.send(()).ok();
             }
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+        if looked.elapsed() >= INTERVAL {
+            looked = Instant::now();
+            py.check_signals()?;
+            if let Some(heard) = heard {
+                heard.call1(py, (crew.under_way(),))?;
+            }
         }
     }
 }
@@ -90,20 +119,23 @@ pub struct Batch {
     crew: Crew,
     remaining: AtomicUsize,
     heard: Option<Py<PyAny>>,
+    rows: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Batch {
     /// Begins the runs: tuples of scenario, seed and replication. `heard` is called while one waits for the next, with
-    /// the number of runs at work, each counted by the share of its simulated time that is over.
+    /// the number of runs at work, each counted by the share of its simulated time that is over; `rows` as of `run`.
     #[new]
-    #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None))]
+    #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None, rows = None, rows_at_once = None))]
     fn new(
         py: Python<'_>,
         runs: Vec<(PyRef<'_, Scenario>, u64, u64)>,
         jobs: usize,
         trace: Vec<String>,
         heard: Option<Py<PyAny>>,
+        rows: Option<Py<PyAny>>,
+        rows_at_once: Option<usize>,
     ) -> PyResult<Batch> {
         let trace = self::trace(&trace)?;
         let job = |(scenario, seed, replication): &(PyRef<'_, Scenario>, u64, u64)| Job {
@@ -113,10 +145,12 @@ impl Batch {
             trace,
             fingerprints: false,
             capture: Mutex::new(None),
+            rows: rows.is_some(),
+            rows_at_once,
         };
         memory::give_back(py);
         let crew = Crew::begin(runs.iter().map(job).collect(), jobs);
-        Ok(Batch { remaining: AtomicUsize::new(crew.count()), crew, heard })
+        Ok(Batch { remaining: AtomicUsize::new(crew.count()), crew, heard, rows })
     }
 
     fn __iter__(batch: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -127,7 +161,10 @@ impl Batch {
         if self.remaining.load(Ordering::Relaxed) == 0 {
             return Ok(None);
         }
-        let Some((index, finished)) = receive(py, &self.crew, self.heard.as_ref())? else { return Ok(None) };
+        let Some((index, finished)) = receive(py, &self.crew, self.heard.as_ref(), self.rows.as_ref())?
+        else {
+            return Ok(None);
+        };
         self.remaining.fetch_sub(1, Ordering::Relaxed);
         let value = match finished {
             Ok((outcome, cost)) => Py::new(py, RunResult::new(py, outcome, cost)?)?.into_any(),

@@ -4,11 +4,12 @@ use crate::memory;
 use crate::result::Cost;
 use cpu_time::ThreadTime;
 use roamsim_scenario::Scenario;
-use roamsim_scenario::run::{Options, Outcome, RunError, Trace, Watch, prepare};
+use roamsim_scenario::run::{Options, Outcome, RunError, Sink, Trace, Watch, prepare};
+use roamsim_scenario::table::Table;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -20,6 +21,14 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 /// A finished run and what its loop took, or why it failed.
 pub(crate) type Finished = Result<(Outcome, Cost), String>;
 
+/// What a run says, with its number before it.
+pub(crate) enum Said {
+    /// Rows of a trace; its next ones come when the sender has been told that these are dealt with.
+    Rows(Table, SyncSender<()>),
+    /// It is over.
+    Finished(Box<Finished>),
+}
+
 /// A run to be made.
 pub(crate) struct Job {
     pub(crate) scenario: Arc<Scenario>,
@@ -28,6 +37,10 @@ pub(crate) struct Job {
     pub(crate) trace: Trace,
     pub(crate) fingerprints: bool,
     pub(crate) capture: Mutex<Option<Box<dyn Write + Send>>>,
+    /// Whether rows of traces are said while the run goes on.
+    pub(crate) rows: bool,
+    /// As of [`Options`].
+    pub(crate) rows_at_once: Option<usize>,
 }
 
 /// What the threads share.
@@ -48,7 +61,7 @@ struct Shared {
 /// Runs at work.
 pub(crate) struct Crew {
     shared: Arc<Shared>,
-    finished: Mutex<Receiver<(usize, Finished)>>,
+    said: Mutex<Receiver<(usize, Said)>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -68,7 +81,7 @@ impl Crew {
             too_much: AtomicU64::new(0),
             had_bytes: memory::used_bytes().unwrap_or(0),
         });
-        let (sender, finished) = channel();
+        let (sender, said) = channel();
         let worker = |_| {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
             thread::spawn(move || shared.work(&sender))
@@ -78,7 +91,7 @@ impl Crew {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.watch_memory(limit_bytes));
         }
-        Crew { shared, finished: Mutex::new(finished), threads }
+        Crew { shared, said: Mutex::new(said), threads }
     }
 
     /// How many runs there are.
@@ -86,9 +99,9 @@ impl Crew {
         self.shared.jobs.len()
     }
 
-    /// The next run that is over, or why there is none yet.
-    pub(crate) fn receive(&self) -> Result<(usize, Finished), RecvTimeoutError> {
-        lock(&self.finished).recv_timeout(INTERVAL)
+    /// What a run says next, or why there is nothing yet.
+    pub(crate) fn receive(&self) -> Result<(usize, Said), RecvTimeoutError> {
+        lock(&self.said).recv_timeout(INTERVAL)
     }
 
     /// The runs at work, each counted by the share of its simulated time that is over.
@@ -114,33 +127,36 @@ impl Shared {
     }
 
     /// Works off runs. Those that are not begun because others took too much memory end with an error too.
-    fn work(&self, sender: &Sender<(usize, Finished)>) {
+    fn work(&self, sender: &Sender<(usize, Said)>) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(number) else { break };
             let watch = Arc::new(Watch::default());
             lock(&self.watches)[number] = Some(Arc::clone(&watch));
             // It may have been cancelled before the watch was there.
-            let finished = match self.cancelled.stopped() {
-                true => Err(self.not_begun()),
-                false => self.run(job, watch),
+            let finished = if self.cancelled.stopped() {
+                Err(self.not_begun())
+            } else {
+                self.run(job, number, watch, sender)
             };
             lock(&self.watches)[number] = None;
             self.over.fetch_add(1, Ordering::Relaxed);
-            if sender.send((number, finished)).is_err() {
+            if sender.send((number, Said::Finished(Box::new(finished)))).is_err() {
                 break;
             }
         }
     }
 
     /// One run, timed. A fault of the simulator is reported, not passed on as a panic.
-    fn run(&self, job: &Job, watch: Arc<Watch>) -> Finished {
+    fn run(&self, job: &Job, number: usize, watch: Arc<Watch>, sender: &Sender<(usize, Said)>) -> Finished {
         let options = Options {
             seed: job.seed,
             replication: job.replication,
             trace: job.trace,
             fingerprints: job.fingerprints,
             capture: lock(&job.capture).take(),
+            sink: job.rows.then(|| say_rows(number, sender.clone(), Arc::clone(&watch))),
+            rows_at_once: job.rows_at_once,
             watch,
         };
         let work = || -> Result<(Outcome, Cost), RunError> {
@@ -148,7 +164,7 @@ impl Shared {
             let (wall, cpu) = (Instant::now(), ThreadTime::now());
             prepared.run()?;
             let cost = Cost { wall_s: wall.elapsed().as_secs_f64(), cpu_s: cpu.elapsed().as_secs_f64() };
-            Ok((prepared.finish(&job.scenario, job.seed, job.replication)?, cost))
+            Ok((prepared.finish()?, cost))
         };
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(finished) => finished.map_err(|error| self.explain(&error)),
@@ -196,6 +212,26 @@ impl Shared {
             thread::sleep(INTERVAL);
         }
     }
+}
+
+/// Says rows of a trace, when the ones before are dealt with: two tables of a run are in memory at most, one that waits
+/// and one at work.
+fn say_rows(number: usize, sender: Sender<(usize, Said)>, watch: Arc<Watch>) -> Sink {
+    let mut before: Option<Receiver<()>> = None;
+    Box::new(move |table| {
+        if let Some(before) = before.take() {
+            loop {
+                match before.recv_timeout(INTERVAL) {
+                    Ok(()) => break,
+                    Err(RecvTimeoutError::Timeout) if !watch.stopped() => {}
+                    Err(_) => return false,
+                }
+            }
+        }
+        let (dealt_with, wait) = sync_channel(1);
+        before = Some(wait);
+        sender.send((number, Said::Rows(table, dealt_with))).is_ok()
+    })
 }
 
 impl Drop for Crew {

@@ -63,5 +63,6 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run, module)?)?;
     module.add_function(wrap_pyfunction!(batch::limit_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::memory_bytes, module)?)?;
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use roamsim_scenario::run::Outcome;
-use roamsim_scenario::table::Values;
+use roamsim_scenario::table::{Column, Values};
 
 /// What the loop of a run took.
 #[derive(Clone, Copy, Debug)]
@@ -36,23 +36,34 @@ pub struct RunResult {
     fingerprints: Py<PyDict>,
 }
 
+/// The values of a table's columns and their units, each by the column's name. Rows with the same text share one object.
+pub(crate) fn columns<'py>(
+    py: Python<'py>,
+    columns: Vec<Column>,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let (values, units) = (PyDict::new(py), PyDict::new(py));
+    for column in columns {
+        match column.values {
+            Values::Float(floats) => values.set_item(column.name, PyArray1::from_vec(py, floats))?,
+            Values::Integer(integers) => values.set_item(column.name, PyArray1::from_vec(py, integers))?,
+            Values::Text(texts) => {
+                let different: Vec<_> =
+                    texts.different().iter().map(|text| PyString::new(py, text)).collect();
+                let rows = texts.codes().iter().map(|&code| &different[code as usize]);
+                values.set_item(column.name, PyList::new(py, rows)?)?;
+            }
+        }
+        units.set_item(column.name, column.unit)?;
+    }
+    Ok((values, units))
+}
+
 impl RunResult {
     pub(crate) fn new(py: Python<'_>, outcome: Outcome, cost: Cost) -> PyResult<RunResult> {
         let tables = PyDict::new(py);
         let units = PyDict::new(py);
         for table in outcome.tables {
-            let columns = PyDict::new(py);
-            let column_units = PyDict::new(py);
-            for column in table.columns {
-                match column.values {
-                    Values::Float(values) => columns.set_item(column.name, PyArray1::from_vec(py, values))?,
-                    Values::Integer(values) => {
-                        columns.set_item(column.name, PyArray1::from_vec(py, values))?
-                    }
-                    Values::Text(values) => columns.set_item(column.name, PyList::new(py, values)?)?,
-                }
-                column_units.set_item(column.name, column.unit)?;
-            }
+            let (columns, column_units) = columns(py, table.columns)?;
             tables.set_item(table.name, columns)?;
             units.set_item(table.name, column_units)?;
         }

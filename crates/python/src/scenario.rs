@@ -69,6 +69,14 @@ impl Scenario {
         tables.map(|(table, names)| (table, names.into_iter().map(str::to_owned).collect())).collect()
     }
 
+    /// What a run with these traces will take, as far as the scenario plainly says so: events, packets under way at one
+    /// time, rows of traces.
+    fn estimate(&self, py: Python<'_>, trace: Vec<String>) -> PyResult<(f64, f64, f64)> {
+        let trace = crate::batch::trace(&trace)?;
+        let estimate = py.detach(|| self.scenario.estimate(&trace));
+        Ok((estimate.events, estimate.packets_under_way, estimate.rows))
+    }
+
     /// Its tree after overrides, as JSON with sorted keys.
     #[getter]
     fn canonical(&self) -> &str {

@@ -1,17 +1,19 @@
 //! Running a scenario: preparing its world, the loop, the tables.
 
-use crate::build;
+use crate::build::{self, Unbuilt};
 use crate::model::scenario::Scenario;
 use crate::results;
+use crate::stories::Stories;
 use crate::table::{Table, Values};
+pub use crate::traces::Sink;
+use crate::traces::Traces;
 pub use roamsim_engine::run::Watch;
 use roamsim_engine::run::{Livelock, Unfinished};
 use roamsim_engine::{Fingerprint, Time};
 use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
-use roamsim_network::recorder::{PacketEvent, PacketRow, Recorder, Wanted};
-use std::collections::BTreeMap;
+use roamsim_network::recorder::{Recorder, Wanted};
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -125,6 +127,11 @@ pub struct Options {
     pub fingerprints: bool,
     /// Where to write a capture.
     pub capture: Option<Box<dyn Write + Send>>,
+    /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then; nor do
+    /// fingerprints hold what was taken.
+    pub sink: Option<Sink>,
+    /// Rows of traces that are handed out together, some 32,000 unless given. The results are the same.
+    pub rows_at_once: Option<usize>,
     /// By which others see how far the run is, and stop it.
     pub watch: Arc<Watch>,
 }
@@ -154,7 +161,7 @@ pub enum RunError {
 }
 
 /// How far a run came that was stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// The simulated time.
     pub at: Time,
@@ -202,18 +209,21 @@ impl fmt::Display for RunError {
 }
 
 /// A world that is ready to run.
-pub struct Prepared {
+pub struct Prepared<'s> {
+    scenario: &'s Scenario,
+    seed: u64,
+    replication: u64,
     world: World,
     end: Time,
-    trace: Trace,
+    traces: Traces<'s>,
     events: u64,
     watch: Arc<Watch>,
 }
 
 /// Builds the world of a scenario.
-pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared, RunError> {
-    let wanted = options.trace.wanted(options.fingerprints);
-    let capture = options.capture;
+pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, RunError> {
+    let Options { seed, replication, trace, fingerprints, capture, sink, rows_at_once, watch } = options;
+    let wanted = trace.wanted(fingerprints);
     let recorder = |topology: &_, ip| {
         if wanted == Wanted::default() && capture.is_none() {
             return Ok(None);
@@ -222,33 +232,39 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared, RunErr
         Ok(Some(Box::new(Recorder::new(wanted, capture))))
     };
     let world =
-        build::world(scenario, options.seed, options.replication, recorder).map_err(RunError::Capture)?;
+        build::world(scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
+            Unbuilt::Capture(error) => RunError::Capture(error),
+            Unbuilt::Stopped => RunError::Stopped(Reached::default()),
+        })?;
     let end = Time::ZERO + scenario.general.duration;
-    Ok(Prepared { world, end, trace: options.trace, events: 0, watch: options.watch })
+    let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
+    Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })
 }
 
-impl Prepared {
+impl Prepared<'_> {
     /// Runs to the end of the scenario. This is the part that is timed.
     pub fn run(&mut self) -> Result<(), RunError> {
-        self.events = self.world.run(self.end, &self.watch).map_err(|unfinished| match unfinished {
-            Unfinished::Livelock(livelock) => RunError::Livelock(livelock),
-            Unfinished::Stopped { at, events } => RunError::Stopped(Reached {
-                at,
-                events,
-                packets_under_way: self.world.network.under_way(),
-                rows: self.world.network.recorder.as_ref().map_or(0, |recorder| recorder.rows()),
-            }),
-        })?;
+        let traces = &mut self.traces;
+        let mut look = |world: &mut World, now: Time| traces.hand_out(world, Some(now));
+        self.events =
+            self.world.run(self.end, &self.watch, &mut look).map_err(|unfinished| match unfinished {
+                Unfinished::Livelock(livelock) => RunError::Livelock(livelock),
+                Unfinished::Stopped { at, events } => RunError::Stopped(reached(&self.world, at, events)),
+            })?;
         self.world.network.finish(self.end);
         Ok(())
     }
 
     /// Checks that packets add up, ends the capture, and makes the tables.
-    pub fn finish(mut self, scenario: &Scenario, seed: u64, replication: u64) -> Result<Outcome, RunError> {
+    pub fn finish(mut self) -> Result<Outcome, RunError> {
         if let Err(violation) = self.world.network.check_conservation() {
-            return Err(RunError::Conservation(violation, self.story(scenario, seed, replication)));
+            return Err(RunError::Conservation(violation, self.story()));
         }
-        let tables = results::tables(scenario, &self.world, self.end, &self.trace);
+        let mut tables = results::tables(self.scenario, &self.world, self.end);
+        let Some(traces) = self.traces.finish(&mut self.world) else {
+            return Err(RunError::Stopped(reached(&self.world, self.end, self.events)));
+        };
+        tables.extend(traces);
         let mut fingerprints = None;
         if let Some(recorder) = &mut self.world.network.recorder {
             if recorder.wanted.fingerprints {
@@ -268,38 +284,27 @@ impl Prepared {
         Ok(Outcome { events: self.events, tables, fingerprints })
     }
 
-    /// Runs again with packet stories, and tells those that have no end.
-    fn story(&self, scenario: &Scenario, seed: u64, replication: u64) -> String {
+    /// Runs again, and tells the stories of packets that have no end.
+    fn story(&self) -> String {
+        let &Prepared { scenario, seed, replication, .. } = self;
         let trace = Trace { packets: true, ..Trace::default() };
-        let again = prepare(scenario, Options { seed, replication, trace, ..Options::default() });
+        let watch = Arc::clone(&self.watch);
+        let again = prepare(scenario, Options { seed, replication, trace, watch, ..Options::default() });
         let Ok(mut again) = again else { return String::new() };
-        if again.run().is_err() {
+        let mut stories = Stories::default();
+        let mut look = |world: &mut World, now: Time| stories.follow(world, Some(now));
+        if again.world.run(again.end, &again.watch, &mut look).is_err() {
             return String::new();
         }
-        match &again.world.network.recorder {
-            Some(recorder) => unfinished(&again.world, recorder.packet_rows()),
-            None => String::new(),
-        }
+        again.world.network.finish(again.end);
+        stories.follow(&mut again.world, None);
+        stories.tell(&again.world)
     }
 }
 
-/// The stories of the first packets that were sent and neither delivered nor dropped.
-fn unfinished(world: &World, rows: &[PacketRow]) -> String {
-    let mut stories: BTreeMap<u64, Vec<&PacketRow>> = BTreeMap::new();
-    for row in rows {
-        stories.entry(row.packet.0).or_default().push(row);
-    }
-    let open = stories.into_values().filter(|story| {
-        !story.iter().any(|row| matches!(row.event, PacketEvent::Delivered | PacketEvent::Dropped))
-    });
-    let mut text = String::from("packets without an end (those still in flight among them):\n");
-    for row in open.take(5).flatten() {
-        let node = &world.network.topology.node(row.node).name;
-        let link = row.way.map_or_else(String::new, |way| format!(" on {}", world.named(way).name));
-        let (number, time, event) = (row.packet.0, row.time, row.event.name());
-        text += &format!("  packet {number} {time} {event} at {node}{link}: {}\n", row.description);
-    }
-    text
+fn reached(world: &World, at: Time, events: u64) -> Reached {
+    let rows = world.network.recorder.as_ref().map_or(0, |recorder| recorder.rows());
+    Reached { at, events, packets_under_way: world.network.under_way(), rows }
 }
 
 fn digest(tables: &[Table]) -> u64 {
@@ -334,43 +339,7 @@ pub struct Outcome {
 
 /// Runs a scenario once.
 pub fn run(scenario: &Scenario, options: Options) -> Result<Outcome, RunError> {
-    let (seed, replication) = (options.seed, options.replication);
     let mut prepared = prepare(scenario, options)?;
     prepared.run()?;
-    prepared.finish(scenario, seed, replication)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use roamsim_network::Network;
-    use roamsim_network::packet::{IpVersion, PacketId};
-    use roamsim_network::topology::{NodeId, Topology};
-
-    #[test]
-    fn the_story_names_packets_without_an_end() {
-        let row = |packet, event| PacketRow {
-            packet: PacketId(packet),
-            time: Time::from_ns(5),
-            event,
-            node: NodeId(0),
-            way: None,
-            reason: None,
-            protocol: "udp",
-            description: "message".to_owned(),
-            size_bytes: 48,
-        };
-        let mut topology = Topology::default();
-        topology.add_node("phone");
-        let world = World::new(Network::new(topology, IpVersion::V6));
-        let rows = [
-            row(0, PacketEvent::Sent),
-            row(1, PacketEvent::Sent),
-            row(0, PacketEvent::Dropped),
-            row(1, PacketEvent::Transmitted),
-        ];
-        let story = unfinished(&world, &rows);
-        assert!(!story.contains("packet 0 "), "{story}");
-        assert!(story.contains("packet 1 0.000000005s transmitted at phone: message"), "{story}");
-    }
+    prepared.finish()
 }

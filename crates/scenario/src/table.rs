@@ -1,5 +1,8 @@
 //! Result tables: named columns with units.
 
+use std::collections::BTreeMap;
+use std::ops::Index;
+
 /// The values of a column, one a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
@@ -8,7 +11,98 @@ pub enum Values {
     /// Counts.
     Integer(Vec<u64>),
     /// Names and words.
-    Text(Vec<String>),
+    Text(Texts),
+}
+
+/// Names and words, of which equal ones among some thousand rows are held once: a row costs four octets.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    codes: Vec<u32>,
+    different: Vec<String>,
+}
+
+impl Texts {
+    /// Of each row, the place of its text among the different ones.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The different texts, in order of their first rows. A text stands here once for each part that the rows came in.
+    pub fn different(&self) -> &[String] {
+        &self.different
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The rows' texts.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &String> + Clone {
+        self.codes.iter().map(|&code| &self.different[code as usize])
+    }
+
+    /// The rows' texts, each by itself.
+    pub fn to_vec(&self) -> Vec<String> {
+        self.iter().cloned().collect()
+    }
+
+    /// Adds the rows of others below.
+    fn append(&mut self, other: Texts) {
+        let before = self.different.len() as u32;
+        self.codes.extend(other.codes.iter().map(|code| before + code));
+        self.different.extend(other.different);
+    }
+
+    /// A text a row; `text` is asked once for each different key.
+    fn by_key<K: Ord>(keys: impl Iterator<Item = K>, text: impl Fn(&K) -> String) -> Texts {
+        let mut texts = Texts::default();
+        let mut known: BTreeMap<K, u32> = BTreeMap::new();
+        for key in keys {
+            let code = match known.get(&key) {
+                Some(&code) => code,
+                None => {
+                    let code = texts.different.len() as u32;
+                    texts.different.push(text(&key));
+                    known.insert(key, code);
+                    code
+                }
+            };
+            texts.codes.push(code);
+        }
+        texts
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Texts) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Index<usize> for Texts {
+    type Output = String;
+
+    fn index(&self, row: usize) -> &String {
+        &self.different[self.codes[row] as usize]
+    }
+}
+
+impl<const ROWS: usize> PartialEq<[&str; ROWS]> for &Texts {
+    fn eq(&self, other: &[&str; ROWS]) -> bool {
+        **self == *other
+    }
+}
+
+impl<const ROWS: usize> PartialEq<[&str; ROWS]> for Texts {
+    fn eq(&self, other: &[&str; ROWS]) -> bool {
+        self.iter().eq(other.iter())
+    }
 }
 
 /// A column.
@@ -31,6 +125,29 @@ pub struct Table {
     pub columns: Vec<Column>,
 }
 
+impl Table {
+    /// How many rows it has.
+    pub fn height(&self) -> usize {
+        self.columns.first().map_or(0, |column| match &column.values {
+            Values::Float(values) => values.len(),
+            Values::Integer(values) => values.len(),
+            Values::Text(values) => values.len(),
+        })
+    }
+
+    /// Adds the rows of a table of the same columns below.
+    pub(crate) fn append(&mut self, other: Table) {
+        for (mine, others) in self.columns.iter_mut().zip(other.columns) {
+            match (&mut mine.values, others.values) {
+                (Values::Float(mine), Values::Float(others)) => mine.extend(others),
+                (Values::Integer(mine), Values::Integer(others)) => mine.extend(others),
+                (Values::Text(mine), Values::Text(others)) => mine.append(others),
+                (_, _) => debug_assert!(false, "{} has columns of another type", other.name),
+            }
+        }
+    }
+}
+
 /// A column of numbers.
 pub(crate) fn float(name: &'static str, unit: &'static str, values: impl Iterator<Item = f64>) -> Column {
     Column { name, unit, values: Values::Float(values.collect()) }
@@ -43,10 +160,49 @@ pub(crate) fn integer(name: &'static str, unit: &'static str, values: impl Itera
 
 /// A column of text.
 pub(crate) fn text(name: &'static str, values: impl Iterator<Item = String>) -> Column {
-    Column { name, unit: "", values: Values::Text(values.collect()) }
+    named(name, values, String::clone)
+}
+
+/// A column of text, which `words` gives for each key. Rows with equal keys share theirs.
+pub(crate) fn named<K: Ord>(
+    name: &'static str,
+    keys: impl Iterator<Item = K>,
+    words: impl Fn(&K) -> String,
+) -> Column {
+    Column { name, unit: "", values: Values::Text(Texts::by_key(keys, words)) }
 }
 
 /// `numerator / denominator`, NaN when the denominator is zero.
 pub(crate) fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator == 0.0 { f64::NAN } else { numerator / denominator }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_are_held_once() {
+        let texts = Texts::by_key([7, 3, 7, 7].into_iter(), |key| format!("node {key}"));
+        assert_eq!((texts.codes(), texts.different().len()), (&[0, 1, 0, 0][..], 2));
+        assert_eq!(&texts, ["node 7", "node 3", "node 7", "node 7"]);
+        assert_eq!(texts[1], "node 3");
+    }
+
+    #[test]
+    fn rows_that_came_in_parts_are_those_of_the_whole() {
+        let table = |rows: std::ops::Range<u64>| Table {
+            name: "t",
+            columns: vec![
+                integer("n", "", rows.clone()),
+                float("half", "", rows.clone().map(|n| n as f64 / 2.0)),
+                named("even", rows.map(|n| n % 2 == 0), |even| even.to_string()),
+            ],
+        };
+        let mut parts = table(0..3);
+        parts.append(table(3..3));
+        parts.append(table(3..7));
+        assert_eq!((&parts, parts.height()), (&table(0..7), 7));
+        assert_ne!(parts, table(1..8));
+    }
 }

@@ -48,7 +48,7 @@ fn numbers(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
 fn texts(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
     let table = outcome.tables.iter().find(|t| t.name == table).expect("the table");
     match &table.columns.iter().find(|c| c.name == column).expect("the column").values {
-        Values::Text(values) => values.clone(),
+        Values::Text(values) => values.to_vec(),
         _ => panic!("text was expected"),
     }
 }

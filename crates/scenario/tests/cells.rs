@@ -1,7 +1,7 @@
 //! Cells and handovers, end to end: what a walk does to a flow can be worked out by hand.
 
 use roamsim_scenario::run::{Options, Outcome, run};
-use roamsim_scenario::table::{Table, Values};
+use roamsim_scenario::table::{Table, Texts, Values};
 use roamsim_scenario::{Format, Scenario};
 
 fn outcome(text: &str) -> Outcome {
@@ -33,7 +33,7 @@ fn integers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
     }
 }
 
-fn texts<'a>(table: &'a Table, name: &str) -> &'a [String] {
+fn texts<'a>(table: &'a Table, name: &str) -> &'a Texts {
     match &table.columns.iter().find(|column| column.name == name).expect(name).values {
         Values::Text(values) => values,
         _ => panic!("{name} is not of texts"),

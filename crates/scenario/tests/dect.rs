@@ -235,7 +235,7 @@ fn longest_silence(text: &str) -> f64 {
     let outcome = outcome(text, trace);
     let table = outcome.tables.iter().find(|table| table.name == "segments").expect("segments");
     let words = |name: &str| match &table.columns.iter().find(|column| column.name == name).unwrap().values {
-        Values::Text(words) => words.clone(),
+        Values::Text(words) => words.to_vec(),
         _ => panic!("{name} is no text"),
     };
     let (flows, events) = (words("name"), words("event"));

@@ -1,11 +1,13 @@
 //! The same scenario and seed give the same results to the bit: twice, with probes on or off, whatever else is in the
 //! scenario that does not touch what is compared.
 
-use roamsim_scenario::run::{Fingerprints, Options, Outcome, Trace, run};
-use roamsim_scenario::table::{Table, Values};
+use roamsim_scenario::run::{Fingerprints, Options, Outcome, Sink, Trace, prepare, run};
+use roamsim_scenario::table::{Column, Table, Values};
 use roamsim_scenario::{Format, Scenario};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 fn examples() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -68,6 +70,88 @@ fn every_example_gives_the_same_twice_and_with_every_probe_on() {
         let again = outcome(&scenario, 1, 0, everything(), true);
         assert_eq!(traced.fingerprints, again.fingerprints, "{name}");
     }
+}
+
+/// The rows of a table as text, each with its values: NaN equals NaN there.
+fn rows(table: &Table) -> impl Iterator<Item = String> + '_ {
+    (0..table.height()).map(|row| {
+        let value = |column: &Column| match &column.values {
+            Values::Float(values) => format!("{:?}", values[row]),
+            Values::Integer(values) => values[row].to_string(),
+            Values::Text(values) => values[row].clone(),
+        };
+        table.columns.iter().map(value).collect::<Vec<_>>().join("|")
+    })
+}
+
+/// Runs with all traces, which are handed out so many rows at a time: the rows of each, and how many of all were handed
+/// out before the run was over.
+fn handed_out(
+    scenario: &Scenario,
+    rows_at_once: usize,
+) -> (Outcome, BTreeMap<&'static str, Vec<String>>, usize) {
+    let handed: Arc<Mutex<BTreeMap<&'static str, Vec<String>>>> = Arc::default();
+    let taken = Arc::clone(&handed);
+    let sink: Sink = Box::new(move |table| {
+        assert!((1..=rows_at_once).contains(&table.height()));
+        taken.lock().expect("whole").entry(table.name).or_default().extend(rows(&table));
+        true
+    });
+    let options = Options {
+        seed: 1,
+        trace: everything(),
+        sink: Some(sink),
+        rows_at_once: Some(rows_at_once),
+        ..Options::default()
+    };
+    let mut prepared = prepare(scenario, options).expect("no capture");
+    prepared.run().expect("the run succeeds");
+    let early = handed.lock().expect("whole").values().map(Vec::len).sum();
+    let outcome = prepared.finish().expect("packets add up");
+    let handed = std::mem::take(&mut *handed.lock().expect("whole"));
+    (outcome, handed, early)
+}
+
+#[test]
+fn rows_of_traces_are_the_same_however_they_are_handed_out() {
+    for (name, text) in examples() {
+        let scenario = parse(&text, &[]);
+        // All of them at the end.
+        let at_once = Some(usize::MAX / 4);
+        let options = Options { seed: 1, trace: everything(), rows_at_once: at_once, ..Options::default() };
+        let whole = run(&scenario, options).expect("the run succeeds");
+        let (streamed, mut handed, _) = handed_out(&scenario, 7);
+        assert_eq!(plain(&whole), plain(&streamed), "{name}");
+        let names = |outcome: &Outcome| outcome.tables.iter().map(|table| table.name).collect::<Vec<_>>();
+        assert_eq!(names(&whole), names(&streamed), "{name}");
+        for (table, head) in whole.tables.iter().zip(&streamed.tables) {
+            if plain(&streamed).contains(&format!("name: \"{}\"", table.name)) {
+                continue;
+            }
+            assert_eq!(head.height(), 0, "{name}: {}", table.name);
+            let handed = handed.remove(table.name).unwrap_or_default();
+            assert!(rows(table).eq(handed), "{name}: {}", table.name);
+        }
+        assert!(handed.is_empty(), "{name}");
+        // As a run without anyone who takes them puts them together.
+        let collected = outcome(&scenario, 1, 0, everything(), false);
+        assert!(
+            collected.tables.iter().zip(&whole.tables).all(|(a, b)| rows(a).eq(rows(b))),
+            "{name}, collected"
+        );
+    }
+}
+
+#[test]
+fn a_run_holds_few_rows_of_its_traces() {
+    let (_, text) =
+        examples().into_iter().find(|(name, _)| name == "one-tcp-flow.toml").expect("the example");
+    let (_, handed, early) = handed_out(&parse(&text, &[]), 100);
+    let all: usize = handed.values().map(Vec::len).sum();
+    // Of four series (samples, segments, packets, messages) less than a hundred rows each wait, and those of the 256 events
+    // between two looks: some ten each at the most.
+    assert!(all > 20_000, "{all}");
+    assert!(all - early < 3_000, "{} of {all} rows were held", all - early);
 }
 
 /// Recorded digests of every example, at three grains. A change of `results` alone means a change of what is

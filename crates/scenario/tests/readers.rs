@@ -34,7 +34,7 @@ fn numbers(outcome: &Outcome, table: &str, column: &str) -> Vec<f64> {
 
 fn texts(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
     match values(outcome, table, column) {
-        Values::Text(values) => values.clone(),
+        Values::Text(values) => values.to_vec(),
         _ => panic!("text was expected"),
     }
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,6 +82,7 @@ def run(
     from roamsim.running.run import run_loaded, traces
     from roamsim.scenarios.reading import parse_source, source
     from roamsim.storing import outputs
+    from roamsim.storing.spool import spooling
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -91,26 +93,36 @@ def run(
         raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
     read = source(file)
     scenario = parse_source(read, _overrides(settings), color=_color())
-    if parquet is not None:
-        outputs.prepare(parquet)
-    with progress("run") as heard:
-        result = run_loaded(
-            scenario, seed=seed, replications=replications, trace=kinds, pcap=pcap, jobs=jobs, progress=heard
-        )
-    if parquet is not None:
-        outputs.write_parquet(parquet, scenario, result, read.text, _command())
-        _say(f"wrote {parquet}")
-    if pcap is not None:
-        _say(f"wrote {pcap}")
-    if json:
-        put_out(f"{result.to_json()}\n")
-    elif csv:
-        name, others = outputs.csv_table(result, table)
-        put_out(outputs.csv_text(result[name]))
-        if table is None:
-            _say(f"this is {name}; --table prints another: {', '.join(others)}")
-    else:
-        summary(result, scenario)
+    with ExitStack() as open_folders:
+        if parquet is not None:
+            open_folders.enter_context(outputs.prepared(parquet))
+        spool = open_folders.enter_context(spooling(parquet)) if kinds else None
+        with progress("run") as heard:
+            result = run_loaded(
+                scenario,
+                seed=seed,
+                replications=replications,
+                trace=kinds,
+                pcap=pcap,
+                jobs=jobs,
+                progress=heard,
+                spool=spool,
+            )
+        if parquet is not None:
+            outputs.write_parquet(parquet, scenario, result, spool, read.text, _command())
+            _say(f"wrote {parquet}")
+        if pcap is not None:
+            _say(f"wrote {pcap}")
+        if json:
+            outputs.put_json(result, spool, put_out)
+            put_out("\n")
+        elif csv:
+            name, others = outputs.csv_table(result, table)
+            outputs.put_csv(result, name, spool, put_out)
+            if table is None:
+                _say(f"this is {name}; --table prints another: {', '.join(others)}")
+        else:
+            summary(result, scenario)
 
 
 @app.command()

@@ -17,9 +17,10 @@ from rich.progress import Progress as RichProgress
 from rich.table import Table
 from rich.text import Text
 
-from roamsim import statistics
+from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario
 from roamsim.estimates.comparisons import Comparison
+from roamsim.running import foresight
 from roamsim.running.sweeps import Progress
 from roamsim.statistics import Estimate
 from roamsim.storing.store import short
@@ -139,6 +140,8 @@ class _Rate(ProgressColumn):
 class _Bar:
     #: Before this time there is nothing to wait for (chosen).
     DELAY_S = 0.5
+    #: By this time the pace tells how long a single run will take (chosen).
+    FORESEE_S = 2.0
 
     def __init__(self, bar: RichProgress | None, what: str) -> None:
         self._bar = bar
@@ -147,10 +150,14 @@ class _Bar:
         self._done = 0
         self._begun = time.monotonic()
         self._started = False
+        self._total = 0
+        self._foreseen = False
+        self._bytes = _roamsim.memory_bytes()[0]
 
     def plan(self, runs: int, kept: int) -> None:
         note = f" ({kept} kept)" if kept else ""
         self._done = kept
+        self._total = runs
         self._show(0.0, total=runs, description=f"{self._what}{note}")
 
     def done(self, runs: int) -> None:
@@ -159,6 +166,13 @@ class _Bar:
 
     def under_way(self, runs: float) -> None:
         self._show(runs)
+        elapsed_s = time.monotonic() - self._begun
+        if self._total == 1 and runs > 0 and elapsed_s > self.FORESEE_S and not self._foreseen:
+            self._foreseen = True
+            # In words too, for those who see no bar.
+            said = self._bar.console if self._bar else Console(stderr=True)
+            for sentence in foresight.pace(runs, elapsed_s, self._bytes):
+                said.print(f"roamsim: {sentence}", soft_wrap=True, highlight=False)
 
     def _show(self, under_way: float, **changes: Any) -> None:
         if self._bar is None or self._task is None:

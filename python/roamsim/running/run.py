@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import polars
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
+from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import Progress, check_number, check_seed
 from roamsim.scenarios.reading import ScenarioLike, load
-from roamsim.tables.result import Result, concatenate, frames
+from roamsim.storing.spool import Spool
+from roamsim.tables.result import Result, concatenate, frame, frames
 
 
 def run(
@@ -35,7 +40,8 @@ def run(
         replications: independent repetitions.
         set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
         trace: what to record beside the usual tables, such as `cwnd` (in the table `samples`) or `segments` (in one
-            of the same name); `roamsim explain` lists all of them.
+            of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
+            `roamsim run --parquet` are written to disk as they come.
         pcap: where to write a pcapng capture; for one replication.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.
@@ -69,8 +75,9 @@ def run_loaded(
     pcap: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    spool: Spool | None = None,
 ) -> Result:
-    """`run` for a scenario that was loaded before."""
+    """`run` for a scenario that was loaded before. A spool takes the rows of traces, whose tables are empty then."""
     check_number("replications", replications, 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
@@ -82,15 +89,30 @@ def run_loaded(
     if pcap is not None and Path(pcap).is_dir():
         raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
 
+    jobs = jobs or os.cpu_count() or 1
+    foresee(scenario, kinds, replications, at_once=jobs, captured=pcap is not None, held=spool is None)
+    held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
+
+    def take(replication: int, table: str, columns: Mapping[str, Any]) -> None:
+        rows = frame(columns, scenario=scenario.name, replication=replication, seed=seed)
+        if spool is None:
+            held[table].append((replication, rows))
+        else:
+            spool.add(table, replication, rows)
+
     runs: dict[int, _roamsim.Result] = {}
     heard = progress.under_way if progress else None
+    rows = take if kinds else None
     if progress:
         progress.plan(replications, 0)
     if pcap is not None:
-        runs[0] = _captured(scenario, seed, kinds, Path(pcap), heard)
+        runs[0] = _captured(
+            Path(pcap),
+            lambda aside: _roamsim.run(scenario, seed=seed, trace=kinds, pcap=aside, heard=heard, rows=rows),
+        )
     else:
         tasks = [(scenario, seed, replication) for replication in range(replications)]
-        batch = _roamsim.Batch(tasks, jobs=jobs or os.cpu_count() or 1, trace=kinds, heard=heard)
+        batch = _roamsim.Batch(tasks, jobs=jobs, trace=kinds, heard=heard, rows=rows)
         try:
             for replication, result in batch:
                 if isinstance(result, Exception):
@@ -104,6 +126,10 @@ def run_loaded(
     tables = concatenate(
         frames(result, scenario=scenario.name, replication=replication, seed=seed) for replication, result in ordered
     )
+    for table, parts in held.items():
+        # Not copied into one piece, which would take the memory twice.
+        in_order = [rows for _, rows in sorted(parts, key=lambda part: part[0])]
+        tables[table] = polars.concat(in_order, how="vertical_relaxed")
     return Result(
         tables,
         scenario=scenario.name,
@@ -114,18 +140,14 @@ def run_loaded(
     )
 
 
-def _captured(
-    scenario: Scenario, seed: int, kinds: list[str], pcap: Path, heard: Callable[[float], None] | None
-) -> _roamsim.Result:
+def _captured(pcap: Path, run: Callable[[str], _roamsim.Result]) -> _roamsim.Result:
     """A run with its capture, which takes its place when the run is over: until then, what was there stays."""
     made: list[_roamsim.Result] = []
-
-    def capture(aside: Path) -> None:
-        made.append(_roamsim.run(scenario, seed=seed, trace=kinds, pcap=os.fspath(aside), heard=heard))
-
     try:
-        write_aside(pcap, capture, follow=True)
+        write_aside(pcap, lambda aside: made.append(run(os.fspath(aside))), follow=True)
     except OSError as error:
+        if error.filename != os.fspath(pcap):
+            raise
         raise OSError(
             error.errno, f"the capture cannot be written: {error.strerror or error}", os.fspath(pcap)
         ) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars
@@ -12,11 +14,13 @@ from roamsim import Result
 from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
 from roamsim.storing.manifests import Manifest, PointEntry, results_manifest
+from roamsim.storing.spool import Spool
 from roamsim.storing.store import no_table, refuse_other_files, replace_results, writing
 
 
-def prepare(folder: Path) -> None:
-    """Makes the folder before anything is run.
+@contextmanager
+def prepared(folder: Path) -> Iterator[None]:
+    """Makes the folder before anything is run, and keeps others from writing to it until its results are there.
 
     Raises:
         UsageError: it cannot be made or written to, or holds results of something else than a run.
@@ -27,9 +31,12 @@ def prepare(folder: Path) -> None:
             raise UsageError(f"{os.fspath(folder)!r} holds results of a {known.kind}; choose another folder")
         if known is None:
             refuse_other_files(folder)
+        yield
 
 
-def write_parquet(folder: Path, scenario: Scenario, result: Result, text: str, command: list[str]) -> None:
+def write_parquet(
+    folder: Path, scenario: Scenario, result: Result, spool: Spool | None, text: str, command: list[str]
+) -> None:
     """Writes every table as Parquet, and a manifest; results of an earlier run are replaced, all at once."""
     manifest = Manifest(
         kind="run",
@@ -42,7 +49,7 @@ def write_parquet(folder: Path, scenario: Scenario, result: Result, text: str, c
         command=command,
         points=[PointEntry({}, {}, scenario.fingerprint, result.replications)],
     )
-    replace_results(folder, manifest, result.tables)
+    replace_results(folder, manifest, result.tables, spool)
 
 
 def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
@@ -59,10 +66,26 @@ def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:
     return chosen, [name for name in names if name != chosen]
 
 
-def csv_text(frame: polars.DataFrame) -> str:
+def put_csv(result: Result, name: str, spool: Spool | None, put: Callable[[str], None]) -> None:
+    """Writes a table as CSV; the rows that a spool has, some at a time."""
+    for number, rows in enumerate(_rows(result, spool)(name)):
+        put(csv_text(rows, heading=number == 0))
+
+
+def put_json(result: Result, spool: Spool | None, put: Callable[[str], None]) -> None:
+    """Writes a result as JSON; the rows that a spool has, some at a time."""
+    for piece in result.json_pieces(_rows(result, spool)):
+        put(piece)
+
+
+def _rows(result: Result, spool: Spool | None) -> Callable[[str], Iterable[polars.DataFrame]]:
+    return lambda name: spool.frames(name) if spool is not None and spool.has(name) else [result[name]]
+
+
+def csv_text(frame: polars.DataFrame, *, heading: bool = True) -> str:
     """A frame as CSV; lists and structures, which CSV has no notation for, as JSON."""
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     return frame.with_columns(
         polars.Series(name, [None if v is None else json.dumps(v, default=str) for v in frame[name].to_list()])
         for name in nested
-    ).write_csv()
+    ).write_csv(include_header=heading)

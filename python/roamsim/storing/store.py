@@ -32,6 +32,7 @@ from roamsim.files import open_file, write_whole
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, parquet, run_key
+from roamsim.storing.spool import Spool
 from roamsim.tables import metrics
 from roamsim.tables.result import RUN_COLUMNS, Tables, typed
 
@@ -107,39 +108,41 @@ def open_results(path: str | os.PathLike[str]) -> Results:
     return Results(folder, manifest, {name: _table(folder, manifest, name) for name in manifest.tables})
 
 
-def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame]) -> None:
-    """Writes each table as `TABLE.parquet`, whole or not at all.
+def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame], spool: Spool | None = None) -> None:
+    """Writes each table as `TABLE.parquet`, whole or not at all; of those that a spool has rows of, the spool's rows.
 
     Raises:
         OSError: one cannot be written.
     """
     for name, frame in tables.items():
+        if spool is not None and spool.write(name, folder / f"{name}.parquet"):
+            continue
         # Polars itself says of a full disk that the table is out of specification.
         octets = io.BytesIO()
         frame.write_parquet(octets)
         write_whole(folder / f"{name}.parquet", octets.getbuffer())
 
 
-def replace_results(folder: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame]) -> None:
-    """Puts the results of a run in place of those that a folder holds: all of them, or none.
+def replace_results(
+    folder: Path, manifest: Manifest, tables: Mapping[str, polars.DataFrame], spool: Spool | None = None
+) -> None:
+    """Puts the results of a run in place of those that a folder holds: all of them, or none. Within `writing`.
 
     Raises:
         OSError: they cannot be written; what was there is still there.
-        UsageError: another process writes to the folder.
     """
-    with writing(folder):
-        aside = Path(tempfile.mkdtemp(dir=folder, prefix=".tmp-"))
-        try:
-            write_tables(aside, tables)
-            digests = {name: _digest(aside / f"{name}.parquet") for name in tables}
-            replace(manifest, tables=digests).write(aside)
-            aside.rename(folder / NEW)
-        except BaseException as error:
-            shutil.rmtree(aside, ignore_errors=True)
-            if isinstance(error, OSError):
-                error.filename = os.fspath(folder)
-            raise
-        _settle(folder)
+    aside = Path(tempfile.mkdtemp(dir=folder, prefix=".tmp-"))
+    try:
+        write_tables(aside, tables, spool)
+        digests = {name: _digest(aside / f"{name}.parquet") for name in tables}
+        replace(manifest, tables=digests).write(aside)
+        aside.rename(folder / NEW)
+    except BaseException as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        if isinstance(error, OSError):
+            error.filename = os.fspath(folder)
+        raise
+    _settle(folder)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,7 +162,29 @@ class Result(Tables):
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim run --json` prints: a list of rows for each table, missing values `None`."""
-        head = {
+        return self._head() | {
+            name: [_finite(row) for row in frame.to_dicts()] for name, frame in self.tables.items()
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; NaN and infinity become null."""
+        return "".join(self.json_pieces(lambda name: [self.tables[name]]))
+
+    def json_pieces(self, rows: Callable[[str], Iterable[polars.DataFrame]]) -> Iterator[str]:
+        """`to_json` piece by piece, with the rows that `rows` gives of each table."""
+        yield json.dumps(self._head(), ensure_ascii=False, allow_nan=False).removesuffix("}")
+        for name in self.tables:
+            yield f', "{name}": ['
+            separator = ""
+            for frame in rows(name):
+                if frame.height:
+                    yield separator + rows_json(frame)[1:-1]
+                    separator = ", "
+            yield "]"
+        yield "}"
+
+    def _head(self) -> dict[str, Any]:
+        return {
             "scenario": self.scenario,
             "seed": self.seed,
             "replications": self.replications,
@@ -170,27 +192,29 @@ class Result(Tables):
             "events": self.events,
             "wall_s": self.wall_s,
         }
-        return head | {name: [_finite(row) for row in frame.to_dicts()] for name, frame in self.tables.items()}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON; NaN and infinity become null."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def frames(
     result: _roamsim.Result, *, scenario: str, point: int = 0, replication: int, seed: int
 ) -> dict[str, polars.DataFrame]:
     """The tables of one run of the extension module, with the columns that say which run it was."""
-    tables = {}
-    for name, columns in result.tables.items():
-        table = typed(polars.DataFrame([column(own, [values]) for own, values in columns.items()]))
-        tables[name] = table.with_columns(
-            polars.lit(scenario).alias("scenario"),
-            polars.lit(point, polars.Int64).alias("point"),
-            polars.lit(replication, polars.Int64).alias("replication"),
-            polars.lit(seed, polars.UInt64).alias("seed"),
-        ).select(*RUN_COLUMNS, *table.columns)
-    return tables
+    return {
+        name: frame(columns, scenario=scenario, point=point, replication=replication, seed=seed)
+        for name, columns in result.tables.items()
+    }
+
+
+def frame(
+    columns: Mapping[str, Any], *, scenario: str, point: int = 0, replication: int, seed: int
+) -> polars.DataFrame:
+    """Columns of one run of the extension module as a frame, with the columns that say which run it was."""
+    table = typed(polars.DataFrame([column(own, [values]) for own, values in columns.items()]))
+    return table.with_columns(
+        polars.lit(scenario).alias("scenario"),
+        polars.lit(point, polars.Int64).alias("point"),
+        polars.lit(replication, polars.Int64).alias("replication"),
+        polars.lit(seed, polars.UInt64).alias("seed"),
+    ).select(*RUN_COLUMNS, *table.columns)
 
 
 def column(name: str, chunks: Sequence[Any]) -> polars.Series:

@@ -155,14 +155,15 @@ mod tests {
         assert_eq!(network.created, 150);
         let recorder = network.recorder.as_ref().expect("a recorder");
         let mut ends: Vec<u64> = recorder
-            .packet_rows()
+            .packets
+            .rows()
             .iter()
             .filter(|row| matches!(row.event, PacketEvent::Delivered | PacketEvent::Dropped))
             .map(|row| row.packet.0)
             .collect();
         ends.sort_unstable();
         assert_eq!(ends, (0..150).collect::<Vec<_>>());
-        assert!(recorder.packet_rows().iter().all(|row| row.description == "advertisement"));
+        assert!(recorder.packets.rows().iter().all(|row| row.description == "advertisement"));
     }
 
     #[test]

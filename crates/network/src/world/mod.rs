@@ -171,8 +171,14 @@ impl World {
         }
     }
 
-    /// Runs to the end; returns the number of events that did something.
-    pub fn run(&mut self, until: Time, watch: &Watch) -> Result<u64, Unfinished> {
+    /// Runs to the end; returns the number of events that did something. `look` is called now and then with the time before
+    /// which nothing will change; false ends the run.
+    pub fn run(
+        &mut self,
+        until: Time,
+        watch: &Watch,
+        look: &mut dyn FnMut(&mut World, Time) -> bool,
+    ) -> Result<u64, Unfinished> {
         let mut queue = EventQueue::new();
         self.network.start(&mut queue);
         // Before all else, so that stations in reach are associated when flows start.
@@ -189,7 +195,7 @@ impl World {
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
             signalling.arm(number as u32, &mut queue);
         }
-        let events = run_until(self, &mut queue, until, watch)?;
+        let events = run_until(&mut Looked { world: self, look }, &mut queue, until, watch)?;
         self.handovers.finish(&self.network);
         Ok(events)
     }
@@ -419,9 +425,26 @@ impl World {
     }
 }
 
-impl Simulation for World {
+/// A world at work, and who looks at it.
+struct Looked<'a> {
+    world: &'a mut World,
+    look: &'a mut dyn FnMut(&mut World, Time) -> bool,
+}
+
+impl Simulation for Looked<'_> {
     type Event = Event;
 
+    #[inline]
+    fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+        self.world.handle(now, event, queue)
+    }
+
+    fn look(&mut self, now: Time) -> bool {
+        (self.look)(self.world, now)
+    }
+}
+
+impl World {
     #[inline]
     fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         let worked = match event {

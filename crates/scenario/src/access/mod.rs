@@ -21,8 +21,9 @@ pub mod wifi;
 pub mod wire;
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
+use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -31,12 +32,14 @@ use roamsim_network::recorder::Wanted;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
+use self::queue::Queue;
 use self::stations::Advertisement;
 use crate::Scenario;
 use crate::build::Builder;
 use crate::results::samples::Sample;
 use crate::run::Trace;
 use crate::table::Table;
+use crate::traces::TracedTable;
 use crate::validate::names::Names;
 use crate::validate::{At, Key, Report, Step};
 
@@ -57,6 +60,11 @@ pub(crate) trait Access {
 
     /// How its base station makes itself known; `None`: it has no stations that come and go.
     fn advertisement(&self) -> Option<&Advertisement> {
+        None
+    }
+
+    /// What it carries one way, where that is the same at all times, for each way by itself.
+    fn capacity(&self) -> Option<Capacity> {
         None
     }
 
@@ -85,15 +93,38 @@ pub(crate) trait Access {
         Vec::new()
     }
 
-    /// Those that only `trace` asks for.
-    fn traced_tables(&self, _world: &World, _trace: &Trace) -> Vec<Table> {
+    /// Those that only `trace` asks for, of a run that is over.
+    fn traced_tables<'w>(&self, _world: &'w World, _trace: &Trace) -> Vec<TracedTable<'w>> {
         Vec::new()
     }
 
-    /// The time series that machines of this technology recorded, in order of time.
-    fn samples<'w>(&self, _world: &'w World) -> Vec<Sample<'w>> {
+    /// The time series that its technology's machines keep by themselves under `trace`; `None`: they keep none.
+    fn logged(&self, _world: &World, _trace: &Trace) -> Option<Logged> {
+        None
+    }
+
+    /// Of these series the values of a time, in its order.
+    fn samples<'w>(&self, _world: &'w World, _time: &Range<Time>) -> Vec<Sample<'w>> {
         Vec::new()
     }
+}
+
+/// What the machines of a technology have logged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    /// Values, of all series together.
+    pub values: usize,
+    /// How long after its time a value is logged at the latest.
+    pub behind: Span,
+}
+
+/// What an access carries one way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    pub rate_bps: u64,
+    pub delay: Span,
+    /// What waits before it.
+    pub queue: Queue,
 }
 
 /// What checks of an access may look at.

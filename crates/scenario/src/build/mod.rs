@@ -11,6 +11,7 @@ use self::distribution::time_distribution;
 use crate::access::{Access, Making};
 use crate::model::distribution::TimeDistribution;
 use crate::model::scenario::{IpVersion as IpModel, Scenario};
+use roamsim_engine::run::Watch;
 use roamsim_engine::{Stream, Time};
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
@@ -46,21 +47,37 @@ fn start(scenario: &Scenario, seed: u64, replication: u64) -> (Builder<'_>, Topo
     (builder, topology, links)
 }
 
+/// Why a world was not built.
+pub(crate) enum Unbuilt {
+    /// Its capture could not be begun.
+    Capture(io::Error),
+    /// The run was stopped before it began.
+    Stopped,
+}
+
+/// An error where the run has been stopped.
+fn keep_on(watch: &Watch) -> Result<(), Unbuilt> {
+    if watch.stopped() { Err(Unbuilt::Stopped) } else { Ok(()) }
+}
+
 /// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known.
 pub(crate) fn world(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
     recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
-) -> io::Result<World> {
+    watch: &Watch,
+) -> Result<World, Unbuilt> {
+    keep_on(watch)?;
     let (builder, mut topology, links) = start(scenario, seed, replication);
+    keep_on(watch)?;
     let handovers = builder.handovers(&mut topology, &links);
     let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,
         IpModel::Ipv4 => IpVersion::V4,
     };
-    let recorder = recorder(&topology, ip)?;
+    let recorder = recorder(&topology, ip).map_err(Unbuilt::Capture)?;
     let mut network = Network::new(topology, ip);
     network.recorder = recorder;
     for node in &scenario.nodes {
@@ -74,16 +91,19 @@ pub(crate) fn world(
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
     for flow in &scenario.flows {
+        keep_on(watch)?;
         builder.flow(&mut world, flow);
     }
     // After the flows, whose packets a loss may name.
     let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted).unwrap_or_default();
     let making = Making { builder: &builder, flows: &world.flows, wanted };
     for NewLink { access, part, addresses } in links {
+        keep_on(watch)?;
         let random = builder.stream("link", access.name(), &[]);
         world.network.add_link(access.machine(part, &making), access.name(), &addresses, random);
     }
     for signalling in &scenario.signalling {
+        keep_on(watch)?;
         builder.signalling(&mut world, signalling);
     }
     // At last, because without a way out a station would have no address.

@@ -1,20 +1,22 @@
 //! `messages`: one row a message that a flow delivered, in order of delivery. Of requests and responses, the
 //! responses, as of the time when they were written.
 
-use crate::table::{Table, float, integer, text};
+use crate::table::{Table, float, integer, named};
 use roamsim_network::World;
-use roamsim_network::recorder::Recorder;
-use roamsim_network::subject::Subject;
+use roamsim_network::recorder::MessageRow;
+use roamsim_network::subject::{Named, Subject};
 
-pub(super) fn table(world: &World, recorder: &Recorder) -> Table {
-    let rows = recorder.message_rows();
-    let named = || rows.iter().map(|row| world.named(Subject::Flow(row.flow)));
+pub(crate) fn table(world: &World, rows: &[MessageRow]) -> Table {
+    let of = |name, part: fn(Named<'_>) -> &str| {
+        let flows = rows.iter().map(|row| row.flow);
+        named(name, flows, |&flow| part(world.named(Subject::Flow(flow))).to_owned())
+    };
     Table {
         name: "messages",
         columns: vec![
-            text("name", named().map(|flow| flow.name.to_owned())),
-            text("from", named().map(|flow| flow.from.to_owned())),
-            text("to", named().map(|flow| flow.to.to_owned())),
+            of("name", |flow| flow.name),
+            of("from", |flow| flow.from),
+            of("to", |flow| flow.to),
             integer("sequence", "", rows.iter().map(|row| row.sequence)),
             float("generated_s", "s", rows.iter().map(|row| row.generated.as_secs_f64())),
             float("delivered_s", "s", rows.iter().map(|row| row.delivered.as_secs_f64())),

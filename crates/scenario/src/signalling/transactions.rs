@@ -1,20 +1,25 @@
 //! `transactions`: one row a transaction of a signalling entry.
 
-use crate::table::{Table, float, integer, text};
+use crate::table::{Table, float, integer, named};
 use roamsim_network::World;
-use roamsim_network::signalling::Outcome;
+use roamsim_network::signalling::{Outcome, Signalling, Transaction};
 
-pub(crate) fn table(world: &World) -> Table {
-    let rows: Vec<_> = world
-        .signalling
-        .iter()
-        .flat_map(|entry| entry.transactions.iter().map(move |transaction| (entry, transaction)))
-        .collect();
+/// A transaction of a signalling entry.
+pub(crate) type Row<'a> = (&'a Signalling, &'a Transaction);
+
+pub(crate) fn rows(world: &World) -> Vec<Row<'_>> {
+    let entries = world.signalling.iter();
+    entries.flat_map(|entry| entry.transactions.iter().map(move |transaction| (entry, transaction))).collect()
+}
+
+pub(crate) fn table(rows: &[Row<'_>]) -> Table {
     let rows = rows.iter();
     Table {
         name: "transactions",
         columns: vec![
-            text("name", rows.clone().map(|(entry, _)| entry.config.name.clone())),
+            named("name", rows.clone().map(|(entry, _)| entry.config.name.as_str()), |name| {
+                (*name).to_owned()
+            }),
             integer("number", "", rows.clone().map(|(_, transaction)| transaction.number.0)),
             float(
                 "generated_s",
@@ -33,16 +38,14 @@ pub(crate) fn table(world: &World) -> Table {
                     t.completed.map_or(f64::NAN, |completed| completed.since(t.generated).as_secs_f64())
                 }),
             ),
-            text(
+            named(
                 "outcome",
-                rows.map(|(_, transaction)| {
-                    match transaction.outcome() {
-                        Outcome::Pending => "pending",
-                        Outcome::Success => "success",
-                        Outcome::Failure => "failure",
-                    }
-                    .to_owned()
+                rows.map(|(_, transaction)| match transaction.outcome() {
+                    Outcome::Pending => "pending",
+                    Outcome::Success => "success",
+                    Outcome::Failure => "failure",
                 }),
+                |name| (*name).to_owned(),
             ),
         ],
     }

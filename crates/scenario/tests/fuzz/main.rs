@@ -15,7 +15,7 @@ mod mutate;
 
 use roamsim_engine::Stream;
 use roamsim_engine::run::Watch;
-use roamsim_scenario::run::{Options, RunError, Trace, prepare};
+use roamsim_scenario::run::{Options, RunError, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 use serde_json::Value;
 use std::fs;
@@ -109,15 +109,17 @@ fn work(text: &str, format: Format, name: &str, watch: Arc<Watch>, mut random: S
     }
     let capture = (random.below(3) == 0).then(|| Box::new(std::io::sink()) as Box<_>);
     let fingerprints = random.below(4) == 0;
-    let options = Options { seed: random.next_u64(), replication: 0, trace, fingerprints, capture, watch };
-    let seed = options.seed;
-    let mut prepared = prepare(&scenario, options).expect("nothing is written");
-    match prepared.run() {
-        Ok(()) => match prepared.finish(&scenario, seed, 0) {
-            Ok(_) => {}
-            Err(error) => panic!("{error}"),
-        },
-        Err(RunError::Stopped(_) | RunError::Livelock(_)) => {}
+    let options = Options {
+        seed: random.next_u64(),
+        replication: 0,
+        trace,
+        fingerprints,
+        capture,
+        watch,
+        ..Options::default()
+    };
+    match run(&scenario, options) {
+        Ok(_) | Err(RunError::Stopped(_) | RunError::Livelock(_)) => {}
         Err(error) => panic!("{error}"),
     }
     true

@@ -1,7 +1,7 @@
 //! Columns of an outcome's tables.
 
 use roamsim_scenario::run::Outcome;
-use roamsim_scenario::table::{Table, Values};
+use roamsim_scenario::table::{Table, Texts, Values};
 
 /// A table.
 pub fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
@@ -29,7 +29,7 @@ pub fn integers<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [u64] {
 }
 
 /// A column of texts.
-pub fn texts<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a [String] {
+pub fn texts<'a>(outcome: &'a Outcome, of: &str, name: &str) -> &'a Texts {
     match values(outcome, of, name) {
         Values::Text(values) => values,
         _ => panic!("{name} is not of texts"),

@@ -6,16 +6,20 @@ pub mod model;
 mod results;
 
 use self::model::Dect;
-use super::{Access, Context, Making, Pair, places};
+use super::{Access, Context, Logged, Making, Pair, places};
 use crate::build::Builder;
 use crate::results::samples::Sample;
 use crate::run::Trace;
 use crate::table::Table;
+use crate::traces::TracedTable;
 use crate::validate::{Report, Step};
+use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
+use roamsim_network::link::dect::FRAME;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
+use std::ops::Range;
 
 impl Access for Dect {
     fn section(&self) -> &'static str {
@@ -55,11 +59,20 @@ impl Access for Dect {
         results::tables(world)
     }
 
-    fn traced_tables(&self, world: &World, trace: &Trace) -> Vec<Table> {
-        if trace.occupancy { vec![results::occupancy(world)] } else { Vec::new() }
+    fn traced_tables<'w>(&self, world: &'w World, trace: &Trace) -> Vec<TracedTable<'w>> {
+        if trace.occupancy {
+            vec![TracedTable::new(results::used(world), results::occupancy)]
+        } else {
+            Vec::new()
+        }
     }
 
-    fn samples<'w>(&self, world: &'w World) -> Vec<Sample<'w>> {
-        results::samples(world)
+    fn logged(&self, world: &World, trace: &Trace) -> Option<Logged> {
+        // A frame is worked out at its end.
+        (trace.bearers || trace.dlc_queue).then(|| Logged { values: results::logged(world), behind: FRAME })
+    }
+
+    fn samples<'w>(&self, world: &'w World, time: &Range<Time>) -> Vec<Sample<'w>> {
+        results::samples(world, time)
     }
 }

@@ -4,20 +4,21 @@
 //! Columns that end in `_up` are of the direction from the terminal, those in `_down` of that from the gateway.
 
 use crate::results::samples::Sample;
-use crate::table::{Column, Table, float, integer, ratio, text};
+use crate::table::{Column, Table, float, integer, named, ratio, text};
+use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
-use roamsim_network::link::dect::access::{Access, AccessStats};
+use roamsim_network::link::dect::access::{Access, AccessLog, AccessStats};
 use roamsim_network::link::dect::direction::{DirectionStats, DlcStats};
-use roamsim_network::link::dect::mac::{MacState, MacStats, ProcedureStats, TerminalType};
+use roamsim_network::link::dect::mac::{MacState, MacStats, Occupancy, ProcedureStats, TerminalType};
 use roamsim_network::subject::{Named, Subject};
 use roamsim_protocols::Address;
+use std::ops::Range;
 
 /// An access after the end of the run.
 struct Row<'a> {
     name: &'a str,
-    access: &'a Access,
     stats: &'a AccessStats,
     /// Where the terminal is attached.
     terminal: Address,
@@ -27,7 +28,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
     let links = world.network.links();
     let accesses = links.filter_map(|link| match link.link {
         AnyLink::Dect(access) => {
-            Some(Row { name: link.name, stats: access.access_stats()?, access, terminal: link.addresses[0] })
+            Some(Row { name: link.name, stats: access.access_stats()?, terminal: link.addresses[0] })
         }
         _ => None,
     });
@@ -35,8 +36,8 @@ fn rows(world: &World) -> Vec<Row<'_>> {
 }
 
 /// The direction from the terminal.
-fn up<'a>(world: &'a World, row: &Row<'_>) -> Named<'a> {
-    Named { kind: "dect", ..world.named(Subject::Interface(row.terminal)) }
+fn up(world: &World, terminal: Address) -> Named<'_> {
+    Named { kind: "dect", ..world.named(Subject::Interface(terminal)) }
 }
 
 fn seconds(frames: u64) -> f64 {
@@ -58,8 +59,8 @@ fn accesses(world: &World, rows: &[Row<'_>]) -> Table {
     let bearer_frames = |row: &Row<'_>| row.stats.mac.mean_user_bearers() * row.stats.mac.frames() as f64;
     let mut columns = vec![
         text("name", rows.iter().map(|row| row.name.to_owned())),
-        text("terminal", rows.iter().map(|row| up(world, row).from.to_owned())),
-        text("gateway", rows.iter().map(|row| up(world, row).to.to_owned())),
+        text("terminal", rows.iter().map(|row| up(world, row.terminal).from.to_owned())),
+        text("gateway", rows.iter().map(|row| up(world, row.terminal).to.to_owned())),
         float("measured_s", "s", mac(|mac| seconds(mac.frames()))),
         float("mean_bearers", "bearers", mac(MacStats::mean_user_bearers)),
         float(
@@ -278,15 +279,26 @@ fn terminals(rows: &[Row<'_>]) -> Table {
     }
 }
 
+/// A channel that one terminal used, and the name of its access.
+pub(super) type Used<'a> = (&'a str, &'a Occupancy);
+
+/// The channels in use, access by access, each in order of release; of a run that is over.
+pub(super) fn used(world: &World) -> Vec<Used<'_>> {
+    let mut all = Vec::new();
+    for row in rows(world) {
+        all.extend(row.stats.occupancy.iter().map(|used| (row.name, used)));
+    }
+    all
+}
+
 /// One row a channel in use by one terminal, over the whole run, in order of release.
-pub(super) fn occupancy(world: &World) -> Table {
-    let rows = rows(world);
-    let all = || rows.iter().flat_map(|row| row.stats.occupancy.iter().map(move |used| (row, used)));
+pub(super) fn occupancy(rows: &[Used<'_>]) -> Table {
+    let all = || rows.iter();
     Table {
         name: "dect_occupancy",
         columns: vec![
-            text("name", all().map(|(row, _)| row.name.to_owned())),
-            text("type", all().map(|(_, used)| used.kind.name().to_owned())),
+            named("name", all().map(|(name, _)| *name), |name| (*name).to_owned()),
+            named("type", all().map(|(_, used)| used.kind.name()), |name| (*name).to_owned()),
             integer("radio_fixed_part", "", all().map(|(_, used)| u64::from(used.channel.rfp))),
             integer("carrier", "", all().map(|(_, used)| u64::from(used.channel.carrier()))),
             integer("slot_pair", "", all().map(|(_, used)| u64::from(used.channel.slot_pair()))),
@@ -298,28 +310,50 @@ pub(super) fn occupancy(world: &World) -> Table {
     }
 }
 
-/// The series that accesses recorded, in order of time. Bearers are the terminal's.
-pub(super) fn samples(world: &World) -> Vec<Sample<'_>> {
+/// An access that keeps a log, and its terminal's address.
+fn logging(world: &World) -> impl Iterator<Item = (&Access, Address)> {
+    world.network.links().filter_map(|link| match link.link {
+        AnyLink::Dect(access) => Some((&**access, link.addresses[0])),
+        _ => None,
+    })
+}
+
+/// Of a log: whether it is of the direction from the terminal, a quantity and its unit, and values from frames on.
+type Values<'a> = (bool, &'static str, &'static str, &'a [(u64, u64)]);
+
+/// The values of an access's log, with what they are of.
+fn logs(log: &AccessLog) -> impl Iterator<Item = Values<'_>> {
+    let bearers = log.bearers.iter().map(|values| (true, "bearers", "bearers", &values[..]));
+    let queues = log.dlc_queue.iter().flat_map(|[up, down]| {
+        [(true, "dlc_queue", "fragments", &up[..]), (false, "dlc_queue", "fragments", &down[..])]
+    });
+    bearers.chain(queues)
+}
+
+/// How many values accesses have logged.
+pub(super) fn logged(world: &World) -> usize {
+    logging(world).flat_map(|(access, _)| logs(access.log())).map(|(.., values)| values.len()).sum()
+}
+
+/// The series that accesses logged in a time, in order of time. Bearers are the terminal's.
+pub(super) fn samples<'a>(world: &'a World, time: &Range<Time>) -> Vec<Sample<'a>> {
     let mut samples = Vec::new();
-    for row in rows(world) {
-        let log = row.access.log();
-        let up = up(world, &row);
+    let start = |frame: u64| Time::ZERO + FRAME * frame;
+    for (access, terminal) in logging(world) {
+        let up = up(world, terminal);
         let down = Named { from: up.to, to: up.from, ..up };
-        let mut add = |of, quantity, values: &[(u64, u64)], unit| {
-            let values = values.iter();
-            samples.extend(values.map(|&(frame, value)| {
-                let (time_s, value) = (seconds(frame), value as f64);
-                Sample { time_s, of, quantity, value, unit }
+        for (from_terminal, quantity, unit, values) in logs(access.log()) {
+            let place = |of: Time| values.partition_point(|&(frame, _)| start(frame) < of);
+            let of = if from_terminal { up } else { down };
+            samples.extend(values[place(time.start)..place(time.end)].iter().map(|&(frame, value)| Sample {
+                time: start(frame),
+                of,
+                quantity,
+                value: value as f64,
+                unit,
             }));
-        };
-        if let Some(bearers) = &log.bearers {
-            add(up, "bearers", bearers, "bearers");
-        }
-        if let Some(queues) = &log.dlc_queue {
-            add(up, "dlc_queue", &queues[0], "fragments");
-            add(down, "dlc_queue", &queues[1], "fragments");
         }
     }
-    samples.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    samples.sort_by_key(|sample| sample.time);
     samples
 }

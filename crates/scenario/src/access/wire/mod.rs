@@ -5,7 +5,7 @@ mod check;
 pub mod model;
 
 use self::model::{Link, LossModel};
-use super::{Access, Context, Making, Pair, places};
+use super::{Access, Capacity, Context, Making, Pair, places};
 use crate::build::Builder;
 use crate::validate::{Report, Step};
 use roamsim_network::link::AnyLink;
@@ -27,6 +27,10 @@ impl Access for Link {
 
     fn pairs(&self) -> Vec<Pair<'_>> {
         vec![Pair::fixed(&self.between[0], &self.between[1])]
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity { rate_bps: self.rate_bps, delay: self.delay, queue: self.queue })
     }
 
     fn draws_nothing(&self) -> bool {

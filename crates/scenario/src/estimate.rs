@@ -1,0 +1,358 @@
+//! What a run will take, where its scenario plainly says so: by rates, sizes, delays and durations, before anything is run.
+//!
+//! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over accesses that
+//! carry the same at all times ([`Access::capacity`]: wires), greedy streams, as fast as the slowest on their way and their
+//! receive window allow. A source over TCP or SCTP is counted in full packets, and as no faster than a greedy stream. Where
+//! more comes to an access than it can carry, each source gets its share and what is too much is dropped.
+//!
+//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses in the way of TCP and SCTP, what comes the other way
+//! (ACKs, answers), `transfer`, requests and responses, beacons, retransmissions, timers.
+
+use crate::access::queue::Queue;
+use crate::access::{Access, Capacity};
+use crate::build;
+use crate::application::model::{Application, Pace};
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::model::scenario::Scenario;
+use crate::run::Trace;
+use crate::transport::sctp::model::Sctp;
+use crate::transport::tcp::model::Tcp;
+use crate::transport::{Transport, Udp};
+use roamsim_engine::{Span, Time};
+use roamsim_network::topology::{NodeId, Topology};
+use roamsim_protocols::Address;
+use std::collections::BTreeMap;
+
+/// What a run will take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Events that do something.
+    pub events: f64,
+    /// Packets that are in queues and on links at one time, at the most.
+    pub packets_under_way: f64,
+    /// Rows of the traces `packets`, `messages` and `queue`, of those that are asked for.
+    pub rows: f64,
+}
+
+/// Packets that go one way at a rate, while they go.
+struct Stream {
+    /// By the number of the interface.
+    way: Vec<u32>,
+    packets_per_s: f64,
+    /// With all headers.
+    bytes: f64,
+    /// Messages that its source generates, each by an event.
+    messages_per_s: f64,
+    active_s: f64,
+}
+
+/// What comes to an interface.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// As if all before it carried everything.
+    offered_bps: f64,
+    /// Packets more than it can carry, over the whole run, and their octets.
+    surplus_packets: f64,
+    surplus_bytes: f64,
+}
+
+impl Load {
+    /// The part of what comes that is carried.
+    fn share(&self, capacity: &Capacity) -> f64 {
+        (capacity.rate_bps as f64 / self.offered_bps).min(1.0)
+    }
+
+    /// Packets that wait at the most.
+    fn waiting(&self, queue: Queue) -> f64 {
+        match queue {
+            Queue::Packets(packets) => self.surplus_packets.min(f64::from(packets)),
+            Queue::Bytes(bytes) => self.surplus_packets * (bytes as f64 / self.surplus_bytes).min(1.0),
+        }
+    }
+}
+
+/// The ways that packets take.
+struct Ways<'a> {
+    topology: Topology,
+    nodes: BTreeMap<&'a str, NodeId>,
+    links: Vec<&'a dyn Access>,
+}
+
+impl Ways<'_> {
+    fn way(&self, from: &str, to: &str) -> Vec<u32> {
+        self.topology.path(self.nodes[from], self.nodes[to]).into_iter().map(|address| address.0).collect()
+    }
+
+    /// The access that an interface sends on.
+    fn access(&self, interface: u32) -> &dyn Access {
+        self.links[self.topology.interface(Address(interface)).link.0 as usize]
+    }
+}
+
+impl Scenario {
+    /// What a run with these traces will take.
+    pub fn estimate(&self, trace: &Trace) -> Estimate {
+        let (topology, nodes, links) = build::topology(self);
+        let ways = Ways { topology, nodes, links };
+        let streams = self.streams(&ways);
+        let mut loads: BTreeMap<u32, Load> = BTreeMap::new();
+        for stream in &streams {
+            for &interface in &stream.way {
+                loads.entry(interface).or_default().offered_bps += 8.0 * stream.packets_per_s * stream.bytes;
+            }
+        }
+        let mut estimate = Estimate::default();
+        for stream in &streams {
+            let sent = stream.packets_per_s * stream.active_s;
+            let generated = stream.messages_per_s * stream.active_s;
+            let mut passed = 1.0_f64;
+            let mut arrivals = 0.0;
+            for &interface in &stream.way {
+                let Some(load) = loads.get_mut(&interface) else { continue };
+                let capacity = ways.access(interface).capacity();
+                let comes = passed;
+                if let Some(capacity) = capacity {
+                    passed = passed.min(load.share(&capacity));
+                    let delay_s = capacity.delay.as_secs_f64().min(stream.active_s);
+                    estimate.packets_under_way += passed * stream.packets_per_s * delay_s;
+                    load.surplus_packets += (comes - passed) * sent;
+                    load.surplus_bytes += (comes - passed) * sent * stream.bytes;
+                }
+                arrivals += passed * sent;
+            }
+            estimate.events += arrivals + generated;
+            let hops = arrivals + (1.0 - passed) * sent;
+            if trace.packets {
+                estimate.rows += sent + hops + passed * sent;
+            }
+            if trace.messages {
+                estimate.rows += passed * generated;
+            }
+            if trace.queue {
+                estimate.rows += hops;
+            }
+        }
+        for (interface, load) in loads {
+            if let Some(capacity) = ways.access(interface).capacity() {
+                estimate.packets_under_way += load.waiting(capacity.queue);
+            }
+        }
+        estimate
+    }
+
+    fn streams(&self, ways: &Ways<'_>) -> Vec<Stream> {
+        let end = Time::ZERO + self.general.duration;
+        let active_s = |start: &TimeDistribution, stop: Option<Time>| {
+            let stop = stop.map_or(end, |stop| stop.min(end));
+            stop.since(Time::ZERO + mean_span(start)).as_secs_f64()
+        };
+        let datagram_bytes = (Udp::HEADER_BYTES + self.general.ip.header_bytes()) as f64;
+        let mut streams = Vec::new();
+        for flow in &self.flows {
+            let directions = [(&flow.from, &flow.to), (&flow.to, &flow.from)];
+            for (from, to) in &directions[..1 + usize::from(flow.bidirectional)] {
+                let way = ways.way(from, to);
+                let active_s = active_s(&flow.application.start(), flow.application.stop());
+                let paced = paced(&flow.application);
+                let greedy = matches!(flow.application, Application::Bulk(_));
+                let (packets_per_s, bytes) = match (&flow.transport, paced) {
+                    (Transport::Udp(_), Some((messages_per_s, payload_bytes))) => {
+                        (messages_per_s, payload_bytes + datagram_bytes)
+                    }
+                    (transport, paced) if greedy || paced.is_some() => {
+                        let Some(full) = self.full_speed(ways, &way, transport) else { continue };
+                        let bps = paced.map_or(f64::INFINITY, |(rate, bytes)| 8.0 * rate * bytes);
+                        (full.packets_per_s.min(bps / (8.0 * full.payload_bytes)), full.bytes)
+                    }
+                    _ => continue,
+                };
+                let messages_per_s = paced.map_or(0.0, |(messages_per_s, _)| messages_per_s);
+                streams.push(Stream { way, packets_per_s, bytes, messages_per_s, active_s });
+            }
+        }
+        for entry in &self.signalling {
+            let interval_s = mean_span(&entry.interval).as_secs_f64();
+            if interval_s > 0.0 {
+                streams.push(Stream {
+                    way: ways.way(&entry.from, &entry.to),
+                    packets_per_s: 1.0 / interval_s,
+                    bytes: mean_bytes(&entry.message_size) + datagram_bytes,
+                    messages_per_s: 1.0 / interval_s,
+                    active_s: active_s(&entry.start, entry.stop),
+                });
+            }
+        }
+        streams
+    }
+
+    /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all times.
+    fn full_speed(&self, ways: &Ways<'_>, way: &[u32], transport: &Transport) -> Option<FullSpeed> {
+        let (mut rate_bps, mut mtu_bytes, mut delay_s) = (u64::MAX, u64::MAX, 0.0);
+        for &interface in way {
+            let access = ways.access(interface);
+            let capacity = access.capacity()?;
+            rate_bps = rate_bps.min(capacity.rate_bps);
+            mtu_bytes = mtu_bytes.min(access.mtu_bytes());
+            delay_s += capacity.delay.as_secs_f64();
+        }
+        if way.is_empty() {
+            return None;
+        }
+        let ip_bytes = self.general.ip.header_bytes();
+        let (window_bytes, headers_bytes, bytes) = match transport {
+            Transport::Tcp(tcp) => {
+                let headers_bytes = ip_bytes + Tcp::HEADER_BYTES;
+                let bytes = tcp.mss_bytes.map_or(mtu_bytes, |mss| (mss + headers_bytes).min(mtu_bytes));
+                (tcp.receive_window_bytes() as f64, headers_bytes, bytes)
+            }
+            Transport::Sctp(_) => {
+                (f64::INFINITY, ip_bytes + Sctp::HEADER_BYTES + Sctp::DATA_HEADER_BYTES, mtu_bytes)
+            }
+            Transport::Udp(_) => (f64::INFINITY, ip_bytes + Udp::HEADER_BYTES, mtu_bytes),
+        };
+        let window_bps = if delay_s > 0.0 { 8.0 * window_bytes / (2.0 * delay_s) } else { f64::INFINITY };
+        Some(FullSpeed {
+            packets_per_s: window_bps.min(rate_bps as f64) / (8.0 * bytes as f64),
+            bytes: bytes as f64,
+            payload_bytes: bytes.saturating_sub(headers_bytes).max(1) as f64,
+        })
+    }
+}
+
+/// A greedy stream at its fastest.
+struct FullSpeed {
+    packets_per_s: f64,
+    /// With all headers.
+    bytes: f64,
+    payload_bytes: f64,
+}
+
+/// Packets a second and their payload in octets, of a source that has a pace of its own.
+fn paced(application: &Application) -> Option<(f64, f64)> {
+    let (packets_per_s, size) = match application {
+        Application::Cbr(a) => {
+            let packets_per_s = match a.pace() {
+                Pace::Interval(interval) => 1.0 / interval.as_secs_f64(),
+                Pace::RateBps(rate_bps) => rate_bps as f64 / (8.0 * mean_bytes(&a.packet_size)),
+            };
+            (packets_per_s, &a.packet_size)
+        }
+        Application::Poisson(a) => (1.0 / a.mean_interval.as_secs_f64(), &a.packet_size),
+        Application::OnOff(a) => {
+            let (on_s, off_s) = (mean_span(&a.on).as_secs_f64(), mean_span(&a.off).as_secs_f64());
+            let share = if on_s + off_s > 0.0 { on_s / (on_s + off_s) } else { 1.0 };
+            (share * a.rate_bps as f64 / (8.0 * mean_bytes(&a.packet_size)), &a.packet_size)
+        }
+        Application::Bulk(_) | Application::Transfer(_) | Application::RequestResponse(_) => return None,
+    };
+    packets_per_s.is_finite().then(|| (packets_per_s, mean_bytes(size)))
+}
+
+/// The mean, without the bounds of an exponential one.
+fn mean_bytes(size: &SizeDistribution) -> f64 {
+    let mean = match *size {
+        SizeDistribution::Exponential { mean_bytes, .. } => mean_bytes as f64,
+        _ => (size.min_bytes() as f64 + size.max_bytes() as f64) / 2.0,
+    };
+    mean.max(1.0)
+}
+
+fn mean_span(time: &TimeDistribution) -> Span {
+    match *time {
+        TimeDistribution::Constant { value } => value,
+        TimeDistribution::Exponential { mean } => mean,
+        TimeDistribution::Uniform { min, max } => Span::from_ns(min.as_ns() / 2 + max.as_ns() / 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+    use crate::flow::model::Flow;
+    use crate::run::{Options, run};
+
+    /// A flow from a over r to b by two wires, of 8 Mb/s and a rate, 10 ms each.
+    fn scenario(second: &str, transport: &str, application: &str) -> Scenario {
+        let text = format!(
+            r#"
+            scenario = {{ name = "x", duration = "10s" }}
+            node = [{{ name = "a" }}, {{ name = "r" }}, {{ name = "b" }}]
+            link = [
+                {{ name = "first", between = ["a", "r"], rate = "8Mb/s", delay = "10ms" }},
+                {{ name = "second", between = ["r", "b"], rate = "{second}", delay = "10ms" }},
+            ]
+            flow = [{{ name = "f", from = "a", to = "b", transport = {{ protocol = "{transport}" }}, application = {application} }}]
+            "#
+        );
+        Scenario::parse(&text, "x", Format::Toml, &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_source_with_a_rate_is_counted_packet_by_packet_and_wire_by_wire() {
+        // 952 octets and 48 of headers, 8000 bits: 500 a second at 1 ms a packet on the first wire, for 10 s.
+        let cbr = "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }";
+        let trace = Trace { packets: true, ..Trace::default() };
+        let free = scenario("8Mb/s", "udp", cbr);
+        // 5000 generated, 5000 arrivals at each of two nodes; in 10 ms five are on each wire. Sent, two hops, delivered.
+        let expected = Estimate { events: 15_000.0, packets_under_way: 10.0, rows: 20_000.0 };
+        assert_eq!(free.estimate(&trace), expected);
+        // A run has these less what is under way at its end.
+        let outcome = run(&free, Options { trace, ..Options::default() }).expect("the run succeeds");
+        assert!((14_980..=15_000).contains(&outcome.events), "{}", outcome.events);
+        // A quarter passes 1 Mb/s: 5000 + 5000 + 1250; of the rest 3750 are dropped, but for a queue of 100.
+        let full = scenario("1Mb/s", "udp", cbr).estimate(&trace);
+        assert_eq!((full.events, full.rows), (11_250.0, 5000.0 + 5000.0 + 5000.0 + 1250.0));
+        assert_eq!(full.packets_under_way, 5.0 + 1.25 + 100.0);
+    }
+
+    #[test]
+    fn flows_that_share_a_queue_fill_it_once() {
+        // Three flows of 4 Mb/s in packets of 1000 octets, 500 a second, for 10 s: two thirds of them pass 8 Mb/s, of which an
+        // eighth pass 1 Mb/s. On the wires are 10 and 1.25 packets, and each queue has room for 100 packets, whosever.
+        let mut one =
+            scenario("1Mb/s", "udp", "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }");
+        for name in ["g", "h"] {
+            let again = Flow { name: name.to_owned(), ..one.flows[0].clone() };
+            one.flows.push(again);
+        }
+        let estimate = one.estimate(&Trace::default());
+        assert!((estimate.packets_under_way - (10.0 + 1.25 + 200.0)).abs() < 1e-9, "{estimate:?}");
+        // 15,000 generated, 10,000 and 1250 arrivals.
+        assert!((estimate.events - 26_250.0).abs() < 1e-6, "{estimate:?}");
+        // In octets: 50 packets of 1000 each.
+        for link in &mut one.links {
+            link.queue = Queue::Bytes(50_000);
+        }
+        let estimate = one.estimate(&Trace::default());
+        assert!((estimate.packets_under_way - (10.0 + 1.25 + 100.0)).abs() < 1e-9, "{estimate:?}");
+    }
+
+    #[test]
+    fn a_source_with_a_rate_over_a_stream_is_counted_in_full_packets() {
+        // 476,000 octets a second for 10 s are 5000 messages of 952, in packets of 1500 with 1440 of payload (40 of IPv6, 20
+        // of TCP; options are not counted), two arrivals each.
+        let cbr = "{ kind = \"cbr\", packet_size = \"952B\", interval = \"2ms\" }";
+        let tcp = scenario("8Mb/s", "tcp", cbr).estimate(&Trace::default());
+        assert!((tcp.events - (5000.0 + 2.0 * 4_760_000.0 / 1440.0)).abs() < 1e-6, "{tcp:?}");
+        // SCTP: 28 octets of headers, 1432 of payload.
+        let sctp = scenario("8Mb/s", "sctp", cbr).estimate(&Trace::default());
+        assert!((sctp.events - (5000.0 + 2.0 * 4_760_000.0 / 1432.0)).abs() < 1e-6, "{sctp:?}");
+        // Over 1 Mb/s it goes no faster than that, and nothing is dropped: 10 Mb in packets of 1500 octets.
+        let slow = scenario("1Mb/s", "tcp", cbr).estimate(&Trace::default());
+        assert!((slow.events - (5000.0 + 2.0 * 10e6 / 12_000.0)).abs() < 1e-6, "{slow:?}");
+    }
+
+    #[test]
+    fn a_greedy_stream_is_as_fast_as_the_slowest_wire_and_the_window() {
+        let bulk = "{ kind = \"bulk\" }";
+        // 4 Mb/s of 1500 octets for 10 s: 3333.3 packets, two arrivals each.
+        let tcp = scenario("4Mb/s", "tcp", bulk).estimate(&Trace::default());
+        assert!((tcp.events - 2.0 * 40e6 / 12_000.0).abs() < 1e-6, "{tcp:?}");
+        // A window of 10 kB in 40 ms is 2 Mb/s: half of it.
+        let window = [("flow.f.transport.receive_window".to_owned(), "10kB".to_owned())];
+        let small = scenario("4Mb/s", "tcp", bulk);
+        let small = Scenario::parse(small.canonical_json(), "x", Format::Json, &window).expect("valid");
+        assert!((small.estimate(&Trace::default()).events - tcp.events / 2.0).abs() < 1e-6);
+    }
+}

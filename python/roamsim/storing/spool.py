@@ -1,0 +1,95 @@
+"""Rows of traces on their way to disk, so that the memory of a traced run does not grow with its rows.
+
+    FOLDER/TABLE-RRRRRRR-NNNNNN.parquet    of replication R the n-th rows of a table, in their order
+
+A run hands out some ten thousand rows at a time (`ROWS_AT_ONCE` of the compiled part); each lot becomes a file, and
+the files of a table, one after the other, are the table.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars
+
+#: Rows of a group in the table's file, and the groups that are in memory at once (chosen: a group has some MB).
+ROW_GROUP = 1 << 17
+
+
+class Spool:
+    """The rows that runs have handed out.
+
+    Args:
+        folder: where they lie; it is empty, and nobody else's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: dict[str, dict[int, int]] = {}
+
+    def add(self, table: str, replication: int, frame: polars.DataFrame) -> None:
+        """Writes further rows of a table.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        counts = self._parts.setdefault(table, {})
+        number = counts.get(replication, 0)
+        # Polars itself says of a full disk that the table is out of specification.
+        octets = io.BytesIO()
+        frame.write_parquet(octets, compression="lz4", statistics=False)
+        try:
+            self._file(table, replication, number).write_bytes(octets.getbuffer())
+        except OSError as error:
+            error.filename = os.fspath(self._folder.parent)
+            raise
+        counts[replication] = number + 1
+
+    def has(self, table: str) -> bool:
+        """Whether there are rows of a table."""
+        return table in self._parts
+
+    def frames(self, table: str) -> Iterator[polars.DataFrame]:
+        """The rows of a table by replications and then in their order, some at a time."""
+        for file in self._files(table):
+            yield polars.read_parquet(file, memory_map=False)
+
+    def write(self, table: str, path: Path) -> bool:
+        """Writes a table as one Parquet file; false where it has no rows, and nothing was written.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        files = self._files(table)
+        if not files:
+            return False
+        rows = polars.scan_parquet(files, glob=False)
+        try:
+            rows.sink_parquet(path, row_group_size=ROW_GROUP)
+        except polars.exceptions.PolarsError as error:
+            raise OSError(str(error)) from None
+        return True
+
+    def _file(self, table: str, replication: int, number: int) -> Path:
+        return self._folder / f"{table}-{replication:07}-{number:06}.parquet"
+
+    def _files(self, table: str) -> list[Path]:
+        counts = sorted(self._parts.get(table, {}).items())
+        return [self._file(table, replication, number) for replication, count in counts for number in range(count)]
+
+
+@contextmanager
+def spooling(folder: str | os.PathLike[str] | None = None) -> Iterator[Spool]:
+    """A spool that is gone afterwards.
+
+    Args:
+        folder: beside what its tables become; without one, in the system's folder for temporary files.
+    """
+    prefix = ".tmp-" if folder is not None else "roamsim-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
+        yield Spool(Path(temporary))
