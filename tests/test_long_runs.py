@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+import types
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -137,17 +139,41 @@ def test_the_limit_is_that_of_the_process(tmp_path: Path, default_limit: None) -
 def test_what_plainly_takes_long_or_too_much_is_told_before(roamsim: Command, tmp_path: Path) -> None:
     (tmp_path / "flood.toml").write_text(FLOOD)
     stderr = roamsim("run", "flood.toml", "--max-memory", "400MB", code=1).stderr
-    # 1 Tb/s over 16 bits: 62.5e9 packets a second for 50 ms; over 50 octets each 2.5e9 a second arrive, and wait for 40 ms.
-    assert "3.25 billion events" in stderr
-    assert "10.4 GB of memory (100 million packets under way), where --max-memory allows 400 MB" in stderr
+    # 1 Tb/s over 16 bits: 62.5e9 packets a second for 50 ms, which are generated and arrive. Over the wire of 1 Tb/s 50 octets
+    # take 0.4 ns, which is no whole nanosecond: all are under way for 40 ms.
+    assert "6.25 billion events" in stderr
+    assert "260 GB of memory (2.5 billion packets under way), where --max-memory allows 400 MB" in stderr
     (tmp_path / "small.toml").write_text(FLOOD.replace("1Tb/s", "10Mb/s"))
     assert roamsim("run", "small.toml", "--max-memory", "400MB").stderr == ""
     # Rows that are held in memory count.
     held = FLOOD.replace("1Tb/s", "100Mb/s").replace("50ms", "10s")
     with pytest.warns(Notice, match="rows of traces"):
         begun = time.monotonic()
-        foresee(package.load(held), ["packets"], 100, at_once=2, captured=False, held=True)
+        foresee([(package.load(held), 100)], ["packets"], at_once=2, held=100)
     assert time.monotonic() - begun < 5
+
+
+def test_rows_that_plainly_do_not_fit_on_the_disk_are_told_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = package.load(STREAM)
+    # 80 Mb/s in 500 octets for 6 s are 120,000 packets; of each is told that it is sent, carried twice and delivered. A row
+    # takes 20 octets: 9.6 MB.
+    monkeypatch.setattr("shutil.disk_usage", lambda _: types.SimpleNamespace(free=9_500_000))
+    with pytest.warns(Notice, match=r"9\.6 MB on the disk \(480,000 rows of traces\), where .* has 9\.5 MB left"):
+        foresee([(scenario, 1)], ["packets"], at_once=1, folder=tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: types.SimpleNamespace(free=9_700_000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        foresee([(scenario, 1)], ["packets"], at_once=1, folder=tmp_path)
+
+
+def test_a_sweep_tells_before_what_takes_long(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "flood.toml").write_text(FLOOD)
+    # Two points of 62.5e9 packets a second for 5 ms, generated and arriving.
+    options = ("--vary", "link.wire.delay=10ms,20ms", "--set", "scenario.duration=5ms", "--max-memory", "400MB")
+    stderr = roamsim("sweep", "flood.toml", *options, "--out", "swept", code=1).stderr
+    assert "flood: by rates, sizes, delays and duration this takes some 1.25 billion events" in stderr
 
 
 def test_the_pace_of_a_run_tells_what_is_left() -> None:

@@ -8,10 +8,10 @@
 //! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses in the way of TCP and SCTP, what comes the other way
 //! (ACKs, answers), `transfer`, requests and responses, beacons, retransmissions, timers.
 
+use crate::access::Access;
 use crate::access::queue::Queue;
-use crate::access::{Access, Capacity};
-use crate::build;
 use crate::application::model::{Application, Pace};
+use crate::build;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::scenario::Scenario;
 use crate::run::Trace;
@@ -49,8 +49,8 @@ struct Stream {
 /// What comes to an interface.
 #[derive(Clone, Copy, Default)]
 struct Load {
-    /// As if all before it carried everything.
-    offered_bps: f64,
+    /// The share of its time that it would send, as if all before it carried everything.
+    busy: f64,
     /// Packets more than it can carry, over the whole run, and their octets.
     surplus_packets: f64,
     surplus_bytes: f64,
@@ -58,8 +58,8 @@ struct Load {
 
 impl Load {
     /// The part of what comes that is carried.
-    fn share(&self, capacity: &Capacity) -> f64 {
-        (capacity.rate_bps as f64 / self.offered_bps).min(1.0)
+    fn share(&self) -> f64 {
+        (1.0 / self.busy).min(1.0)
     }
 
     /// Packets that wait at the most.
@@ -98,7 +98,10 @@ impl Scenario {
         let mut loads: BTreeMap<u32, Load> = BTreeMap::new();
         for stream in &streams {
             for &interface in &stream.way {
-                loads.entry(interface).or_default().offered_bps += 8.0 * stream.packets_per_s * stream.bytes;
+                if let Some(capacity) = ways.access(interface).capacity() {
+                    let sends_s = Span::of_transmission(stream.bytes.round() as u64, capacity.rate_bps);
+                    loads.entry(interface).or_default().busy += stream.packets_per_s * sends_s.as_secs_f64();
+                }
             }
         }
         let mut estimate = Estimate::default();
@@ -108,11 +111,11 @@ impl Scenario {
             let mut passed = 1.0_f64;
             let mut arrivals = 0.0;
             for &interface in &stream.way {
-                let Some(load) = loads.get_mut(&interface) else { continue };
-                let capacity = ways.access(interface).capacity();
-                let comes = passed;
-                if let Some(capacity) = capacity {
-                    passed = passed.min(load.share(&capacity));
+                if let (Some(load), Some(capacity)) =
+                    (loads.get_mut(&interface), ways.access(interface).capacity())
+                {
+                    let comes = passed;
+                    passed = passed.min(load.share());
                     let delay_s = capacity.delay.as_secs_f64().min(stream.active_s);
                     estimate.packets_under_way += passed * stream.packets_per_s * delay_s;
                     load.surplus_packets += (comes - passed) * sent;

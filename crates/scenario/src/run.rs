@@ -343,3 +343,65 @@ pub fn run(scenario: &Scenario, options: Options) -> Result<Outcome, RunError> {
     prepared.run()?;
     prepared.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+
+    /// A flow of ten datagrams a second over one wire, for ten seconds.
+    fn scenario() -> Scenario {
+        let text = r#"
+            scenario = { name = "x", duration = "10s" }
+            node = [{ name = "a" }, { name = "b" }]
+            link = [{ name = "wire", between = ["a", "b"], rate = "8Mb/s", delay = "10ms" }]
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            transport = { protocol = "udp" }
+            application = { kind = "cbr", packet_size = "952B", interval = "100ms" }
+        "#;
+        Scenario::parse(text, "x", Format::Toml, &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_is_not_built() {
+        let scenario = scenario();
+        let watch = Arc::new(Watch::default());
+        watch.stop();
+        let stopped = prepare(&scenario, Options { watch, ..Options::default() }).err();
+        assert!(matches!(stopped, Some(RunError::Stopped(Reached { events: 0, .. }))));
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_while_its_tables_are_made_ends_there() {
+        let scenario = scenario();
+        let trace = Trace { packets: true, ..Trace::default() };
+        for sink in [false, true] {
+            let watch = Arc::new(Watch::default());
+            let stop = Arc::clone(&watch);
+            // 300 rows by tens: none is handed out before the end, since fewer wait than are handed out together.
+            let mut given = 0;
+            let take = move |_| {
+                given += 1;
+                assert_eq!(given, 1, "nothing is handed out after the stop");
+                stop.stop();
+                true
+            };
+            let options = Options {
+                trace,
+                rows_at_once: Some(1000),
+                sink: sink.then(|| Box::new(take) as Sink),
+                watch: Arc::clone(&watch),
+                ..Options::default()
+            };
+            let mut prepared = prepare(&scenario, options).expect("it is built");
+            prepared.run().expect("it comes to its end");
+            if !sink {
+                watch.stop();
+            }
+            assert!(matches!(prepared.finish(), Err(RunError::Stopped(Reached { rows: 300, .. }))), "{sink}");
+        }
+    }
+}

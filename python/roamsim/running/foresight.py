@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from warnings import warn
 
 from roamsim._roamsim import Scenario, memory_bytes
@@ -16,39 +19,61 @@ LONG_EVENTS, EVENTS_PER_S = 1e9, 1e7
 #: is held in memory. Measured: a constant flow that fills its wire, and its trace `packets` in Python.
 PACKET_BYTES, TRACED_BYTES, ROW_BYTES = 104, 300, 172
 
+#: Octets on the disk of a row of a trace, while its table is put together of what was written during the run.
+#: Measured: `packets`, `messages` and `queue` of a constant flow.
+DISK_ROW_BYTES = 20
+
 
 def foresee(
-    scenario: Scenario, traces: Sequence[str], runs: int, *, at_once: int, captured: bool, held: bool
+    runs: Iterable[tuple[Scenario, int]],
+    traces: Sequence[str],
+    *,
+    at_once: int,
+    held: int = 0,
+    captured: bool = False,
+    folder: Path | None = None,
 ) -> None:
-    """Warns, by a `Notice`, of runs that will plainly take long or more memory than they may.
+    """Warns, by a `Notice`, of runs that will plainly take long, or more memory or room on the disk than there is.
 
     Args:
-        scenario: what is run.
+        runs: scenarios, and how often each is run.
         traces: what is recorded.
-        runs: how many there are.
-        at_once: how many of them at a time.
+        at_once: how many runs go on at a time.
+        held: of how many runs the rows of traces are held in memory.
         captured: whether packets are captured.
-        held: whether rows of traces are held in memory.
+        folder: where rows of traces are written to, if they are.
     """
-    events, packets, rows = scenario.estimate(list(traces))
+    events = written = most_packets = most_rows = 0.0
+    names: dict[str, None] = {}
+    many = 0
+    for scenario, count in runs:
+        names[scenario.name] = None
+        many += count
+        of_one, packets, rows = scenario.estimate(list(traces))
+        events += of_one * count
+        written += rows * count
+        most_packets, most_rows = max(most_packets, packets), max(most_rows, rows)
     used, limit = memory_bytes()
+    under_way = most_packets * min(at_once, many)
+    in_memory = most_rows * min(held, many)
     packet_bytes = PACKET_BYTES + (TRACED_BYTES if captured or "packets" in traces else 0)
-    needed = packets * packet_bytes * min(at_once, runs) + (rows * ROW_BYTES * runs if held else 0)
+    needed = under_way * packet_bytes + in_memory * ROW_BYTES
     parts = []
-    if events * runs > LONG_EVENTS:
-        parts.append(
-            f"some {number(events * runs)} events, {long(events * runs / EVENTS_PER_S)} at 10 million a second"
-        )
-        if rows > LONG_EVENTS and not held:
-            parts.append(f"{number(rows * runs)} rows of traces on disk")
+    if events > LONG_EVENTS:
+        parts.append(f"some {number(events)} events, {long(events / EVENTS_PER_S)} at 10 million a second")
     if limit and used + needed > limit:
-        what = f"{number(packets)} packets under way" + (
-            f" and {number(rows * runs)} rows of traces" if held and rows else ""
-        )
+        what = f"{number(under_way)} packets under way"
+        if in_memory:
+            what += f" and {number(in_memory)} rows of traces"
         parts.append(f"some {size(needed)} of memory ({what}), where --max-memory allows {size(limit)} and stops it")
+    if folder is not None and written * DISK_ROW_BYTES > (free := shutil.disk_usage(folder).free):
+        parts.append(
+            f"some {size(written * DISK_ROW_BYTES)} on the disk ({number(written)} rows of traces), where "
+            f"{os.fspath(folder)!r} has {size(free)} left"
+        )
     if parts:
         warn(
-            f"{scenario.name}: by its rates, sizes, delays and duration this takes {'; '.join(parts)}. To take less, "
+            f"{', '.join(names)}: by rates, sizes, delays and duration this takes {'; '.join(parts)}. To take less, "
             "shorten it (scenario.duration), send less or in larger packets, bound queues, or trace less",
             Notice,
             stacklevel=2,
@@ -80,11 +105,11 @@ def long(seconds: float) -> str:
 
 
 def number(value: float) -> str:
-    """A large number in words: "3.1 billion"."""
+    """A large number in words: "3.1 billion", "480,000"."""
     for length, name in ((1e12, "million million"), (1e9, "billion"), (1e6, "million")):
         if value >= length:
             return f"{value / length:.3g} {name}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}"
 
 
 def size(octets: float) -> str:

@@ -90,7 +90,14 @@ def run_loaded(
         raise UsageError(f"{os.fspath(pcap)!r} is a folder; a capture is one file")
 
     jobs = jobs or os.cpu_count() or 1
-    foresee(scenario, kinds, replications, at_once=jobs, captured=pcap is not None, held=spool is None)
+    foresee(
+        [(scenario, replications)],
+        kinds,
+        at_once=jobs,
+        held=replications if spool is None else 0,
+        captured=pcap is not None,
+        folder=spool.folder if spool else None,
+    )
     held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
 
     def take(replication: int, table: str, columns: Mapping[str, Any]) -> None:

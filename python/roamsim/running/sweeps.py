@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ import polars
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import Interrupted, Notice, UsageError
+from roamsim.running.foresight import foresee
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
 from roamsim.scenarios.vary import Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
@@ -289,6 +291,9 @@ class _Sweep:
         if not runs:
             return 0
         seed = self.manifest.seed
+        counts = Counter(fingerprint for fingerprint, _ in runs)
+        cases = [(self.known[fingerprint], count) for fingerprint, count in counts.items()]
+        foresee(cases, traces, at_once=self.jobs, held=self.jobs)
         batch = _roamsim.Batch(
             [(self.known[fingerprint], seed, replication) for fingerprint, replication in runs],
             jobs=self.jobs,

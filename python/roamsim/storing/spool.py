@@ -29,7 +29,7 @@ class Spool:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._parts: dict[str, dict[int, int]] = {}
 
     def add(self, table: str, replication: int, frame: polars.DataFrame) -> None:
@@ -46,7 +46,7 @@ class Spool:
         try:
             self._file(table, replication, number).write_bytes(octets.getbuffer())
         except OSError as error:
-            error.filename = os.fspath(self._folder.parent)
+            error.filename = os.fspath(self.folder.parent)
             raise
         counts[replication] = number + 1
 
@@ -76,7 +76,7 @@ class Spool:
         return True
 
     def _file(self, table: str, replication: int, number: int) -> Path:
-        return self._folder / f"{table}-{replication:07}-{number:06}.parquet"
+        return self.folder / f"{table}-{replication:07}-{number:06}.parquet"
 
     def _files(self, table: str) -> list[Path]:
         counts = sorted(self._parts.get(table, {}).items())

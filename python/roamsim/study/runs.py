@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError
 from roamsim.errors import Interrupted
+from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import Progress
 from roamsim.scenarios.reading import overrides, source
 from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
@@ -109,6 +111,9 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
         order = [(one, replication) for (_, replication), one in members.items()]
         if not order:
             continue
+        scenarios = {one.key: one.scenario for one, _ in order}
+        counts = Counter(one.key for one, _ in order)
+        foresee([(scenarios[key], count) for key, count in counts.items()], trace, at_once=jobs, held=jobs)
         batch = _roamsim.Batch(
             [(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace), heard=progress.under_way
         )
