@@ -48,6 +48,7 @@ impl Losses {
             | DropReason::Outage
             | DropReason::NoRoute
             | DropReason::Incomplete
+            | DropReason::RetryLimit
             | DropReason::NotRegistered => {
                 return;
             }

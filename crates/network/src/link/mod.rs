@@ -39,13 +39,15 @@ pub enum DropReason {
     Incomplete,
     /// The receiver was outside of the cell when its last bit was sent.
     OutOfReach,
+    /// Its frame was sent as often as the retry limit allows, and never acknowledged.
+    RetryLimit,
     /// It came out of a tunnel for, or from, a mobile node that is not registered there.
     NotRegistered,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
@@ -53,6 +55,7 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::Incomplete,
         DropReason::OutOfReach,
+        DropReason::RetryLimit,
         DropReason::NotRegistered,
     ];
 }
@@ -67,6 +70,7 @@ impl fmt::Display for DropReason {
             DropReason::NoRoute => "no route",
             DropReason::Incomplete => "incomplete",
             DropReason::OutOfReach => "out of reach",
+            DropReason::RetryLimit => "retry limit",
             DropReason::NotRegistered => "not registered",
         })
     }
@@ -191,7 +195,7 @@ pub trait Link: Machine {
 pub enum AnyLink {
     /// One direction of a point-to-point link.
     Wire(wired::Wire),
-    /// An 802.11b cell of one station.
+    /// An 802.11 cell.
     Wifi(Box<wifi::Cell>),
     /// A DECT access of one terminal.
     Dect(Box<dect::access::Access>),

@@ -1,32 +1,52 @@
 //! The machine of a wireless LAN.
 
-use super::model::{Preamble as PreambleModel, Wifi, WifiStandard};
+use super::model::{Preamble as PreambleModel, SlotTime, Wifi, WifiStandard};
 use crate::access::queue::queue_limit;
 use crate::build::Builder;
+use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
-use roamsim_network::link::wifi::{Cell, CellConfig, Preamble};
+use roamsim_network::link::wifi::phy::{Format, Preamble, Timing};
+use roamsim_network::link::wifi::{Cell, CellConfig, Freezing};
 
 pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
     let &Wifi {
         ref name,
         access_point: _,
-        stations: _,
-        standard: WifiStandard::Ieee80211b,
-        rate_bps,
+        ref stations,
+        standard,
+        rate_bps: _,
         basic_rate_bps: _,
+        station_rates: _,
         preamble,
-        cw_min,
+        slot_time,
+        cw_min: _,
+        cw_max,
+        short_retry_limit,
+        long_retry_limit,
+        rts_threshold_bytes,
         queue,
         mtu_bytes,
     } = model;
+    let format = match (standard, preamble) {
+        (WifiStandard::Ieee80211b, PreambleModel::Long) => Format::Dsss(Preamble::Long),
+        (WifiStandard::Ieee80211b, PreambleModel::Short) => Format::Dsss(Preamble::Short),
+        (WifiStandard::Ieee80211g, _) => Format::ErpOfdm,
+    };
+    let slot = match (standard, slot_time) {
+        (WifiStandard::Ieee80211g, None | Some(SlotTime::Short)) => Span::from_us(9),
+        (WifiStandard::Ieee80211b, _) | (_, Some(SlotTime::Long)) => Span::from_us(20),
+    };
     let config = CellConfig {
-        rate_bps,
-        basic_rate_bps: model.acknowledgement_rate_bps(),
-        preamble: match preamble {
-            PreambleModel::Long => Preamble::Long,
-            PreambleModel::Short => Preamble::Short,
-        },
-        cw_min,
+        format,
+        timing: Timing::new(format, slot),
+        rates_bps: stations.iter().map(|name| model.rate_of_bps(name)).collect(),
+        basic_rates_bps: model.control_rates_bps(),
+        cw_min: model.first_cw(),
+        cw_max,
+        short_retry_limit,
+        long_retry_limit,
+        rts_threshold_bytes: rts_threshold_bytes as u32,
+        freezing: Freezing::Standard,
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
     };

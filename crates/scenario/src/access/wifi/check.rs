@@ -1,14 +1,17 @@
 //! Wi-Fi cells.
 
-use super::model::{Preamble, Wifi};
+use super::model::{Preamble, Wifi, WifiStandard};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
 use crate::units::rate_text;
-use crate::validate::{At, Report, Step, join};
+use crate::validate::{At, Key, Report, Step, join};
 
 /// IEEE 802.11-2007 section 7.1.2: an MSDU has 2304 bytes at most, of which LLC and SNAP take 8.
 const MAX_MTU_BYTES: u64 = 2296;
+
+/// dot11RTSThreshold (IEEE 802.11-2007 annex D).
+const MAX_RTS_THRESHOLD_BYTES: u64 = 2347;
 
 pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     context.names.resolve(&cell.access_point, &join(at, ["access_point"]), report);
@@ -19,49 +22,112 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         if *station == cell.access_point {
             let message = format!("\"{station}\" is the access point of this cell");
             report.add(&steps, message, "a station is another node than the access point");
+        } else if cell.stations[..j].contains(station) {
+            report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
     }
-    if cell.stations.len() != 1 {
-        let message = format!("a cell has exactly one station, not {}", cell.stations.len());
-        let help = "contention between stations is not modelled yet; give each station a cell of its own";
-        report.add(&join(at, ["stations"]), message, help);
+    if cell.stations.is_empty() {
+        let help = "name the nodes that are stations here";
+        report.add(&join(at, ["stations"]), "a cell without stations carries nothing", help);
     }
     check_rates(at, cell, report);
-    if !cell.cw_min.wrapping_add(1).is_power_of_two() || cell.cw_min > 1023 {
-        let help = "IEEE 802.11 has 31 for 802.11b, and powers of two less one up to 1023";
-        let message = "a contention window is a power of two less one, up to 1023";
-        report.add(&join(at, ["cw_min"]), message, help);
+    check_windows(at, cell, report);
+    for (key, limit) in
+        [("short_retry_limit", cell.short_retry_limit), ("long_retry_limit", cell.long_retry_limit)]
+    {
+        if limit == 0 {
+            let message = "a frame is sent once at least";
+            report.add(&join(at, [key]), message, "write 1 for no repetition; the standard has 7 and 4");
+        }
+    }
+    if cell.rts_threshold_bytes > MAX_RTS_THRESHOLD_BYTES {
+        let message = "no frame is longer than 2347 bytes";
+        report.add(
+            &join(at, ["rts_threshold"]),
+            message,
+            "write \"2347B\" for no RTS at all, \"0B\" for one before every frame",
+        );
     }
     check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
 }
 
-fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
-    let known = |bps: u64| Wifi::RATES_BPS.contains(&bps);
-    let list = "802.11b has the rates 1Mb/s, 2Mb/s, 5.5Mb/s and 11Mb/s";
-    if !known(cell.rate_bps) {
-        let message = format!("802.11b has no rate of {}", rate_text(cell.rate_bps));
-        report.add(&join(at, ["rate"]), message, list);
-        return;
-    }
-    if let Some(basic_bps) = cell.basic_rate_bps {
-        let steps = join(at, ["basic_rate"]);
-        if !known(basic_bps) {
-            report.add(&steps, format!("802.11b has no rate of {}", rate_text(basic_bps)), list);
+fn check_windows(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
+    let windows = [("cw_min", cell.first_cw()), ("cw_max", cell.cw_max)];
+    for (key, window) in windows {
+        if !window.wrapping_add(1).is_power_of_two() || window > 1023 {
+            let message = "a contention window is a power of two less one, up to 1023";
+            let help = "IEEE 802.11 begins with 31 in 802.11b, 15 in 802.11g, and ends with 1023";
+            report.add(&join(at, [key]), message, help);
             return;
         }
-        if basic_bps > cell.rate_bps {
-            let message = format!("`basic_rate` is above `rate`, {}", rate_text(cell.rate_bps));
-            report.add(
-                &steps,
-                message,
-                "acknowledgements are sent no faster than data; lower it or leave it out",
-            );
+    }
+    if cell.cw_max < cell.first_cw() {
+        let message = format!("`cw_max` is smaller than `cw_min`, {}", cell.first_cw());
+        report.add(&join(at, ["cw_max"]), message, "write the same for a window that does not grow");
+    }
+}
+
+fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
+    let standard = cell.standard.name();
+    let known = |bps: u64| cell.standard.rates_bps().contains(&bps);
+    let rates: Vec<_> = cell.standard.rates_bps().iter().map(|&bps| rate_text(bps)).collect();
+    let list = format!("{standard} has the rates {}", rates.join(", "));
+    let mut rates = vec![(join(at, ["rate"]), cell.data_rate_bps())];
+    rates.extend(cell.basic_rate_bps.map(|bps| (join(at, ["basic_rate"]), bps)));
+    for (number, entry) in cell.station_rates.iter().enumerate() {
+        let place = [&join(at, ["station_rates"])[..], &[At(number), Key("rate")]].concat();
+        rates.push((place, entry.rate_bps));
+    }
+    for (place, bps) in rates {
+        if !known(bps) {
+            report.add(&place, format!("{standard} has no rate of {}", rate_text(bps)), &list);
+            return;
         }
     }
-    if cell.preamble == Preamble::Short && cell.acknowledgement_rate_bps() == Wifi::RATES_BPS[0] {
-        let message = "frames at 1Mb/s have no short preamble (IEEE 802.11-2007 section 18.2.2.2)";
-        let help = "use the long preamble, or 2Mb/s and more for data and acknowledgements";
-        report.add(&join(at, ["preamble"]), message, help);
+    check_station_rates(at, cell, report);
+    let lowest_bps = cell.stations.iter().map(|name| cell.rate_of_bps(name)).min().unwrap_or_default();
+    if cell.basic_rate_bps.is_some_and(|bps| bps > lowest_bps) {
+        let message = format!("`basic_rate` is above the rate of a station, {}", rate_text(lowest_bps));
+        let help = "acknowledgements are sent no faster than data; lower it or leave it out";
+        report.add(&join(at, ["basic_rate"]), message, help);
+    }
+    match cell.standard {
+        WifiStandard::Ieee80211b => {
+            let slow = lowest_bps == 1_000_000 || cell.basic_rate_bps == Some(1_000_000);
+            if cell.preamble == Preamble::Short && slow {
+                let message = "frames at 1Mb/s have no short preamble (IEEE 802.11-2007 section 18.2.2.2)";
+                let help = "use the long preamble, or 2Mb/s and more for data and acknowledgements";
+                report.add(&join(at, ["preamble"]), message, help);
+            }
+            refuse_of_the_other(at, "slot_time", "802.11g", report);
+        }
+        WifiStandard::Ieee80211g => refuse_of_the_other(at, "preamble", "802.11b", report),
+    }
+}
+
+fn check_station_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
+    let mut named = Vec::new();
+    for (number, entry) in cell.station_rates.iter().enumerate() {
+        for (j, name) in entry.stations.iter().enumerate() {
+            let place = [&join(at, ["station_rates"])[..], &[At(number), Key("stations"), At(j)]].concat();
+            if !cell.stations.contains(name) {
+                let help =
+                    format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
+                report.add(&place, format!("\"{name}\" is no station of this cell"), help);
+            } else if named.contains(&name) {
+                report.add(&place, format!("\"{name}\" has a rate already"), "name each station once");
+            }
+            named.push(name);
+        }
+    }
+}
+
+/// Refuses a key that has no effect on this physical layer.
+fn refuse_of_the_other(at: &[Step], key: &'static str, other: &str, report: &mut Report<'_>) {
+    let steps = join(at, [key]);
+    if report.is_set(&steps) {
+        let message = format!("`{key}` is of {other}");
+        report.add(&steps, message, format!("leave it out, or write standard = \"{other}\""));
     }
 }

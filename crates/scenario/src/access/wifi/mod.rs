@@ -1,4 +1,4 @@
-//! IEEE 802.11b with one station alone in the cell.
+//! IEEE 802.11b and g: an access point and its stations.
 
 mod build;
 mod check;
@@ -34,9 +34,12 @@ impl Access for Wifi {
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
-        // Validation refuses another number of stations than one.
-        let ends = [&self.access_point, &self.stations[0]].map(|name| builder.node(name));
-        places::two_ends(self, topology, first, ends)
+        let access_point = builder.node(&self.access_point);
+        let stations: Vec<_> = self.stations.iter().map(|name| builder.node(name)).collect();
+        // The access point has a sub-interface a station.
+        let down = stations.iter().map(|&station| (access_point, station));
+        let up = stations.iter().map(|&station| (station, access_point));
+        vec![places::interfaces(self, topology, first, down.chain(up))]
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {

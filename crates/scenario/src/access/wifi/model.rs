@@ -1,4 +1,4 @@
-//! Wi-Fi cells: IEEE 802.11b with one station alone in the cell.
+//! Wi-Fi cells: IEEE 802.11b and g with any number of stations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,7 @@ use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::units;
 
-/// A `[[wifi]]`: an access point and the station in its cell.
-///
-/// Contention between stations is not modelled yet, so a cell has exactly one.
+/// A `[[wifi]]`: an access point and the stations in its cell, which all hear each other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wifi {
@@ -17,29 +15,55 @@ pub struct Wifi {
     pub name: String,
     /// The node that is the access point.
     pub access_point: String,
-    /// The nodes that are stations: exactly one, because contention is not modelled yet.
+    /// The nodes that are stations. They talk with the access point, and through it with each other.
     pub stations: Vec<String>,
-    /// The physical layer. Default: the only one there is.
+    /// The physical layer. Default: the older one, which every station understands.
     #[serde(default)]
     pub standard: WifiStandard,
-    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s (IEEE 802.11-2007 clause 18). Default: the highest.
-    #[serde(rename = "rate", default = "default_rate_bps", with = "units::rate")]
-    #[schemars(with = "units::Rate")]
-    pub rate_bps: u64,
-    /// Rate of acknowledgement frames, one of the data rates and not above `rate`. Left out: 2 Mb/s, or 1 Mb/s
-    /// where `rate` is that; control frames use the highest basic rate that is not above the data rate
-    /// (IEEE 802.11-2007 section 9.6), and every DSSS station has 1 and 2 Mb/s (clause 15).
+    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s of 802.11b (IEEE 802.11-2007 clause 18), 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s
+    /// of 802.11g (clause 19). Left out: the highest.
+    #[serde(rename = "rate", default, with = "units::rate")]
+    #[schemars(with = "Option<units::Rate>")]
+    pub rate_bps: Option<u64>,
+    /// Rate of acknowledgement, RTS and CTS frames, one of the data rates and not above `rate`. Left out: the highest
+    /// mandatory rate that is not above `rate` (IEEE 802.11-2007 section 9.6): of 1 and 2 Mb/s in 802.11b, which every DSSS
+    /// station has (clause 15), of 6, 12 and 24 Mb/s in 802.11g (clause 17.3.2.1).
     #[serde(rename = "basic_rate", default, with = "units::rate")]
     #[schemars(with = "Option<units::Rate>")]
     pub basic_rate_bps: Option<u64>,
-    /// The PLCP preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
+    /// Stations with another rate of data frames, to them and from them. Default: none.
+    #[serde(default)]
+    pub station_rates: Vec<StationRate>,
+    /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
-    /// The contention window of the backoff, in slots: a power of two less one. Default: aCWmin of the
-    /// high-rate PHY (IEEE 802.11-2007 section 18.3.3).
-    #[serde(default = "default_cw_min")]
-    pub cw_min: u32,
-    /// The drop-tail queue at each end. Default chosen: as for a wired link.
+    /// The slot time of 802.11g. Left out: the short one, which a cell without stations of 802.11b has (IEEE 802.11-2007 section
+    /// 19.4.4); 802.11b knows only the long one.
+    #[serde(default)]
+    pub slot_time: Option<SlotTime>,
+    /// The contention window of the backoff at first, in slots: a power of two less one. Left out: aCWmin, 31 in 802.11b, 15 in
+    /// 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
+    #[serde(default)]
+    pub cw_min: Option<u32>,
+    /// The largest contention window, which doubles with each failed attempt. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3
+    /// and 19.8.4).
+    #[serde(default = "default_cw_max")]
+    pub cw_max: u32,
+    /// How often a data frame that is no longer than `rts_threshold`, or an RTS frame, is sent in all before its packet is given
+    /// up. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D), 7.
+    #[serde(default = "default_short_retry_limit")]
+    #[schemars(range(min = 1))]
+    pub short_retry_limit: u32,
+    /// How often a longer one is sent in all. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D), 4.
+    #[serde(default = "default_long_retry_limit")]
+    #[schemars(range(min = 1))]
+    pub long_retry_limit: u32,
+    /// Data frames longer than this, with their MAC header and FCS, are preceded by RTS and CTS. Default: dot11RTSThreshold
+    /// (IEEE 802.11-2007 annex D), 2347 bytes, so that none is.
+    #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub rts_threshold_bytes: u64,
+    /// The drop-tail queue of the access point and of each station. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
@@ -49,22 +73,61 @@ pub struct Wifi {
     pub mtu_bytes: u64,
 }
 
-fn default_rate_bps() -> u64 {
-    11_000_000
+fn default_cw_max() -> u32 {
+    1023
 }
 
-fn default_cw_min() -> u32 {
-    31
+fn default_short_retry_limit() -> u32 {
+    7
+}
+
+fn default_long_retry_limit() -> u32 {
+    4
+}
+
+fn default_rts_threshold_bytes() -> u64 {
+    2347
 }
 
 impl Wifi {
-    /// The rates of 802.11b in bits per second.
-    pub const RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
-
-    /// The rate of acknowledgement frames: as set, or the highest mandatory rate not above the data rate.
-    pub fn acknowledgement_rate_bps(&self) -> u64 {
-        self.basic_rate_bps.unwrap_or(self.rate_bps.min(2_000_000))
+    /// The rate of data frames: as set, or the highest.
+    pub fn data_rate_bps(&self) -> u64 {
+        self.rate_bps.or(self.standard.rates_bps().last().copied()).unwrap_or_default()
     }
+
+    /// The rate of data frames to and from a station.
+    pub fn rate_of_bps(&self, station: &str) -> u64 {
+        let own = self.station_rates.iter().find(|entry| entry.stations.iter().any(|name| name == station));
+        own.map_or(self.data_rate_bps(), |entry| entry.rate_bps)
+    }
+
+    /// The rates of control frames: the one that is set, or the mandatory ones.
+    pub fn control_rates_bps(&self) -> Vec<u64> {
+        match self.basic_rate_bps {
+            Some(rate_bps) => vec![rate_bps],
+            None => self.standard.mandatory_rates_bps().to_vec(),
+        }
+    }
+
+    /// The first contention window: as set, or aCWmin.
+    pub fn first_cw(&self) -> u32 {
+        self.cw_min.unwrap_or(match self.standard {
+            WifiStandard::Ieee80211b => 31,
+            WifiStandard::Ieee80211g => 15,
+        })
+    }
+}
+
+/// The rate of some stations.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationRate {
+    /// They, each a station of this cell.
+    pub stations: Vec<String>,
+    /// Their rate, one of the standard's.
+    #[serde(rename = "rate", with = "units::rate")]
+    #[schemars(with = "units::Rate")]
+    pub rate_bps: u64,
 }
 
 /// A physical layer of IEEE 802.11.
@@ -74,6 +137,47 @@ pub enum WifiStandard {
     #[default]
     #[serde(rename = "802.11b")]
     Ieee80211b,
+    /// Extended rate by OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
+    #[serde(rename = "802.11g")]
+    Ieee80211g,
+}
+
+impl WifiStandard {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WifiStandard::Ieee80211b => "802.11b",
+            WifiStandard::Ieee80211g => "802.11g",
+        }
+    }
+
+    /// Its rates in bits per second, in ascending order.
+    pub const fn rates_bps(self) -> &'static [u64] {
+        match self {
+            WifiStandard::Ieee80211b => &[1_000_000, 2_000_000, 5_500_000, 11_000_000],
+            WifiStandard::Ieee80211g => &[
+                6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000,
+            ],
+        }
+    }
+
+    /// Those that every station has.
+    const fn mandatory_rates_bps(self) -> &'static [u64] {
+        match self {
+            WifiStandard::Ieee80211b => &[1_000_000, 2_000_000],
+            WifiStandard::Ieee80211g => &[6_000_000, 12_000_000, 24_000_000],
+        }
+    }
+}
+
+/// A slot time of 802.11g.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotTime {
+    /// 9 us.
+    Short,
+    /// 20 us, as stations of 802.11b have it.
+    Long,
 }
 
 /// The preamble and header that precede every frame.

@@ -1,0 +1,183 @@
+//! The exchange of frames about a packet, from its first frame to its acknowledgement, and what follows where an answer fails
+//! to come (clauses 9.2.5.3, 9.2.5.7, 9.2.8).
+
+use super::medium::{Frame, Kind};
+use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, RTS_BYTES};
+use super::radio::Attempt;
+use super::{Cell, DropReason, Dropped};
+use roamsim_engine::{Span, Time};
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    /// A frame ends.
+    End(u64),
+    /// A radio answers another one, SIFS after its RTS or data.
+    Cts(usize, usize),
+    Ack(usize, usize),
+    /// A radio sends the data that a CTS allowed.
+    Data(usize),
+    /// No answer has come for a radio.
+    Timeout(usize),
+}
+
+impl Cell {
+    /// A radio begins a frame exchange.
+    pub(super) fn begin(&mut self, now: Time, number: usize) {
+        let radio = &self.radios[number];
+        let Some(head) = radio.queue.front() else { return };
+        let (from, bytes) = (head.from, head.bytes);
+        let first = radio.short_retries == 0 && radio.long_retries == 0;
+        if first {
+            let stats = &mut self.stats[from.0 as usize];
+            stats.waiting += radio.contends_since - head.since;
+            stats.sent_packets += 1;
+            stats.sent_bytes += u64::from(bytes);
+        }
+        self.attempts[number] += 1;
+        let kind = if bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes {
+            Kind::Rts
+        } else {
+            Kind::Data
+        };
+        let (_, to) = self.ends(from);
+        self.send(now, kind, number, to);
+    }
+
+    /// The airtime of a frame between two radios, in the exchange of a packet.
+    pub(super) fn airtime(&self, kind: Kind, initiator: usize) -> Span {
+        let Some(head) = self.radios[initiator].queue.front() else { return Span::ZERO };
+        let (from, to) = self.ends(head.from);
+        let rate_bps = self.config.rates_bps[from.max(to) - 1];
+        let control_rate_bps = self.config.control_rate_bps(rate_bps);
+        match kind {
+            Kind::Data => self.config.format.airtime(head.bytes + FRAME_OVERHEAD_BYTES, rate_bps),
+            Kind::Rts => self.config.format.airtime(RTS_BYTES, control_rate_bps),
+            Kind::Cts => self.config.format.airtime(CTS_BYTES, control_rate_bps),
+            Kind::Ack => self.config.format.airtime(ACK_BYTES, control_rate_bps),
+        }
+    }
+
+    /// What follows a frame that its receiver has understood, or has not.
+    pub(super) fn follow(&mut self, now: Time, frame: Frame, understood: bool) {
+        let timing = self.config.timing;
+        let Frame { from, to, .. } = frame;
+        match (frame.kind, understood) {
+            (Kind::Rts, true) if self.may_answer(now, frame) => self.answer(now, Step::Cts(to, from), to),
+            (Kind::Rts | Kind::Data, false) | (Kind::Rts, true) => {
+                self.at(now + timing.response_timeout, Step::Timeout(from));
+            }
+            (Kind::Cts, true) => self.at(now + timing.sifs, Step::Data(to)),
+            (Kind::Data, true) => {
+                self.deliver(from);
+                self.answer(now, Step::Ack(to, from), to);
+            }
+            (Kind::Ack, true) => self.succeed(now, to),
+            // An answer that began in time is waited for to its end.
+            (Kind::Cts | Kind::Ack, false) => {
+                let timeout = self.radios[to].sent.1 + timing.response_timeout;
+                self.at(timeout.max(now), Step::Timeout(to));
+            }
+        }
+    }
+
+    /// A radio answers after SIFS.
+    fn answer(&mut self, now: Time, step: Step, radio: usize) {
+        self.radios[radio].answers = true;
+        self.at(now + self.config.timing.sifs, step);
+    }
+
+    /// Whether the receiver of an RTS finds the medium unreserved (clause 9.2.5.7).
+    pub(super) fn may_answer(&self, now: Time, rts: Frame) -> bool {
+        let ear = &self.ears[self.radios[rts.to].ear];
+        ear.nav <= now || ear.reserved_by.contains(&rts.to)
+    }
+
+    /// The receiver has the packet at the head of a queue, unless it had it before.
+    pub(super) fn deliver(&mut self, sender: usize) {
+        let Some(head) = self.radios[sender].queue.front_mut() else { return };
+        let from = head.from;
+        if let Some(packet) = head.packet.take() {
+            self.stats[from.0 as usize].delivered_packets += 1;
+            let to = self.opposite(from);
+            self.arrived.push_back((to, packet));
+        }
+    }
+
+    /// The head of a queue was acknowledged.
+    pub(super) fn succeed(&mut self, now: Time, number: usize) {
+        self.account(now, number);
+        self.next_packet(now, number);
+    }
+
+    /// No answer has come.
+    pub(super) fn fail(&mut self, now: Time, number: usize) {
+        self.failures[number] += 1;
+        let sent_until = self.radios[number].sent.1;
+        self.account(sent_until, number);
+        let radio = &mut self.radios[number];
+        radio.not_before = now;
+        let Some(head) = radio.queue.front() else { return };
+        // Clause 9.2.5.3: after an RTS without answer the short limit counts as well.
+        let long = head.bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes;
+        let (retries, limit) = match long && radio.sent_data {
+            true => (&mut radio.long_retries, self.config.long_retry_limit),
+            false => (&mut radio.short_retries, self.config.short_retry_limit),
+        };
+        *retries += 1;
+        if *retries >= limit {
+            return self.give_up(now, number);
+        }
+        radio.cw = (2 * radio.cw + 1).min(self.config.cw_max);
+        radio.draw_backoff();
+    }
+
+    /// The head of a queue is given up; the receiver may have it all the same.
+    pub(super) fn give_up(&mut self, now: Time, number: usize) {
+        if let Some(head) = self.radios[number].queue.front_mut()
+            && let Some(packet) = head.packet.take()
+        {
+            let from = head.from;
+            self.stats[from.0 as usize].dropped_packets += 1;
+            self.dropped.push_back((from, packet, Dropped { reason: DropReason::RetryLimit, at: now }));
+        }
+        self.next_packet(now, number);
+    }
+
+    /// A frame exchange is over: what of it was on the air counts as busy.
+    pub(super) fn account(&mut self, until: Time, number: usize) {
+        let radio = &mut self.radios[number];
+        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, radio.queue.front()) {
+            self.stats[head.from.0 as usize].busy += until - begin;
+        }
+        radio.attempt = Attempt::None;
+    }
+
+    /// The head of a queue is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
+    pub(super) fn next_packet(&mut self, now: Time, number: usize) {
+        let radio = &mut self.radios[number];
+        if let Some(head) = radio.pop() {
+            self.queued[head.from.0 as usize] -= 1;
+        }
+        radio.short_retries = 0;
+        radio.long_retries = 0;
+        radio.cw = self.config.cw_min;
+        radio.contends_since = now;
+        radio.draw_backoff();
+    }
+
+    pub(super) fn take(&mut self, now: Time, step: Step) {
+        match step {
+            Step::End(frame) => self.end(now, frame),
+            Step::Cts(from, to) => self.send(now, Kind::Cts, from, to),
+            Step::Ack(from, to) => self.send(now, Kind::Ack, from, to),
+            Step::Data(from) => {
+                if let Some(head) = self.radios[from].queue.front() {
+                    let (_, to) = self.ends(head.from);
+                    self.send(now, Kind::Data, from, to);
+                }
+            }
+            Step::Timeout(number) => self.fail(now, number),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
+
+use crate::link::{Attachment, QueueLimit};
+use crate::packet::Packet;
+use roamsim_engine::{Span, Stream, Time};
+use std::collections::VecDeque;
+
+/// A packet that waits for the medium, or for its acknowledgement.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub since: Time,
+    pub from: Attachment,
+    pub bytes: u32,
+    /// `None` once the receiver has it: what is left are repetitions for want of the acknowledgement.
+    pub packet: Option<Packet>,
+}
+
+/// What a radio does about the head of its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// Nothing, or it contends for the medium.
+    None,
+    /// Its frame exchange began at this instant, and is not over.
+    Since(Time),
+}
+
+/// A radio.
+#[derive(Clone, Debug)]
+pub(super) struct Radio {
+    /// The first is next, or in its frame exchange.
+    pub queue: VecDeque<Waiting>,
+    queue_bytes: u64,
+    /// Since when the head of the queue contends.
+    pub contends_since: Time,
+    pub attempt: Attempt,
+    /// Slots still to count down.
+    pub backoff_slots: u32,
+    /// The countdown does not go on before: the last answer was waited for until then.
+    pub not_before: Time,
+    /// Contention window, in slots.
+    pub cw: u32,
+    /// Failed attempts at the head of the queue: of its short frames, of its long one (clause 9.2.5.3).
+    pub short_retries: u32,
+    pub long_retries: u32,
+    /// Its last frame on the air: begin and end.
+    pub sent: (Time, Time),
+    /// Whether that carried data.
+    pub sent_data: bool,
+    /// Whether it is about to answer a frame.
+    pub answers: bool,
+    /// What it hears: a number of the cell's ears.
+    pub ear: usize,
+    /// Whether it is in the cell's list of those that count down or have something to send.
+    pub listed: bool,
+    pub random: Stream,
+}
+
+impl Radio {
+    pub fn new(ear: usize, cw: u32, random: Stream) -> Radio {
+        Radio {
+            queue: VecDeque::new(),
+            queue_bytes: 0,
+            contends_since: Time::ZERO,
+            attempt: Attempt::None,
+            backoff_slots: 0,
+            not_before: Time::ZERO,
+            cw,
+            short_retries: 0,
+            long_retries: 0,
+            sent: (Time::ZERO, Time::ZERO),
+            sent_data: false,
+            answers: false,
+            ear,
+            listed: false,
+            random,
+        }
+    }
+
+    /// Whether a packet fits behind those that wait; the head of the queue is in service.
+    pub fn admits(&self, limit: QueueLimit, bytes: u32) -> bool {
+        let Some(head) = self.queue.front() else { return true };
+        limit.admits(self.queue.len() - 1, self.queue_bytes - u64::from(head.bytes), bytes)
+    }
+
+    pub fn push(&mut self, waiting: Waiting) {
+        self.queue_bytes += u64::from(waiting.bytes);
+        self.queue.push_back(waiting);
+    }
+
+    pub fn pop(&mut self) -> Option<Waiting> {
+        let head = self.queue.pop_front()?;
+        self.queue_bytes -= u64::from(head.bytes);
+        Some(head)
+    }
+
+    /// Uniform on 0 to the contention window (clause 9.2.4).
+    pub fn draw_backoff(&mut self) {
+        self.backoff_slots = self.random.below(u64::from(self.cw) + 1) as u32;
+    }
+
+    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2).
+    pub fn count_down(&mut self, resumed: Time, now: Time, slot: Span) {
+        let passed = now.since(resumed).as_ns() / slot.as_ns();
+        self.backoff_slots = self.backoff_slots.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX));
+    }
+}
