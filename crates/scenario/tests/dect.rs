@@ -110,6 +110,21 @@ fn settings_of_what_is_not_there_are_refused() {
     let handovers = "radio_fixed_parts = 3\nhandovers = { other_terminals_interval = \"5s\" }";
     let report = refusal::report_on(&alone, "radio_fixed_parts = 3", handovers);
     assert!(report.contains("without `terminals` there are no other terminals"), "{report}");
+    // Ten bearers that nothing touches: of the settings of GOOD, two of procedures are left without effect, and any more.
+    let connection = "connection = { target_bearers = 10, minimum_bearers = 1, modification_threshold = 4 }";
+    let fixed = alone.replace(connection, "fixed_bearers = 10");
+    let others =
+        "[dect.channel_list]\nidle_seen_quiet = 0.9\n[dect.handovers]\nneed_bad = 0.1\ncell_time = \"1h\"\n";
+    let said = "no effect beside `fixed_bearers`: no connection is set up or handed over";
+    for (text, count) in
+        [(fixed.clone(), 2), (fixed.replace("[dect.dlc]", &format!("{others}[dect.dlc]")), 5)]
+    {
+        let report = refusal::refuse(&text);
+        assert_eq!(report.matches(said).count(), count, "{report}");
+    }
+    // They are those of other terminals, where there are any.
+    let text = GOOD.replace(connection, "fixed_bearers = 10");
+    assert!(Scenario::parse(&text, "dect", Format::Toml, &[]).is_ok());
 }
 
 fn outcome(text: &str, trace: Trace) -> Outcome {

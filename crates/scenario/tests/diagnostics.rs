@@ -459,6 +459,45 @@ fn readers_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn a_station_that_no_cell_ever_reaches_is_refused() {
+    // Another one keeps the cells from being empty. "west cell" reaches 200 m.
+    let with = |position: &str| {
+        let sitter = format!("[[node]]\nname = \"sitter\"\n{position}\n[[link]]\nname = \"wire\"");
+        let text = WALK.replace("[[link]]\nname = \"wire\"", &sitter);
+        text.replace("\"west\"\nstations = [\"walker\"]", "\"west\"\nstations = [\"walker\", \"sitter\"]")
+    };
+    let report = refuse(&with("position = { x = \"201m\", y = \"0m\" }"));
+    let said =
+        "\"sitter\" is never where one of its cells reaches: \"west cell\" reaches 200m around \"west\"";
+    assert!(report.contains(said), "{report}");
+    let accepted = |text: &str| {
+        Scenario::parse(text, "walk", Format::Toml, &[]).map(|_| ()).map_err(|e| e.render(false))
+    };
+    assert_eq!(accepted(&with("position = { x = \"199m\", y = \"0m\" }")), Ok(()));
+    // It walks towards the cell: 2 m in the 60 s of the run are enough, 0.6 m are not.
+    let walk = |speed: &str| {
+        let to = "to = { x = \"0m\", y = \"0m\" }";
+        format!(
+            "position = {{ x = \"201m\", y = \"0m\" }}\nmotion = {{ kind = \"linear\", {to}, speed = \"{speed}\" }}"
+        )
+    };
+    assert!(refuse(&with(&walk("0.01m/s"))).contains(said));
+    assert_eq!(accepted(&with(&walk("0.04m/s"))), Ok(()));
+}
+
+#[test]
+fn one_link_is_not_kept_apart_from_others() {
+    check_refusals(
+        WALK,
+        &[(
+            "name = \"server\"\n",
+            "name = \"server\"\nmultihomed = true\n",
+            "\"server\" has one link, and so one address",
+        )],
+    );
+}
+
+#[test]
 fn a_hysteresis_without_a_second_cell_is_refused() {
     let sitter = "[[node]]\nname = \"sitter\"\nposition = { x = \"5m\", y = \"0m\" }\nhysteresis = \"5m\"\n[[link]]\nname = \"wire\"";
     let text = WALK.replace("[[link]]\nname = \"wire\"", sitter);

@@ -21,6 +21,15 @@ struct Places {
     transport: &'static str,
 }
 
+impl Places {
+    /// In how many accesses a node is.
+    fn accesses_of(&self, node: usize) -> usize {
+        let pairs = self.links.iter().chain(&self.dect).chain(&self.wifi);
+        let cells = self.cells.iter().filter(|(base, stations)| *base == node || stations.contains(&node));
+        pairs.filter(|(a, b)| *a == node || *b == node).count() + cells.count()
+    }
+}
+
 fn places() -> impl Strategy<Value = Places> {
     let node = 0..NODES;
     (
@@ -79,6 +88,8 @@ fn scenario(places: &Places) -> String {
     // A node that nothing names is refused.
     for (number, multihomed) in places.multihomed.iter().enumerate() {
         if text.contains(&format!("\"n{number}\"")) {
+            // So is one with one link that is to keep an address on each.
+            let multihomed = *multihomed && places.accesses_of(number) > 1;
             text += &format!(
                 "[[node]]\nname = \"n{number}\"\nposition = {{ x = \"{number}m\", y = \"0m\" }}\nmultihomed = {multihomed}\n"
             );

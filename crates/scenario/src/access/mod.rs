@@ -68,6 +68,11 @@ pub(crate) trait Access {
         None
     }
 
+    /// Within what distance of its base station a station is in it; `None`: places do not matter to it.
+    fn reach_m(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether it shows something without flows: handovers, bearers.
     fn shows_itself(&self) -> bool {
         false

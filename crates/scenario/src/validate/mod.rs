@@ -29,7 +29,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     for access in scenario.accesses() {
         access.check(&access.at(), &context, &mut report);
     }
-    station::check(scenario, &attached, &mut report);
+    station::check(&context, &mut report);
     let topology = Topology::new(scenario, &names, &attached);
     mobile_ip::check::check(scenario, &names, &attached, &topology, &mut report);
     flow::check::check(scenario, &names, &topology, &mut report);

@@ -1,11 +1,21 @@
-//! What nodes say of themselves as stations: motion, and when they change their cell or their primary address.
+//! What nodes say of themselves as stations: place and motion, addresses, and when they change their cell or their primary
+//! address.
+
+use std::collections::BTreeMap;
+
+use roamsim_engine::Time;
+use roamsim_network::mobility::ever_within;
 
 use super::{At, Key, Report, Step, join};
-use crate::Scenario;
-use crate::access::{Attached, Role};
+use crate::access::{Attached, Context, Entry, Role};
 use crate::model::node::PrimaryChange;
+use crate::units::length_text;
 
-pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut Report<'_>) {
+/// Cells that are told of a station that reaches none; chosen.
+const TOLD: usize = 3;
+
+pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
+    let &Context { scenario, attached, .. } = context;
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         let base = attached.is(&node.name, Role::BaseStation);
@@ -17,6 +27,11 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
         }
         let follows = node.multihomed && scenario.has_followed_addresses(&node.name);
         let at = [Key("node"), At(i)];
+        if node.multihomed && !station && attached.of(&node.name).len() == 1 {
+            let message = format!("\"{}\" has one link, and so one address", node.name);
+            let help = "leave `multihomed` out, or give the node a second link";
+            report.add(&join(&at, ["multihomed"]), message, help);
+        }
         if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
             let message = match station {
                 false => format!("\"{}\" is a station of no cell, and changes none", node.name),
@@ -40,6 +55,53 @@ pub(super) fn check(scenario: &Scenario, attached: &Attached<'_>, report: &mut R
         if report.is_set(&steps) {
             check_primary_change(&steps, &node.name, station && follows, attached, report);
         }
+    }
+    // What is wrong with a place or a cell was reported.
+    if report.problems.count() == 0 {
+        check_reach(context, report);
+    }
+}
+
+/// Refuses a station into whose reach no cell ever comes. (Of a cell that nobody comes into, that is reported.)
+fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
+    let end = Time::ZERO + context.scenario.general.duration;
+    let mut cells: BTreeMap<&str, Vec<(Entry<'_>, &str, f64)>> = BTreeMap::new();
+    for entry in context.scenario.accesses() {
+        let Some(reach_m) = entry.access.reach_m() else { continue };
+        for pair in entry.access.pairs() {
+            let [base_station, station] = pair.nodes;
+            cells.entry(station).or_default().push((entry, base_station, reach_m));
+        }
+    }
+    let trajectory =
+        |name: &str| context.names.node(name).and_then(|node| context.trajectories[node].as_ref());
+    for (station, cells) in cells {
+        let (Some(number), Some(walk)) = (context.names.node(station), trajectory(station)) else { continue };
+        let reached = cells.iter().any(|&(_, base_station, reach_m)| {
+            trajectory(base_station).is_none_or(|base| ever_within(walk, base, reach_m, end))
+        });
+        if reached {
+            continue;
+        }
+        let mut told: Vec<_> = cells
+            .iter()
+            .take(TOLD)
+            .map(|(cell, base_station, reach_m)| {
+                format!(
+                    "\"{}\" reaches {} around \"{base_station}\"",
+                    cell.access.name(),
+                    length_text(*reach_m)
+                )
+            })
+            .collect();
+        if cells.len() > TOLD {
+            told.push(format!("and {} more cells", cells.len() - TOLD));
+        }
+        let message = format!("\"{station}\" is never where one of its cells reaches: {}", told.join(", "));
+        let moves = context.scenario.nodes[number].motion.is_some();
+        let key = if moves { "motion" } else { "position" };
+        let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";
+        report.add(&[Key("node"), At(number), Key(key)], message, help);
     }
 }
 

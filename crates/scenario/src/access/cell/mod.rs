@@ -34,6 +34,10 @@ impl Access for Cell {
         Some(&self.advertisement)
     }
 
+    fn reach_m(&self) -> Option<f64> {
+        Some(build::radius_m(&self.coverage))
+    }
+
     fn shows_itself(&self) -> bool {
         true
     }

@@ -145,6 +145,36 @@ fn check_unused(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             report.add(&steps, message, help);
         }
     }
+    check_unused_procedures(at, access, report);
+}
+
+/// Refuses settings of the MAC's procedures where no connection goes through any.
+fn check_unused_procedures(at: &[Step], access: &Dect, report: &mut Report<'_>) {
+    if access.fixed_bearers.is_none() || !access.terminals.is_empty() {
+        return;
+    }
+    let of_procedures = [
+        "call_setup_timer_frames",
+        "bearer_handover_timer_frames",
+        "connection_handover_timer_frames",
+        "connection_modification_timer_frames",
+        "attempt_permission",
+        "setup_attempts",
+        "multibearer_handover_attempts",
+        "single_bearer_handover_attempts",
+        "data_during_setup",
+    ];
+    let tables = [join(at, ["channel_list"]), join(at, ["handovers", "need_good"])];
+    let handovers = ["need_bad", "need_factor", "cell_time"].map(|key| join(at, ["handovers", key]));
+    let procedures = of_procedures.map(|key| join(at, ["procedures", key]));
+    let fixed = join(at, ["fixed_bearers"]);
+    for steps in tables.into_iter().chain(handovers).chain(procedures) {
+        if report.is_set(&steps) {
+            let message = "this has no effect beside `fixed_bearers`: no connection is set up or handed over";
+            let help = "leave it out, add other terminals (`terminals`), or leave `fixed_bearers` out";
+            report.add_related(&steps, message, help, (&fixed, "no procedure applies"));
+        }
+    }
 }
 
 fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
