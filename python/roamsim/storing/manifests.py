@@ -192,8 +192,8 @@ class StudyManifest:
 
 def _write(manifest: Manifest | StudyManifest, folder: Path) -> None:
     text = json.dumps(asdict(manifest), indent=2, ensure_ascii=False)
-    # Arguments of the command that are no text, such as names of files, as JSON notes them.
-    write_whole(folder / MANIFEST, text.encode(errors="backslashreplace"))
+    # Of arguments of the command that are no text, such as names of files, a ? stands for each octet.
+    write_whole(folder / MANIFEST, text.encode(errors="replace"))
 
 
 def read_manifest(folder: Path) -> Manifest | StudyManifest | None:
