@@ -24,6 +24,7 @@ def test_what_is_there() -> None:
     assert [one.__name__ for one in technologies.technologies()] == [
         "roamsim.technologies.dect",
         "roamsim.technologies.mobility",
+        "roamsim.technologies.wifi",
     ]
     assert list(technologies.pictures()) == ["occupancy"]
 
@@ -39,3 +40,20 @@ def test_a_new_one_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert results.plot("tower").read_text().startswith("<?xml")
     finally:
         sys.modules.pop("roamsim.technologies.tower", None)
+
+
+def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wifi-contention.toml"
+    results = roamsim.sweep(
+        example, {"wifi.air.cw_min": [15, 31]}, replications=1, set={"scenario.duration": "2s"}, out=tmp_path / "out"
+    )
+    parts = results["wifi"].select("data_s", "control_s", "collision_s", "backoff_s", "idle_s")
+    assert parts.sum_horizontal().to_list() == pytest.approx([2.0, 2.0])
+    radios = results["wifi_stations"]
+    assert radios.height == 2 * 11
+    assert radios["node"][0] == "access-point"
+    # Who sends data is understood now and then only; ten stations that upload collide.
+    assert 0 < radios["failed_attempts"].sum() < radios["attempts"].sum() / 2
+    page = results.report().read_text()
+    assert "air: airtime, means over the runs of the first point" in page
+    assert "of them without an answer" in page

@@ -112,8 +112,9 @@ pub(super) fn saturated(config: CellConfig, bytes: u32, exchanges: usize) -> Sat
             top_up(&mut cell, now, from.0 as usize - stations);
         }
     }
-    let attempts = (1..=stations).map(|radio| cell.attempts(radio));
-    let (begun, failed) = attempts.fold((0, 0), |(a, b), (begun, failed)| (a + begun, b + failed));
+    let times = (1..=stations).map(|radio| cell.radio_time(radio));
+    let (begun, failed) =
+        times.fold((0, 0), |(begun, failed), time| (begun + time.attempts, failed + time.failed_attempts));
     Saturated {
         exchanges_a_second: order.len() as f64 / now.as_secs_f64(),
         collisions: failed as f64 / begun as f64,

@@ -33,6 +33,7 @@ impl Cell {
             }
         }
         self.radios[number].contends_since = now;
+        self.contenders_change(now, self.contenders + 1);
     }
 
     /// When a radio's countdown goes on, if the medium stays idle.

@@ -34,7 +34,10 @@ impl Cell {
             stats.sent_packets += 1;
             stats.sent_bytes += u64::from(bytes);
         }
-        self.attempts[number] += 1;
+        let contended_since = if first { radio.contends_since } else { radio.not_before };
+        let time = &mut self.radios[number].time;
+        time.attempts += 1;
+        time.contention += now - contended_since;
         let kind = if bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes {
             Kind::Rts
         } else {
@@ -59,9 +62,9 @@ impl Cell {
     }
 
     /// What follows a frame that its receiver has understood, or has not.
-    pub(super) fn follow(&mut self, now: Time, frame: Frame, understood: bool) {
+    pub(super) fn follow(&mut self, now: Time, frame: &Frame, understood: bool) {
         let timing = self.config.timing;
-        let Frame { from, to, .. } = frame;
+        let &Frame { from, to, .. } = frame;
         match (frame.kind, understood) {
             (Kind::Rts, true) if self.may_answer(now, frame) => self.answer(now, Step::Cts(to, from), to),
             (Kind::Rts | Kind::Data, false) | (Kind::Rts, true) => {
@@ -88,7 +91,7 @@ impl Cell {
     }
 
     /// Whether the receiver of an RTS finds the medium unreserved (clause 9.2.5.7).
-    pub(super) fn may_answer(&self, now: Time, rts: Frame) -> bool {
+    pub(super) fn may_answer(&self, now: Time, rts: &Frame) -> bool {
         let ear = &self.ears[self.radios[rts.to].ear];
         ear.nav <= now || ear.reserved_by.contains(&rts.to)
     }
@@ -112,7 +115,7 @@ impl Cell {
 
     /// No answer has come.
     pub(super) fn fail(&mut self, now: Time, number: usize) {
-        self.failures[number] += 1;
+        self.radios[number].time.failed_attempts += 1;
         let sent_until = self.radios[number].sent.1;
         self.account(sent_until, number);
         let radio = &mut self.radios[number];
@@ -159,6 +162,10 @@ impl Cell {
         if let Some(head) = radio.pop() {
             self.queued[head.from.0 as usize] -= 1;
         }
+        if radio.queue.is_empty() {
+            self.contenders_change(now, self.contenders - 1);
+        }
+        let radio = &mut self.radios[number];
         radio.short_retries = 0;
         radio.long_retries = 0;
         radio.cw = self.config.cw_min;

@@ -1,7 +1,9 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 
-use super::Cell;
+use super::account::Use;
+use super::air::Heard;
 use super::exchange::Step;
+use super::{ACCESS_POINT, Cell};
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
@@ -14,7 +16,7 @@ pub(super) enum Kind {
 }
 
 /// A frame on the air.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub number: u64,
     pub kind: Kind,
@@ -22,6 +24,8 @@ pub(super) struct Frame {
     pub to: usize,
     /// Until when its duration field reserves the medium.
     pub reserved: Time,
+    /// Who hears it; nobody is named where all share one ear.
+    pub heard_by: Vec<Heard>,
 }
 
 /// What those who hear the same hear.
@@ -36,7 +40,7 @@ pub(super) struct Ear {
     /// The space before contention, after what was heard last.
     pub ifs: Span,
     /// The frame that is received, and whether another one disturbs it.
-    pub receiving: Option<u64>,
+    pub receiving: Option<(u64, Kind)>,
     pub disturbed: bool,
     /// Until when others have reserved the medium (the NAV, clause 9.2.5.4), and who they are.
     pub nav: Time,
@@ -58,30 +62,31 @@ impl Cell {
         };
         let number = self.frames;
         self.frames += 1;
-        for ear in 0..self.ears.len() {
-            if self.is_heard(ear, from) {
-                self.hear(now, ear, number);
-            }
+        let heard_by = self.hearing.heard_by(from, now);
+        if heard_by.is_empty() {
+            self.hear(now, 0, number, kind);
+        }
+        for &(radio, _) in &heard_by {
+            self.hear(now, radio, number, kind);
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
         sender.sent_data = kind == Kind::Data;
         sender.answers = false;
-        self.on_air.push(Frame { number, kind, from, to, reserved });
+        self.on_air.push(Frame { number, kind, from, to, reserved, heard_by });
         self.at(end, Step::End(number));
     }
 
-    pub(super) fn is_heard(&self, ear: usize, from: usize) -> bool {
-        self.hears.get(ear).is_none_or(|heard| heard[from])
-    }
-
     /// An ear hears the begin of a frame.
-    pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64) {
+    pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
         if self.ears[number].heard == 0 {
+            if number == self.radios[ACCESS_POINT].ear {
+                self.medium_passes(now);
+            }
             self.freeze(now, number);
             let ear = &mut self.ears[number];
             ear.busy_since = now;
-            ear.receiving = Some(frame);
+            ear.receiving = Some((frame, kind));
             ear.disturbed = false;
         }
         let ear = &mut self.ears[number];
@@ -89,37 +94,66 @@ impl Cell {
         ear.heard += 1;
     }
 
+    /// What the medium was used for until now goes into the account.
+    pub(super) fn medium_passes(&mut self, now: Time) {
+        let ear = &self.ears[self.radios[ACCESS_POINT].ear];
+        let used = match ear.receiving {
+            _ if ear.heard == 0 && self.contenders == 0 => Use::Idle,
+            _ if ear.heard == 0 => Use::Backoff,
+            Some((_, kind)) if !ear.disturbed => Use::Frame(kind),
+            _ => Use::Collision,
+        };
+        self.medium.pass(now, used);
+    }
+
+    /// A queue gets its first packet, or loses its last.
+    pub(super) fn contenders_change(&mut self, now: Time, contenders: usize) {
+        if self.ears[self.radios[ACCESS_POINT].ear].heard == 0 {
+            self.medium_passes(now);
+        }
+        self.contenders = contenders;
+    }
+
     /// A frame ends.
     pub(super) fn end(&mut self, now: Time, number: u64) {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
         let frame = self.on_air.swap_remove(place);
-        let mut understood = false;
-        for number in 0..self.ears.len() {
-            if !self.is_heard(number, frame.from) {
-                continue;
-            }
-            let ear = &mut self.ears[number];
-            ear.heard -= 1;
-            if ear.heard == 0 {
-                ear.idle_since = now;
-            }
-            if ear.receiving != Some(frame.number) {
-                continue;
-            }
-            ear.receiving = None;
-            if ear.disturbed {
-                ear.ifs = self.config.timing.eifs;
-                continue;
-            }
-            ear.ifs = self.config.timing.difs;
-            // The NAV is not of those whom a frame is for, or from; where all share one ear, `reserved_by` excepts them.
-            let ours = self.hears.is_empty() || (number != frame.from && number != frame.to);
-            if frame.reserved > ear.nav && ours {
-                ear.nav = frame.reserved;
-                ear.reserved_by = [frame.from, frame.to];
-            }
-            understood |= self.radios[frame.to].ear == number;
+        let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
+        for &heard in &frame.heard_by {
+            let strong = self.hearing.is_strong(heard, frame.from, now);
+            understood |= self.end_at(now, heard.0, &frame, strong);
         }
-        self.follow(now, frame, understood);
+        let sender = &mut self.radios[frame.from];
+        let airtime = now - sender.sent.0;
+        sender.time.sent(frame.kind, airtime, understood);
+        self.follow(now, &frame, understood);
+    }
+
+    /// A frame ends at an ear; whether the one that it is for has understood it there.
+    fn end_at(&mut self, now: Time, number: usize, frame: &Frame, strong: bool) -> bool {
+        if self.ears[number].heard == 1 && number == self.radios[ACCESS_POINT].ear {
+            self.medium_passes(now);
+        }
+        let ear = &mut self.ears[number];
+        ear.heard -= 1;
+        if ear.heard == 0 {
+            ear.idle_since = now;
+        }
+        if ear.receiving.is_none_or(|(receiving, _)| receiving != frame.number) {
+            return false;
+        }
+        ear.receiving = None;
+        if ear.disturbed || !strong {
+            ear.ifs = self.config.timing.eifs;
+            return false;
+        }
+        ear.ifs = self.config.timing.difs;
+        // The NAV is not of those whom a frame is for, or from; where all share one ear, `reserved_by` excepts them.
+        let ours = frame.heard_by.is_empty() || (number != frame.from && number != frame.to);
+        if frame.reserved > ear.nav && ours {
+            ear.nav = frame.reserved;
+            ear.reserved_by = [frame.from, frame.to];
+        }
+        self.radios[frame.to].ear == number
     }
 }

@@ -18,18 +18,26 @@
 //! begin at the same nanosecond; capture; bit errors; fragmentation; beacons, scanning, association; rate adaptation; EDCA;
 //! power saving.
 
+mod account;
+mod air;
 mod config;
 mod contention;
 mod exchange;
 mod medium;
 pub mod phy;
+pub mod propagation;
 mod radio;
 
+pub use self::account::{MediumTime, RadioTime};
+pub use self::air::RadioConfig;
+use self::air::{Air, Hearing};
 pub use self::config::{CellConfig, Freezing};
 use self::exchange::Step;
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Radio, Waiting};
+use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use crate::mobility::Trajectory;
 use crate::packet::Packet;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Context, Machine};
@@ -39,14 +47,22 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The access point's number among the radios; the stations follow.
 const ACCESS_POINT: usize = 0;
 
+/// A radio's name in those of random streams.
+fn radio_name(number: usize) -> String {
+    match number {
+        ACCESS_POINT => "access point".to_owned(),
+        1 => "station".to_owned(),
+        more => format!("station/{}", more - 1),
+    }
+}
+
 /// The cell.
 #[derive(Clone, Debug)]
 pub struct Cell {
     config: CellConfig,
     radios: Vec<Radio>,
     ears: Vec<Ear>,
-    /// Which radios an ear hears; empty where there is one ear for all.
-    hears: Vec<Vec<bool>>,
+    hearing: Hearing,
     /// Radios that count down, or have something to send.
     listed: Vec<usize>,
     on_air: Vec<Frame>,
@@ -60,16 +76,15 @@ pub struct Cell {
     /// By attachment: what was sent, and packets in queues.
     stats: Vec<LinkStats>,
     queued: Vec<usize>,
-    /// Frame exchanges that failed, by radio: no CTS or no ACK came.
-    failures: Vec<u64>,
-    /// Frame exchanges that were begun, by radio.
-    attempts: Vec<u64>,
+    medium: MediumTime,
+    /// Radios whose queue is not empty.
+    contenders: usize,
 }
 
 impl Cell {
     /// A silent cell in which all hear each other; `stream(purpose)` gives the random streams.
     pub fn new(config: CellConfig, stream: impl Fn(&str) -> Stream) -> Cell {
-        Cell::build(config, Vec::new(), stream)
+        Cell::build(config, Hearing::All, stream)
     }
 
     /// A silent cell in which radio `i` hears radio `j` where `hears[i][j]`: the access point is the first, the stations
@@ -83,11 +98,25 @@ impl Cell {
             // Its own frames keep a radio as busy as those of others.
             heard[radio] = true;
         }
-        Cell::build(config, hears, stream)
+        Cell::build(config, Hearing::Given(hears), stream)
     }
 
-    fn build(config: CellConfig, hears: Vec<Vec<bool>>, stream: impl Fn(&str) -> Stream) -> Cell {
+    /// A silent cell whose radios hear each other as their places let them: that of the access point is the first, those of the
+    /// stations follow. What arrives decides about carrier sense when a frame begins, and about its reception when it ends.
+    pub fn with_places(
+        config: CellConfig,
+        radio: RadioConfig,
+        places: Vec<Trajectory>,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Cell {
+        let draws = (0..places.len()).map(|number| stream(&format!("{}/shadowing", radio_name(number))));
+        let air = Air::new(radio, places, draws.collect());
+        Cell::build(config, Hearing::Placed(air), stream)
+    }
+
+    fn build(config: CellConfig, hearing: Hearing, stream: impl Fn(&str) -> Stream) -> Cell {
         let stations = config.rates_bps.len();
+        let shared = matches!(hearing, Hearing::All);
         let ear = Ear {
             heard: 0,
             busy_since: Time::ZERO,
@@ -99,17 +128,13 @@ impl Cell {
             reserved_by: [0, 0],
         };
         let radio = |number: usize| {
-            let name = match number {
-                ACCESS_POINT => "access point/backoff".to_owned(),
-                1 => "station/backoff".to_owned(),
-                more => format!("station/{}/backoff", more - 1),
-            };
-            Radio::new(if hears.is_empty() { 0 } else { number }, config.cw_min, stream(&name))
+            let draws = stream(&format!("{}/backoff", radio_name(number)));
+            Radio::new(if shared { 0 } else { number }, config.cw_min, draws)
         };
         Cell {
             radios: (0..=stations).map(radio).collect(),
-            ears: vec![ear; hears.len().max(1)],
-            hears,
+            ears: vec![ear; if shared { 1 } else { stations + 1 }],
+            hearing,
             listed: Vec::new(),
             on_air: Vec::new(),
             frames: 0,
@@ -120,8 +145,8 @@ impl Cell {
             dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); 2 * stations],
             queued: vec![0; 2 * stations],
-            failures: vec![0; stations + 1],
-            attempts: vec![0; stations + 1],
+            medium: MediumTime::default(),
+            contenders: 0,
             config,
         }
     }
@@ -131,9 +156,20 @@ impl Cell {
         self.radios.len() - 1
     }
 
-    /// Frame exchanges that a radio began, and those of them that failed; 0 is the access point, the stations follow.
-    pub fn attempts(&self, radio: usize) -> (u64, u64) {
-        (self.attempts[radio], self.failures[radio])
+    /// The access point's sub-interface to a station, and the station's interface.
+    pub fn attachments_of(&self, station: u32) -> (Attachment, Attachment) {
+        let down = Attachment(station);
+        (down, self.opposite(down))
+    }
+
+    /// What the medium was used for, as the access point heard it; up to the end once the run is over.
+    pub fn medium_time(&self) -> MediumTime {
+        self.medium
+    }
+
+    /// What a radio did: 0 is the access point, the stations follow.
+    pub fn radio_time(&self, radio: usize) -> RadioTime {
+        self.radios[radio].time
     }
 
     /// The radio that sends what comes from an attachment, and the one that gets it.
@@ -220,6 +256,10 @@ impl Link for Cell {
         self.dropped.pop_front()
     }
 
+    fn finish(&mut self, end: Time) {
+        self.medium_passes(end);
+    }
+
     fn packets_inside(&self) -> u64 {
         let queued =
             self.radios.iter().flat_map(|radio| &radio.queue).filter(|waiting| waiting.packet.is_some());
@@ -267,5 +307,7 @@ mod bianchi;
 mod closed_forms;
 #[cfg(test)]
 mod fairness;
+#[cfg(test)]
+mod places;
 #[cfg(test)]
 mod tests;

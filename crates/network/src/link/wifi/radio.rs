@@ -1,5 +1,6 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
 
+use super::account::RadioTime;
 use crate::link::{Attachment, QueueLimit};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
@@ -46,6 +47,8 @@ pub(super) struct Radio {
     pub sent: (Time, Time),
     /// Whether that carried data.
     pub sent_data: bool,
+    /// What it did so far.
+    pub time: RadioTime,
     /// Whether it is about to answer a frame.
     pub answers: bool,
     /// What it hears: a number of the cell's ears.
@@ -69,6 +72,7 @@ impl Radio {
             long_retries: 0,
             sent: (Time::ZERO, Time::ZERO),
             sent_data: false,
+            time: RadioTime::default(),
             answers: false,
             ear,
             listed: false,

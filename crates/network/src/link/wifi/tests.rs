@@ -61,6 +61,12 @@ fn timeline(cell: &mut Cell, until: Time) -> Vec<String> {
     lines
 }
 
+/// Exchanges begun and failed.
+fn attempts(cell: &Cell, radio: usize) -> (u64, u64) {
+    let time = cell.radio_time(radio);
+    (time.attempts, time.failed_attempts)
+}
+
 fn arrivals(cell: &mut Cell) -> Vec<Attachment> {
     std::iter::from_fn(|| cell.poll_delivery(Time::ZERO)).map(|(to, _)| to).collect()
 }
@@ -112,7 +118,7 @@ fn two_that_count_down_to_the_same_slot_collide_and_double_their_windows() {
     // The first knows at 1150 + 399 + 222, the second at 2096 + 222.
     assert_eq!(timeline(&mut cell, us(2096 + 222)), [""; 0]);
     assert_eq!((cell.radios[1].cw, cell.radios[2].cw), (63, 63));
-    assert_eq!((cell.attempts(1), cell.attempts(2)), ((1, 1), (1, 1)));
+    assert_eq!((attempts(&cell, 1), attempts(&cell, 2)), ((1, 1), (1, 1)));
     // DIFS after the end of the longer one for the first; when it has waited for its answer for the second.
     assert_eq!(cell.resumes(&cell.radios[1], 1), us(2096 + 50));
     assert_eq!(cell.resumes(&cell.radios[2], 2), us(2096 + 222));
@@ -154,7 +160,7 @@ fn stations_that_do_not_hear_each_other_collide_at_the_access_point() {
     assert_eq!(enqueue(&mut cell, us(1200), two, 248), Ok(()));
     // The second hears nothing and begins in the middle of the first: no answer comes.
     assert_eq!(timeline(&mut cell, us(1650)), ["1000 Data 1>0", "1200 Data 2>0"]);
-    assert_eq!(cell.attempts(1), (1, 1));
+    assert_eq!(attempts(&cell, 1), (1, 1));
 
     // With RTS and CTS it hears the access point's answer, and waits until the exchange is over.
     let mut config = config(2);
@@ -173,6 +179,45 @@ fn stations_that_do_not_hear_each_other_collide_at_the_access_point() {
 }
 
 #[test]
+fn the_account_of_the_medium_adds_up() {
+    let mut cell = cell(3);
+    for station in 1..=2 {
+        let from = up(&cell, station);
+        // Data of 399 and 946 us.
+        let bytes = if station == 2 { 1000 } else { 248 };
+        assert_eq!(enqueue(&mut cell, us(1000), from, bytes), Ok(()));
+        cell.radios[station as usize].backoff_slots = 5;
+    }
+    cell.ears[0].idle_since = us(1000);
+    cell.plan();
+    // The collision of the two from 1150 to 2096; after it the second counts from 2318 on, the first from 2146 on.
+    timeline(&mut cell, us(2318));
+    (cell.radios[1].backoff_slots, cell.radios[2].backoff_slots) = (20, 40);
+    cell.plan();
+    // The first: 2546 + 399, ACK from 2955 to 3203. The second has 40 - 11 slots left: 3203 + 50 + 29 * 20 = 3833; its ACK
+    // from 4789 to 5037.
+    let lines = timeline(&mut cell, us(9000));
+    assert_eq!(lines, ["2546 Data 1>0", "2955 Ack 0>1", "3833 Data 2>0", "4789 Ack 0>2"]);
+    cell.finish(us(10_000));
+    let MediumTime { data, control, collisions, backoff, idle, .. } = cell.medium_time();
+    assert_eq!((data, control), (Span::from_us(399 + 946), Span::from_us(2 * 248)));
+    assert_eq!((collisions, idle), (Span::from_us(946), Span::from_us(1000 + 10_000 - 5037)));
+    assert_eq!(backoff, Span::from_us(150 + (2546 - 2096) + 10 + (3833 - 3203) + 10));
+    let second = cell.radio_time(2);
+    let contention = Span::from_us(150 + (3833 - 2318));
+    let expected = RadioTime {
+        attempts: 2,
+        failed_attempts: 1,
+        data: Span::from_us(946),
+        control: Span::ZERO,
+        lost: Span::from_us(946),
+        contention,
+    };
+    assert_eq!(second, expected);
+    assert_eq!(cell.radio_time(0).control, Span::from_us(2 * 248));
+}
+
+#[test]
 fn an_rts_is_not_answered_while_others_have_reserved_the_medium() {
     // The access point does not hear the second station, the first does.
     let hears = vec![vec![true, true, false], vec![true; 3], vec![true, true, true]];
@@ -187,7 +232,7 @@ fn an_rts_is_not_answered_while_others_have_reserved_the_medium() {
     assert_eq!(enqueue(&mut cell, us(1300), to_one, 248), Ok(()));
     // The RTS ends at 1572, and 222 later no answer has come.
     assert_eq!(timeline(&mut cell, us(1794)), ["1300 Rts 0>1"]);
-    assert_eq!(cell.attempts(0), (1, 1));
+    assert_eq!(attempts(&cell, 0), (1, 1));
 }
 
 #[test]
@@ -220,7 +265,7 @@ fn a_lost_acknowledgement_means_a_repetition_that_is_dropped_as_a_duplicate() {
     assert_eq!(arrivals(&mut cell), [Attachment(0)]);
     timeline(&mut cell, us(200_000));
     // The packet has arrived once; it was sent again at least once.
-    assert!(cell.attempts(1).0 >= 2 && cell.attempts(1).1 >= 1, "{:?}", cell.attempts(1));
+    assert!(attempts(&cell, 1).0 >= 2 && attempts(&cell, 1).1 >= 1, "{:?}", attempts(&cell, 1));
     assert_eq!(arrivals(&mut cell).iter().filter(|&&to| to == Attachment(0)).count(), 0);
     assert_eq!(cell.stats(one, us(200_000)).delivered_packets, 1);
     assert_eq!(cell.stats(one, us(200_000)).dropped_packets, 0);

@@ -3,11 +3,14 @@
 mod build;
 mod check;
 pub mod model;
+mod results;
 
 use self::model::Wifi;
 use super::{Access, Context, Making, Pair, places};
 use crate::build::Builder;
+use crate::table::Table;
 use crate::validate::{Report, Step};
+use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
@@ -44,5 +47,9 @@ impl Access for Wifi {
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
         build::machine(self, making.builder)
+    }
+
+    fn tables(&self, world: &World) -> Vec<Table> {
+        results::tables(world)
     }
 }

@@ -1,0 +1,88 @@
+//! Who hears whom: all, some, or those whom place and power let hear each other.
+
+use super::propagation::Propagation;
+use crate::mobility::Trajectory;
+use roamsim_engine::{Stream, Time};
+
+/// What radios need to hear each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioConfig {
+    /// What arrives at a distance.
+    pub propagation: Propagation,
+    /// A frame that arrives with less is not understood.
+    pub reception_threshold_dbm: f64,
+    /// One that arrives with less does not make the medium busy, and disturbs nobody.
+    pub carrier_sense_threshold_dbm: f64,
+}
+
+/// Who hears whom.
+#[derive(Clone, Debug)]
+pub(super) enum Hearing {
+    /// All hear each other.
+    All,
+    /// Radio `i` hears radio `j` where `[i][j]`.
+    Given(Vec<Vec<bool>>),
+    /// By place and power.
+    Placed(Air),
+}
+
+/// Radios at places that are functions of time.
+#[derive(Clone, Debug)]
+pub(super) struct Air {
+    config: RadioConfig,
+    places: Vec<Trajectory>,
+    /// The shadowing of what each radio receives.
+    draws: Vec<Stream>,
+}
+
+impl Air {
+    pub fn new(config: RadioConfig, places: Vec<Trajectory>, draws: Vec<Stream>) -> Air {
+        Air { config, places, draws }
+    }
+
+    fn received_dbm(&self, at: usize, from: usize, now: Time) -> f64 {
+        let distance_m = self.places[at].distance_m(now, self.places[from].position(now));
+        self.config.propagation.received_dbm(distance_m)
+    }
+}
+
+/// A radio that hears a frame, and the shadowing on the way to it, in dB.
+pub(super) type Heard = (usize, f64);
+
+impl Hearing {
+    /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody is named where all
+    /// hear it: they share one ear.
+    pub fn heard_by(&mut self, from: usize, now: Time) -> Vec<Heard> {
+        match self {
+            Hearing::All => Vec::new(),
+            Hearing::Given(hears) => {
+                (0..hears.len()).filter(|&radio| hears[radio][from]).map(|radio| (radio, 0.0)).collect()
+            }
+            Hearing::Placed(air) => {
+                let mut heard = Vec::new();
+                for radio in 0..air.places.len() {
+                    if radio == from {
+                        heard.push((radio, 0.0));
+                        continue;
+                    }
+                    let shadowing_db = air.config.propagation.shadowing_db(&mut air.draws[radio]);
+                    let arrives_dbm = air.received_dbm(radio, from, now) + shadowing_db;
+                    if arrives_dbm >= air.config.carrier_sense_threshold_dbm {
+                        heard.push((radio, shadowing_db));
+                    }
+                }
+                heard
+            }
+        }
+    }
+
+    /// Whether a frame that ends now is strong enough to be understood.
+    pub fn is_strong(&self, (radio, shadowing_db): Heard, from: usize, now: Time) -> bool {
+        match self {
+            Hearing::All | Hearing::Given(_) => true,
+            Hearing::Placed(air) => {
+                air.received_dbm(radio, from, now) + shadowing_db >= air.config.reception_threshold_dbm
+            }
+        }
+    }
+}
