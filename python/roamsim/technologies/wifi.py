@@ -97,7 +97,7 @@ def _busiest(radios: polars.DataFrame) -> polars.DataFrame:
 
 
 def _note(radios: polars.DataFrame) -> str:
-    attempts, failed = radios["attempts"].sum(), radios["failed_attempts"].sum()
+    attempts, failed = sum(radios["attempts"].to_list()), sum(radios["failed_attempts"].to_list())
     share = f"{failed / attempts:.1%}" if attempts else "none"
     told = f"{attempts:,.0f} attempts, {share} of them without an answer."
     left_out = radios.height - MAX_RADIOS
