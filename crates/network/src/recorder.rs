@@ -1,7 +1,7 @@
 //! What a run records when asked to: time series, the story of every packet, a capture, fingerprints.
 
 use crate::capture::{Capture, Direction};
-use crate::link::{DropReason, Dropped};
+use crate::drops::{DropReason, Dropped};
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;

@@ -6,7 +6,7 @@
 mod encode;
 mod pcapng;
 
-use crate::link::Dropped;
+use crate::drops::Dropped;
 use crate::packet::{IpVersion, Packet};
 use crate::topology::Topology;
 use roamsim_engine::Time;

@@ -5,7 +5,7 @@
 //! arrived by the new one, in each direction by itself, each with the place where it was lost.
 
 use super::Handovers;
-use crate::link::DropReason;
+use crate::drops::DropReason;
 use crate::link::stations::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
 use crate::topology::NodeId;

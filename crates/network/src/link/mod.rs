@@ -12,97 +12,18 @@ pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 
+pub use crate::drops::{DropReason, Dropped};
+pub use crate::queue::QueueLimit;
+
 use self::stations::Stations;
 use crate::packet::Packet;
+use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
-use std::fmt;
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attachment(pub u32);
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DropReason {
-    /// The queue of the interface was full.
-    QueueFull,
-    /// The channel's loss model took it.
-    Loss,
-    /// The link was in an outage when its last bit was sent.
-    Outage,
-    /// It was larger than the link's MTU.
-    TooLarge,
-    /// No route leads to its destination.
-    NoRoute,
-    /// The link cut it in pieces, and not all of them could be brought over.
-    Incomplete,
-    /// The receiver was outside of the cell when its last bit was sent.
-    OutOfReach,
-    /// Its frame was sent as often as the retry limit allows, and never acknowledged.
-    RetryLimit,
-    /// It came out of a tunnel for, or from, a mobile node that is not registered there.
-    NotRegistered,
-}
-
-impl DropReason {
-    /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 9] = [
-        DropReason::QueueFull,
-        DropReason::Loss,
-        DropReason::Outage,
-        DropReason::TooLarge,
-        DropReason::NoRoute,
-        DropReason::Incomplete,
-        DropReason::OutOfReach,
-        DropReason::RetryLimit,
-        DropReason::NotRegistered,
-    ];
-}
-
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DropReason::QueueFull => "queue full",
-            DropReason::Loss => "loss",
-            DropReason::Outage => "outage",
-            DropReason::TooLarge => "larger than the MTU",
-            DropReason::NoRoute => "no route",
-            DropReason::Incomplete => "incomplete",
-            DropReason::OutOfReach => "out of reach",
-            DropReason::RetryLimit => "retry limit",
-            DropReason::NotRegistered => "not registered",
-        })
-    }
-}
-
-/// A packet that a link did not take, or will not deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    /// Why.
-    pub reason: DropReason,
-    /// When: at once for a full queue, when the last bit is sent for a loss.
-    pub at: Time,
-}
-
-/// The limit of an interface's drop-tail queue: those waiting, not the one in service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// At most so many packets.
-    Packets(u32),
-    /// At most so many octets.
-    Bytes(u64),
-}
-
-impl QueueLimit {
-    /// Whether a packet of `bytes` fits behind those that wait.
-    fn admits(self, waiting_packets: usize, waiting_bytes: u64, bytes: u32) -> bool {
-        match self {
-            QueueLimit::Packets(limit) => waiting_packets < limit as usize,
-            QueueLimit::Bytes(limit) => waiting_bytes + u64::from(bytes) <= limit,
-        }
-    }
-}
 
 /// What one attachment sent over a link, up to now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +42,27 @@ pub struct LinkStats {
     pub waiting: Span,
     /// The most packets that ever waited.
     pub max_waiting_packets: u64,
+}
+
+impl LinkStats {
+    /// A packet has its time on a transmitter; so many packets wait now, itself included if it does.
+    #[inline(always)]
+    fn booked(&mut self, now: Time, service: Service, bytes: u32, waiting_packets: usize) {
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(bytes);
+        self.busy += service.end - service.start;
+        self.waiting += service.start - now;
+        self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
+    }
+
+    /// Waiting and transmission were booked ahead: the same without what still lies ahead.
+    fn up_to_now(self, ahead: Ahead) -> LinkStats {
+        LinkStats {
+            busy: self.busy.saturating_sub(ahead.busy),
+            waiting: self.waiting.saturating_sub(ahead.waiting),
+            ..self
+        }
+    }
 }
 
 /// An attachment that sends, and where to.

@@ -1,14 +1,18 @@
 //! One direction of a point-to-point link: a drop-tail queue, a transmitter, and a delay.
 //!
 //! Everything about a packet is known when it is enqueued: the transmitter serves in order, so its start of
-//! service, its departure and its arrival follow by arithmetic. A packet therefore costs one event, its arrival;
-//! one that will be lost costs none, though it takes its place in the queue and its time on the transmitter.
+//! service, its departure and its arrival follow by arithmetic (see [`transmitter`](crate::queue::transmitter)). A
+//! packet therefore costs one event, its arrival; one that will be lost costs none, though it takes its place in the
+//! queue and its time on the transmitter.
 //!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit, Sender};
+use super::{Attachment, Link, LinkStats, Sender};
+use crate::drops::{DropReason, Dropped};
 use crate::link::loss::Loss;
 use crate::packet::Packet;
+use crate::queue::QueueLimit;
+use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
@@ -40,14 +44,11 @@ pub struct WireConfig {
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    config: WireConfig,
-    /// The length of the last packet and its time on the transmitter: most packets are of one length.
-    last_transmission: (u32, Span),
+    delay: Span,
+    mtu_bytes: u32,
+    outages: Vec<Outage>,
+    transmitter: Transmitter,
     loss: Option<Box<Loss>>,
-    busy_until: Time,
-    /// Start of service and length of those that wait (and of some that no longer do).
-    waiting: VecDeque<(Time, u32)>,
-    waiting_bytes: u64,
     /// Arrival and packet, in order. A packet that will be lost is not here.
     flying: VecDeque<Packet>,
     /// When each of them arrives; aside, as a packet is moved into its place at once that way.
@@ -58,37 +59,17 @@ pub struct Wire {
 impl Wire {
     /// An idle direction.
     pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
+        let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
         Wire {
-            config,
-            last_transmission: (0, Span::ZERO),
+            delay,
+            mtu_bytes,
+            outages,
+            transmitter: Transmitter::new(rate_bps, queue),
             loss: loss.map(Box::new),
-            busy_until: Time::ZERO,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
             arrivals: VecDeque::new(),
             flying: VecDeque::new(),
             stats: LinkStats::default(),
         }
-    }
-
-    /// Forgets those whose service has begun.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        while let Some(&(start, bytes)) = self.waiting.front() {
-            if start > now {
-                break;
-            }
-            self.waiting_bytes -= u64::from(bytes);
-            self.waiting.pop_front();
-        }
-    }
-
-    #[inline]
-    fn transmission(&mut self, bytes: u32) -> Span {
-        if self.last_transmission.0 != bytes {
-            self.last_transmission = (bytes, Span::of_transmission(u64::from(bytes), self.config.rate_bps));
-        }
-        self.last_transmission.1
     }
 
     #[inline]
@@ -113,37 +94,23 @@ impl Link for Wire {
     fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         let bytes = packet.size_bytes;
-        if bytes > self.config.mtu_bytes {
+        if bytes > self.mtu_bytes {
             return self.dropped(DropReason::TooLarge, now);
         }
-        let start = if self.busy_until > now {
-            self.advance(now);
-            if !self.config.queue.admits(self.waiting.len(), self.waiting_bytes, bytes) {
-                return self.dropped(DropReason::QueueFull, now);
-            }
-            self.waiting.push_back((self.busy_until, bytes));
-            self.waiting_bytes += u64::from(bytes);
-            self.stats.max_waiting_packets = self.stats.max_waiting_packets.max(self.waiting.len() as u64);
-            self.stats.waiting += self.busy_until - now;
-            self.busy_until
-        } else {
-            now
+        let Some(service) = self.transmitter.book(now, bytes, ()) else {
+            return self.dropped(DropReason::QueueFull, now);
         };
-        let transmission = self.transmission(bytes);
-        let departure = start + transmission;
-        self.busy_until = departure;
-        self.stats.busy += transmission;
-        self.stats.sent_packets += 1;
-        self.stats.sent_bytes += u64::from(bytes);
+        self.stats.booked(now, service, bytes, self.transmitter.waiting_packets());
+        let departure = service.end;
         // The draw comes first, so that an outage does not shift the numbering of the packets.
         let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, &packet));
-        if self.config.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
+        if self.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
             return self.dropped(DropReason::Outage, departure);
         }
         if lost {
             return self.dropped(DropReason::Loss, departure);
         }
-        self.arrivals.push_back(departure + self.config.delay);
+        self.arrivals.push_back(departure + self.delay);
         self.flying.push_back(packet);
         Ok(())
     }
@@ -161,18 +128,11 @@ impl Link for Wire {
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
-        // Waiting and transmission were booked ahead: take back what lies after `now`.
-        let waits_after: u64 =
-            self.waiting.iter().map(|&(start, _)| start.since(now).as_ns()).fold(0, u64::saturating_add);
-        LinkStats {
-            busy: self.stats.busy.saturating_sub(self.busy_until - now),
-            waiting: self.stats.waiting.saturating_sub(Span::from_ns(waits_after)),
-            ..self.stats
-        }
+        self.stats.up_to_now(self.transmitter.ahead(now, |()| true))
     }
 
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
-        self.waiting.iter().filter(|&&(start, _)| start > now).count()
+        self.transmitter.ahead(now, |()| true).packets
     }
 
     /// One direction: its sender and its receiver.

@@ -2,8 +2,9 @@
 
 use super::Network;
 use super::processing::Leaving;
+use crate::drops::{DropReason, Dropped};
 use crate::event::Event;
-use crate::link::{DropReason, Dropped, Link};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::recorder::Detail;
 use crate::topology::LinkId;
@@ -78,9 +79,10 @@ mod tests {
     use crate::link::cell::coverage::{Coverage, ErrorUnit};
     use crate::link::cell::{Cell, CellConfig};
     use crate::link::testing::{datagram, stream};
-    use crate::link::{AnyLink, Attachment, QueueLimit};
+    use crate::link::{AnyLink, Attachment};
     use crate::mobility::{Point, Trajectory};
     use crate::packet::{BROADCAST, IpVersion};
+    use crate::queue::QueueLimit;
     use crate::recorder::{PacketEvent, Recorder, Wanted};
     use crate::topology::{Interface, Topology};
 

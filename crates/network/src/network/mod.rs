@@ -9,9 +9,10 @@ pub use self::conservation::ConservationViolation;
 
 use self::processing::{Leaving, Processor};
 use crate::alarm::Alarm;
+use crate::drops::{DropReason, Dropped};
 use crate::event::Event;
 use crate::link::stations::Stations;
-use crate::link::{AnyLink, Attachment, DropReason, Dropped, Link};
+use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};

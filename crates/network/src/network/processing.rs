@@ -109,8 +109,9 @@ mod tests {
     use super::*;
     use crate::link::testing::{datagram, stream};
     use crate::link::wired::{Wire, WireConfig};
-    use crate::link::{AnyLink, Attachment, QueueLimit};
+    use crate::link::{AnyLink, Attachment};
     use crate::packet::IpVersion;
+    use crate::queue::QueueLimit;
     use crate::topology::{Interface, LinkId, Topology};
     use roamsim_engine::Span;
 

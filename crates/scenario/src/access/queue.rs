@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 use crate::validate::{Report, Step, join};
-use roamsim_network::link::QueueLimit;
+use roamsim_network::queue::QueueLimit;
 
 /// The capacity of a drop-tail queue; the packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use crate::table::{Table, integer, text};
 use roamsim_network::World;
-use roamsim_network::link::DropReason;
+use roamsim_network::drops::DropReason;
 use roamsim_network::network::DropCount;
 use roamsim_network::topology::{LinkId, NodeId};
 use std::collections::BTreeMap;

@@ -24,12 +24,15 @@ pub mod coverage;
 use self::coverage::Coverage;
 use super::stations::account::{Lost, Path, Toward};
 use super::stations::{BroadcastCopy, Stations};
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, QueueLimit, Sender};
+use super::{Attachment, Link, LinkStats, Sender};
+use crate::drops::{DropReason, Dropped};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
+use crate::queue::QueueLimit;
+use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// The speed of light in vacuum, in metres a second (exact: SI Brochure, 9th edition, section 2.2).
 pub const SPEED_OF_LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -54,56 +57,11 @@ pub struct CellConfig {
     pub beacon_bytes: u32,
 }
 
-/// A packet that has its time on a transmitter.
-#[derive(Clone, Copy, Debug)]
-struct Booked {
-    start: Time,
-    departure: Time,
-    bytes: u32,
-    from: Attachment,
-    enqueued: Time,
-}
-
-/// A transmitter and the queue before it.
-#[derive(Clone, Debug, Default)]
-struct Transmitter {
-    /// Those that have not left yet, in order: the first may be in service, the others wait.
-    booked: VecDeque<Booked>,
-    booked_bytes: u64,
-}
-
-impl Transmitter {
-    /// Books a packet; `None` when the queue is full.
-    fn book(&mut self, now: Time, from: Attachment, bytes: u32, config: &CellConfig) -> Option<Booked> {
-        while let Some(left) = self.booked.pop_front_if(|booked| booked.departure <= now) {
-            self.booked_bytes -= u64::from(left.bytes);
-        }
-        let start = self.booked.back().map_or(now, |last| last.departure);
-        if let Some(in_service) = self.booked.front() {
-            // The first of those that have not left is in service.
-            let waiting_bytes = self.booked_bytes - u64::from(in_service.bytes);
-            if !config.queue.admits(self.booked.len() - 1, waiting_bytes, bytes) {
-                return None;
-            }
-        }
-        let departure = start + Span::of_transmission(u64::from(bytes), config.rate_bps);
-        let booked = Booked { start, departure, bytes, from, enqueued: now };
-        self.booked.push_back(booked);
-        self.booked_bytes += u64::from(bytes);
-        Some(booked)
-    }
-
-    /// Those of `from` that begin service after `now`.
-    fn waiting(&self, from: Attachment, now: Time) -> impl Iterator<Item = &Booked> {
-        self.booked.iter().filter(move |booked| booked.from == from && booked.start > now)
-    }
-}
-
 /// One station in the cell.
 #[derive(Clone, Debug)]
 struct Station {
     trajectory: Trajectory,
-    uplink: Transmitter,
+    uplink: Transmitter<Attachment>,
     path: Path,
     downlink_draws: Stream,
     uplink_draws: Stream,
@@ -116,7 +74,7 @@ struct Station {
 pub struct Cell {
     config: CellConfig,
     base_station: Trajectory,
-    downlink: Transmitter,
+    downlink: Transmitter<Attachment>,
     stations: Vec<Station>,
     /// In the air: by arrival, and then in the order of sending.
     flying: BTreeMap<(Time, u64), (Attachment, Packet)>,
@@ -140,9 +98,10 @@ impl Cell {
         stream: impl Fn(usize, &str) -> Stream,
     ) -> Cell {
         let attachments = 1 + 2 * stations.len();
+        let transmitter = || Transmitter::new(config.rate_bps, config.queue);
         let station = |(number, trajectory)| Station {
             trajectory,
-            uplink: Transmitter::default(),
+            uplink: transmitter(),
             path: Path::default(),
             downlink_draws: stream(number, "downlink"),
             uplink_draws: stream(number, "uplink"),
@@ -150,10 +109,10 @@ impl Cell {
             beacon_draws: stream(number, "beacon"),
         };
         Cell {
-            config,
             base_station,
-            downlink: Transmitter::default(),
+            downlink: transmitter(),
             stations: stations.into_iter().enumerate().map(station).collect(),
+            config,
             flying: BTreeMap::new(),
             sent: 0,
             stats: vec![LinkStats::default(); attachments],
@@ -180,7 +139,7 @@ impl Cell {
         self.distance_m(station, at) <= self.config.coverage.radius_m()
     }
 
-    fn transmitter(&self, from: Attachment) -> &Transmitter {
+    fn transmitter(&self, from: Attachment) -> &Transmitter<Attachment> {
         match from.0.checked_sub(1 + self.station_count()) {
             None => &self.downlink,
             Some(station) => &self.stations[station as usize].uplink,
@@ -196,14 +155,10 @@ impl Cell {
         let stats = &mut self.stats[from.0 as usize];
         let reason = if bytes > self.config.mtu_bytes {
             DropReason::TooLarge
-        } else if let Some(booked) = transmitter.book(now, from, bytes, &self.config) {
-            let waiting = transmitter.waiting(from, now).count() as u64;
-            stats.max_waiting_packets = stats.max_waiting_packets.max(waiting);
-            stats.waiting += booked.start - now;
-            stats.busy += booked.departure - booked.start;
-            stats.sent_packets += 1;
-            stats.sent_bytes += u64::from(bytes);
-            return Ok(booked.departure);
+        } else if let Some(service) = transmitter.book(now, bytes, from) {
+            let waiting = transmitter.ahead(now, |of| of == from).packets;
+            stats.booked(now, service, bytes, waiting);
+            return Ok(service.end);
         } else {
             DropReason::QueueFull
         };
@@ -360,18 +315,11 @@ impl Link for Cell {
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
-        // Waiting and transmission were booked ahead: take back what lies after `now`.
-        let mut stats = self.stats[from.0 as usize];
-        for booked in self.transmitter(from).booked.iter().filter(|booked| booked.from == from) {
-            let start = booked.start.max(now).min(booked.departure);
-            stats.busy = stats.busy.saturating_sub(booked.departure - start);
-            stats.waiting = stats.waiting.saturating_sub(booked.start.since(now.max(booked.enqueued)));
-        }
-        stats
+        self.stats[from.0 as usize].up_to_now(self.transmitter(from).ahead(now, |of| of == from))
     }
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
-        self.transmitter(from).waiting(from, now).count()
+        self.transmitter(from).ahead(now, |of| of == from).packets
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -135,8 +135,9 @@ fn losses_are_as_frequent_as_the_distance_says() {
             let standard_error = (p * (1.0 - p) / n as f64).sqrt();
             assert!((share - p).abs() < 3.0 * standard_error, "{share} instead of {p}");
             arrivals(&mut cell);
-            cell.downlink = Transmitter::default();
-            cell.stations[station as usize].uplink = Transmitter::default();
+            let idle = Transmitter::new(cell.config.rate_bps, cell.config.queue);
+            cell.downlink = idle.clone();
+            cell.stations[station as usize].uplink = idle;
         }
         let heard = (0..n).filter(|_| cell.beacon(station, Time::ZERO).is_some()).count();
         let share = 1.0 - heard as f64 / n as f64;

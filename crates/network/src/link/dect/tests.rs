@@ -6,8 +6,9 @@ use super::errors::ErrorConfig;
 use super::lu2::Lu2Config;
 use super::mac::MacConfig;
 use super::mac::config::{QualityChain, UserAllocation};
+use crate::drops::DropReason;
 use crate::link::testing::datagram;
-use crate::link::{Attachment, DropReason, Link};
+use crate::link::{Attachment, Link};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
 

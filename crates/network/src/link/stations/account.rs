@@ -1,7 +1,7 @@
 //! What a station's path through a cell has carried and lost, as far as a handover asks: the last packet before it is
 //! left, the first after it is taken, and the losses between.
 
-use crate::link::DropReason;
+use crate::drops::DropReason;
 use roamsim_engine::Time;
 
 /// The direction of a packet on a station's path.

@@ -8,7 +8,8 @@
 pub mod account;
 
 use self::account::Path;
-use super::{Attachment, Dropped};
+use super::Attachment;
+use crate::drops::Dropped;
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
 
