@@ -45,14 +45,16 @@ pub struct LinkStats {
 }
 
 impl LinkStats {
-    /// A packet has its time on a transmitter; so many packets wait now, itself included if it does.
+    /// A packet has its time on a transmitter; if it waits for it, so many packets do now.
     #[inline(always)]
-    fn booked(&mut self, now: Time, service: Service, bytes: u32, waiting_packets: usize) {
+    fn booked(&mut self, now: Time, service: Service, bytes: u32, waiting_packets: impl FnOnce() -> usize) {
+        if service.start > now {
+            self.waiting += service.start - now;
+            self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets() as u64);
+        }
+        self.busy += service.transmission;
         self.sent_packets += 1;
         self.sent_bytes += u64::from(bytes);
-        self.busy += service.end - service.start;
-        self.waiting += service.start - now;
-        self.max_waiting_packets = self.max_waiting_packets.max(waiting_packets as u64);
     }
 
     /// Waiting and transmission were booked ahead: the same without what still lies ahead.

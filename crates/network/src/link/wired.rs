@@ -100,7 +100,7 @@ impl Link for Wire {
         let Some(service) = self.transmitter.book(now, bytes, ()) else {
             return self.dropped(DropReason::QueueFull, now);
         };
-        self.stats.booked(now, service, bytes, self.transmitter.waiting_packets());
+        self.stats.booked(now, service, bytes, || self.transmitter.waiting_packets());
         let departure = service.end;
         // The draw comes first, so that an outage does not shift the numbering of the packets.
         let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, &packet));

@@ -21,10 +21,10 @@ impl DropTail {
 }
 
 impl Discipline for DropTail {
-    fn enqueue(&mut self, waiting: Waiting) -> Result<(), DropReason> {
+    fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)> {
         let bytes = waiting.packet.size_bytes;
         if self.limit.is_some_and(|limit| !limit.admits(self.waiting.len(), self.bytes, bytes)) {
-            return Err(DropReason::QueueFull);
+            return Err((waiting, DropReason::QueueFull));
         }
         self.bytes += u64::from(bytes);
         self.waiting.push_back(waiting);
@@ -58,12 +58,16 @@ mod tests {
         Packet { id: PacketId(id), ..datagram(bytes) }
     }
 
+    fn enqueue(queue: &mut Queue, now: Time, packet: Packet) -> Result<(), (u64, DropReason)> {
+        queue.enqueue(now, packet).map_err(|(packet, reason)| (packet.id.0, reason))
+    }
+
     #[test]
     fn packets_leave_in_order_and_their_waiting_is_summed_up() {
         let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Packets(2))));
-        assert_eq!(queue.enqueue(at(0), packet(0, 100)), Ok(()));
-        assert_eq!(queue.enqueue(at(1), packet(1, 200)), Ok(()));
-        assert_eq!(queue.enqueue(at(2), packet(2, 50)), Err(DropReason::QueueFull));
+        assert_eq!(enqueue(&mut queue, at(0), packet(0, 100)), Ok(()));
+        assert_eq!(enqueue(&mut queue, at(1), packet(1, 200)), Ok(()));
+        assert_eq!(enqueue(&mut queue, at(2), packet(2, 50)), Err((2, DropReason::QueueFull)));
         assert_eq!(queue.length(), Length { packets: 2, bytes: 300 });
         assert_eq!(queue.dequeue(at(4)).map(|packet| packet.id.0), Some(0));
         assert_eq!(queue.length(), Length { packets: 1, bytes: 200 });
@@ -79,10 +83,10 @@ mod tests {
     #[test]
     fn a_limit_of_octets_takes_what_fits_and_none_takes_all() {
         let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Bytes(300))));
-        assert_eq!(queue.enqueue(at(0), packet(0, 200)), Ok(()));
-        assert_eq!(queue.enqueue(at(0), packet(1, 101)), Err(DropReason::QueueFull));
-        assert_eq!(queue.enqueue(at(0), packet(2, 100)), Ok(()));
+        assert_eq!(enqueue(&mut queue, at(0), packet(0, 200)), Ok(()));
+        assert_eq!(enqueue(&mut queue, at(0), packet(1, 101)), Err((1, DropReason::QueueFull)));
+        assert_eq!(enqueue(&mut queue, at(0), packet(2, 100)), Ok(()));
         let mut queue = Queue::new(DropTail::new(None));
-        assert!((0..1000).all(|id| queue.enqueue(at(0), packet(id, 1500)).is_ok()));
+        assert!((0..1000).all(|id| enqueue(&mut queue, at(0), packet(id, 1500)).is_ok()));
     }
 }

@@ -56,8 +56,8 @@ pub struct Waiting {
 
 /// The rule by which packets wait.
 pub trait Discipline: fmt::Debug + Send {
-    /// Takes a packet, or says why not: then it is gone.
-    fn enqueue(&mut self, waiting: Waiting) -> Result<(), DropReason>;
+    /// Takes a packet, or gives it back and says why.
+    fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)>;
 
     /// The next packet to be sent. Whom it drops on the way is taken with `poll_drop`.
     fn dequeue(&mut self, now: Time) -> Option<Waiting>;
@@ -88,10 +88,11 @@ impl Queue {
         Queue { discipline: Box::new(discipline), waited: Span::ZERO, since_ns: 0, max_packets: 0 }
     }
 
-    /// Takes a packet that has come at `now`, or says why not: then it is gone.
+    /// Takes a packet that has come at `now`, or gives it back and says why.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, packet: Packet) -> Result<(), DropReason> {
-        self.discipline.enqueue(Waiting { since: now, packet })?;
+    pub fn enqueue(&mut self, now: Time, packet: Packet) -> Result<(), (Packet, DropReason)> {
+        let waiting = Waiting { since: now, packet };
+        self.discipline.enqueue(waiting).map_err(|(waiting, reason)| (waiting.packet, reason))?;
         self.since_ns += u128::from(now.as_ns());
         self.max_packets = self.max_packets.max(self.length().packets);
         Ok(())

@@ -13,7 +13,9 @@ use std::collections::VecDeque;
 pub struct Service {
     /// When its first bit is sent.
     pub start: Time,
-    /// When its last bit has been.
+    /// How long it takes.
+    pub transmission: Span,
+    /// When its last bit has been sent.
     pub end: Time,
 }
 
@@ -67,8 +69,8 @@ impl<Of: Copy + Default> Transmitter<Of> {
     /// Gives a packet that comes at `now` its time; `None` when the queue is full.
     #[inline(always)]
     pub fn book(&mut self, now: Time, bytes: u32, of: Of) -> Option<Service> {
-        self.advance(now);
         let start = if self.busy_until > now {
+            self.advance(now);
             if !self.limit.admits(self.waiting.len(), self.waiting_bytes, bytes) {
                 return None;
             }
@@ -76,14 +78,19 @@ impl<Of: Copy + Default> Transmitter<Of> {
             self.waiting_bytes += u64::from(bytes);
             self.busy_until
         } else {
-            self.in_service = of;
+            if size_of::<Of>() > 0 {
+                // Those that no longer wait are not to be taken for the one in service.
+                self.advance(now);
+                self.in_service = of;
+            }
             now
         };
         if self.last_transmission.0 != bytes {
             self.last_transmission = (bytes, Span::of_transmission(u64::from(bytes), self.rate_bps));
         }
-        self.busy_until = start + self.last_transmission.1;
-        Some(Service { start, end: self.busy_until })
+        let transmission = self.last_transmission.1;
+        self.busy_until = start + transmission;
+        Some(Service { start, transmission, end: self.busy_until })
     }
 
     /// Forgets those whose service has begun.
@@ -159,7 +166,7 @@ mod tests {
 
         fn send(&mut self, start: Time, packet: &Packet) {
             let end = start + Span::of_transmission(u64::from(packet.size_bytes), self.rate_bps);
-            self.services.push((packet.id.0, Service { start, end }));
+            self.services.push((packet.id.0, Service { start, transmission: end - start, end }));
             self.busy_until = end;
         }
 

@@ -156,8 +156,7 @@ impl Cell {
         let reason = if bytes > self.config.mtu_bytes {
             DropReason::TooLarge
         } else if let Some(service) = transmitter.book(now, bytes, from) {
-            let waiting = transmitter.ahead(now, |of| of == from).packets;
-            stats.booked(now, service, bytes, waiting);
+            stats.booked(now, service, bytes, || transmitter.ahead(now, |of| of == from).packets);
             return Ok(service.end);
         } else {
             DropReason::QueueFull

@@ -19,6 +19,8 @@ use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEve
 use crate::drops::{DropReason, Dropped};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::packet::Packet;
+use crate::queue::Queue;
+use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
@@ -115,7 +117,10 @@ fn start_of(frame: u64) -> Time {
 impl Access {
     /// An access before its first frame; `stream(purpose)` gives the random streams.
     pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
-        let direction = |name: &str| Direction::new(&config.service, config.ip, &config.errors, stream(name));
+        let direction = |name: &str| {
+            let queue = Queue::new(DropTail::new(None));
+            Direction::new(&config.service, queue, config.ip, &config.errors, stream(name))
+        };
         let a_fields = || ErrorProcess::new(&config.errors, A_FIELD_BITS, stream("errors of A fields"));
         let mut access = Access {
             directions: [direction("errors from terminal"), direction("errors from gateway")],
@@ -175,9 +180,10 @@ impl Access {
             self.restart_measurement();
         }
         let mut at_rest = !self.busy;
-        for direction in &mut self.directions {
+        for (from, direction) in self.directions.iter_mut().enumerate() {
             at_rest &= direction.next_arrival_frame() > frame;
-            direction.begin_frame(frame, start);
+            let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
+            direction.begin_frame(frame, start, |ended| sort(from, start, ended, delivered, dropped));
         }
         if self.mac.next_frame() <= frame {
             self.mac.run_frame(frame);
@@ -290,8 +296,8 @@ fn sort(
 ) {
     match ended {
         Ok(packet) => delivered.push_back((Attachment(1 - from as u32), packet)),
-        Err(packet) => {
-            let dropped_at_end = Dropped { reason: DropReason::Incomplete, at: start + FRAME };
+        Err((packet, reason)) => {
+            let dropped_at_end = Dropped { reason, at: start + FRAME };
             dropped.push_back((Attachment(from as u32), packet, dropped_at_end));
         }
     }
@@ -347,8 +353,7 @@ impl Link for Access {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let direction = &self.directions[from.0 as usize];
-        let stats = direction.link;
-        LinkStats { waiting: stats.waiting + direction.waited(now), ..stats }
+        LinkStats { waiting: direction.waited(now), ..direction.link }
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {

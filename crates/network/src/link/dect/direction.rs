@@ -9,6 +9,7 @@ use super::lu2::{Ended, Lu2, Lu2Config, Lu2Stats};
 use super::mac::Quality;
 use crate::link::LinkStats;
 use crate::packet::Packet;
+use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -72,10 +73,14 @@ pub(super) struct Run {
 }
 
 /// One direction.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Direction {
-    /// What has come and waits for the beginning of a frame.
+    /// What has come and waits for the beginning of a frame, when it joins the queue: a frame is worked out at its end,
+    /// and what comes in it meets the queue as the frame leaves it.
     arrivals: VecDeque<(Time, Packet)>,
+    queue: Queue,
+    /// The fragments that the packets in the queue will make.
+    queued_fragments: u64,
     dlc: Dlc,
     ip_config: IpConfig,
     /// Of the subfields, or over LU1 of the B fields.
@@ -91,13 +96,21 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    pub fn new(service: &Service, ip_config: IpConfig, errors: &ErrorConfig, random: Stream) -> Direction {
+    pub fn new(
+        service: &Service,
+        queue: Queue,
+        ip_config: IpConfig,
+        errors: &ErrorConfig,
+        random: Stream,
+    ) -> Direction {
         let (dlc, unit_bits) = match service {
             Service::Lu2(config) => (Dlc::Lu2(Lu2::new(*config)), SUBFIELD_BITS),
             Service::Lu1 => (Dlc::Lu1(Lu1::new()), B_FIELD_BITS),
         };
         Direction {
             arrivals: VecDeque::new(),
+            queue,
+            queued_fragments: 0,
             dlc,
             ip_config,
             errors: ErrorProcess::new(errors, unit_bits, random),
@@ -122,25 +135,38 @@ impl Direction {
         self.arrivals.front().map_or(u64::MAX, |(at, _)| at.as_ns().div_ceil(FRAME.as_ns()))
     }
 
-    /// A frame begins at `start`: arrivals enter the DLC, and the sender learns what has become known.
+    /// A frame begins at `start`: arrivals join the queue, and the sender learns what has become known.
     #[inline]
-    pub fn begin_frame(&mut self, frame: u64, start: Time) {
+    pub fn begin_frame(&mut self, frame: u64, start: Time, mut ended: impl FnMut(Ended)) {
         self.errors.advance(frame);
         while let Some((at, packet)) = self.arrivals.pop_front_if(|(at, _)| *at <= start) {
-            match &mut self.dlc {
-                Dlc::Lu2(lu2) => lu2.push(at, packet),
-                Dlc::Lu1(lu1) => lu1.push(at, packet),
+            let fragments = self.frames().fragments_of(packet.size_bytes);
+            match self.queue.enqueue(at, packet) {
+                Ok(()) => self.queued_fragments += fragments,
+                Err(dropped) => ended(Err(dropped)),
             }
+            self.take_drops(at, &mut ended);
         }
         if let Dlc::Lu2(lu2) = &mut self.dlc {
             lu2.begin_frame(frame);
         }
     }
 
-    fn queue(&self) -> &FrameQueue {
+    /// The packets that have begun to be sent.
+    #[inline]
+    fn frames(&self) -> &FrameQueue {
         match &self.dlc {
             Dlc::Lu2(lu2) => &lu2.queue,
             Dlc::Lu1(lu1) => &lu1.queue,
+        }
+    }
+
+    /// Takes what the queue has dropped of those that it had taken.
+    #[inline]
+    fn take_drops(&mut self, now: Time, ended: &mut impl FnMut(Ended)) {
+        while let Some((packet, reason)) = self.queue.poll_drop(now) {
+            self.queued_fragments -= self.frames().fragments_of(packet.size_bytes);
+            ended(Err((packet, reason)));
         }
     }
 
@@ -152,12 +178,12 @@ impl Direction {
         runs: &[Run],
         start: Time,
         a_fields: &[AFields],
-        ended: impl FnMut(Ended),
+        mut ended: impl FnMut(Ended),
     ) -> u64 {
         let bearers = runs.last().map_or(0, |run| run.end);
         let idle = bearers - self.unfinished.len();
         let resumed = self.orphans.len().min(idle);
-        let new = self.begin((idle - resumed) as u64, start);
+        let new = self.begin((idle - resumed) as u64, start, &mut ended);
         let used = (self.unfinished.len() + resumed) as u64 + (new.end - new.start);
         if used > 0 {
             match &mut self.dlc {
@@ -173,21 +199,27 @@ impl Direction {
 
     /// Takes fragments for so many idle bearers, as far as there are any.
     #[inline]
-    fn begin(&mut self, idle: u64, start: Time) -> Range<u64> {
-        let (fragments, queue) = match &mut self.dlc {
-            Dlc::Lu2(lu2) => {
-                let fragments = lu2.next_fragments(idle);
-                self.ip.packets += fragments.end - fragments.start;
-                (fragments, &mut lu2.queue)
-            }
-            Dlc::Lu1(lu1) => (lu1.next_fragments(idle), &mut lu1.queue),
+    fn begin(&mut self, idle: u64, start: Time, ended: &mut impl FnMut(Ended)) -> Range<u64> {
+        let waiting = self.queued_fragments > 0;
+        let written = self.frames().written();
+        let (queue, link) = (&mut self.queue, &mut self.link);
+        let packet = || {
+            let packet = if waiting { queue.dequeue(start)? } else { return None };
+            link.sent_packets += 1;
+            link.sent_bytes += u64::from(packet.size_bytes);
+            Some(packet)
         };
-        if !fragments.is_empty() {
-            while let Some(begun) = queue.begin_before(fragments.end) {
-                self.link.sent_packets += 1;
-                self.link.sent_bytes += u64::from(begun.packet.size_bytes);
-                self.link.waiting += start.since(begun.queued_at);
+        let fragments = match &mut self.dlc {
+            Dlc::Lu2(lu2) => {
+                let fragments = lu2.next_fragments(idle, packet);
+                self.ip.packets += fragments.end - fragments.start;
+                fragments
             }
+            Dlc::Lu1(lu1) => lu1.next_fragments(idle, packet),
+        };
+        if waiting {
+            self.queued_fragments -= self.frames().written() - written;
+            self.take_drops(start, ended);
         }
         fragments
     }
@@ -300,10 +332,11 @@ impl Direction {
     /// Whether the next frame has anything to do, arrivals apart.
     #[inline]
     pub fn has_work(&self, bearers: bool) -> bool {
+        let waiting = self.queued_fragments > 0;
         let to_send = match &self.dlc {
             Dlc::Lu2(lu2) if lu2.has_pending(bearers) => return true,
-            Dlc::Lu2(lu2) => lu2.has_fragment(),
-            Dlc::Lu1(lu1) => lu1.has_fragment(),
+            Dlc::Lu2(lu2) => lu2.has_fragment(waiting),
+            Dlc::Lu1(lu1) => waiting || lu1.has_fragment(),
         };
         bearers && (to_send || !self.unfinished.is_empty() || !self.orphans.is_empty())
     }
@@ -311,27 +344,26 @@ impl Direction {
     /// Packets that have not begun to be sent.
     #[inline]
     pub fn waiting_packets(&self) -> usize {
-        self.queue().len_and_waiting().1 + self.arrivals.len()
+        self.queue.length().packets + self.arrivals.len()
     }
 
     /// Packets inside.
     pub fn packets_inside(&self) -> u64 {
-        (self.queue().len_and_waiting().0 + self.arrivals.len()) as u64
+        (self.frames().count() + self.waiting_packets()) as u64
     }
 
-    /// How long those that wait at `now` have waited.
+    /// Sum of all waiting times up to `now`.
     pub fn waited(&self, now: Time) -> Span {
-        let inside = self.queue().waiting().map(|frame| frame.queued_at);
-        let times = inside.chain(self.arrivals.iter().map(|(at, _)| *at));
-        times.fold(Span::ZERO, |sum, at| sum + now.since(at))
+        self.arrivals.iter().fold(self.queue.waited(now), |sum, (at, _)| sum + now.since(*at))
     }
 
     /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
     pub fn backlog_fragments(&self) -> u64 {
-        match &self.dlc {
+        let begun = match &self.dlc {
             Dlc::Lu2(lu2) => lu2.backlog_fragments(),
             Dlc::Lu1(lu1) => lu1.backlog_fragments(),
-        }
+        };
+        begun + self.queued_fragments
     }
 
     /// The counts since the measurement began.
@@ -376,12 +408,16 @@ fn carry_unprotected(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drops::DropReason;
     use crate::link::testing::datagram;
+    use crate::packet::PacketId;
+    use crate::queue::drop_tail::DropTail;
+    use crate::queue::{Discipline, Length, QueueLimit, Waiting};
 
     /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
     fn frame(direction: &mut Direction, bearers: usize) -> (u64, Vec<(usize, u64)>) {
         let runs = [Run { quality: Quality::Good, end: bearers }];
-        direction.begin_frame(0, Time::ZERO);
+        direction.begin_frame(0, Time::ZERO, |_| unreachable!("nothing is dropped"));
         let used = direction.use_bearers(&runs, Time::ZERO, &[], |_| unreachable!("nothing arrives"));
         (used, direction.unfinished.iter().map(|(place, packet)| (*place, packet.fragment)).collect())
     }
@@ -392,7 +428,8 @@ mod tests {
             let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
             let config = IpConfig { max_attempts: 10, unfinished };
             let service = Service::Lu2(Lu2Config::default());
-            let mut direction = Direction::new(&service, config, &errors, Stream::new(1, 0, "errors"));
+            let queue = Queue::new(DropTail::new(None));
+            let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));
             // Two fragments each.
             (0..2).for_each(|_| direction.arrive(Time::ZERO, datagram(40)));
             assert_eq!(frame(&mut direction, 3), (3, vec![(0, 0), (1, 1), (2, 2)]));
@@ -409,5 +446,74 @@ mod tests {
             assert_eq!((ip.packets, ip.attempts, ip.received), (4, 5 + carried.len() as u64, 0));
             assert_eq!(ip.lost_with_bearer, u64::from(!kept));
         }
+    }
+
+    /// Drops at the head who has waited for longer than 15 ms.
+    #[derive(Debug)]
+    struct Impatient {
+        waiting: DropTail,
+        dropped: VecDeque<Waiting>,
+    }
+
+    impl Discipline for Impatient {
+        fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)> {
+            self.waiting.enqueue(waiting)
+        }
+
+        fn dequeue(&mut self, now: Time) -> Option<Waiting> {
+            loop {
+                let next = self.waiting.dequeue(now)?;
+                if now - next.since <= Span::from_ms(15) {
+                    return Some(next);
+                }
+                self.dropped.push_back(next);
+            }
+        }
+
+        fn poll_drop(&mut self) -> Option<(Waiting, DropReason)> {
+            Some((self.dropped.pop_front()?, DropReason::QueueFull))
+        }
+
+        fn length(&self) -> Length {
+            self.waiting.length()
+        }
+    }
+
+    #[test]
+    fn what_the_queue_drops_has_an_end_and_leaves_no_fragments_behind() {
+        let waiting = DropTail::new(Some(QueueLimit::Packets(3)));
+        let queue = Queue::new(Impatient { waiting, dropped: VecDeque::new() });
+        let (errors, service) = (ErrorConfig { ber_good: 0.0, ..ErrorConfig::default() }, Service::Lu1);
+        let config = IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost };
+        let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        // Fragments of 40 octets: 14 of the first, 2 each of the others.
+        for (id, ms, bytes) in [(0, 1, 552), (1, 2, 40), (2, 3, 40), (3, 4, 40), (4, 12, 40)] {
+            direction.arrive(at(ms), Packet { id: PacketId(id), ..datagram(bytes) });
+        }
+        assert_eq!((direction.waiting_packets(), direction.next_arrival_frame()), (5, 1));
+        let mut ends = Vec::new();
+        let mut left = Vec::new();
+        for frame in 1..=3 {
+            let mut ended = |ended: Ended| {
+                ends.push(match ended {
+                    Ok(packet) => (frame, packet.id.0, None),
+                    Err((packet, reason)) => (frame, packet.id.0, Some(reason)),
+                });
+            };
+            let start = at(10 * frame);
+            direction.begin_frame(frame, start, &mut ended);
+            let runs = [Run { quality: Quality::Good, end: 7 }];
+            direction.use_bearers(&runs, start, &[], &mut ended);
+            left.push((direction.waiting_packets(), direction.backlog_fragments(), direction.has_work(true)));
+        }
+        // Frame 1: the fourth finds the queue full, though the first is about to leave it; the first begins. Frame 2: the
+        // first ends, the fifth joins the queue. Frame 3, at 30 ms: all three have waited for longer than 15 ms.
+        let full = Some(DropReason::QueueFull);
+        assert_eq!(ends, [(1, 3, full), (2, 0, None), (3, 1, full), (3, 2, full), (3, 4, full)]);
+        assert_eq!(left, [(3, 7 + 4, true), (3, 6, true), (0, 0, false)]);
+        assert_eq!(direction.packets_inside(), 0);
+        // 9 ms of the first, 28 + 27 + 18 of those that were dropped at the head.
+        assert_eq!(direction.waited(at(99)), Span::from_ms(9 + 28 + 27 + 18));
     }
 }

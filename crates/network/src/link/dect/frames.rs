@@ -1,7 +1,6 @@
 //! DLC frames: IP packets with a frame checksum, cut into fragments that are numbered consecutively.
 
 use crate::packet::Packet;
-use roamsim_engine::Time;
 use std::collections::VecDeque;
 
 /// Octets of the frame checksum behind each IP packet (ETS 300 175-4 clause 12.11.1.3: two octets).
@@ -14,36 +13,48 @@ pub struct DlcFrame {
     pub first: u64,
     /// The first fragment after it.
     pub end: u64,
-    /// When it came.
-    pub queued_at: Time,
     /// What it carries.
     pub packet: Packet,
 }
 
-/// The DLC frames that are not delivered yet, in order. Infinite.
+/// The DLC frames that have begun to be sent and are not delivered yet, in order.
 #[derive(Clone, Debug)]
 pub struct FrameQueue {
     fragment_bytes: u32,
     frames: VecDeque<DlcFrame>,
-    /// Of these, how many have begun to be sent.
-    begun: usize,
-    /// The number of fragments ever queued.
+    /// The number of fragments of all frames.
     written: u64,
 }
 
 impl FrameQueue {
-    /// An empty queue of frames that are cut into fragments of so many octets.
+    /// No frames yet; they are cut into fragments of so many octets.
     pub fn new(fragment_bytes: u32) -> FrameQueue {
-        FrameQueue { fragment_bytes, frames: VecDeque::new(), begun: 0, written: 0 }
+        FrameQueue { fragment_bytes, frames: VecDeque::new(), written: 0 }
+    }
+
+    /// How many fragments an IP packet of so many octets makes.
+    #[inline]
+    pub fn fragments_of(&self, bytes: u32) -> u64 {
+        u64::from((bytes + CHECKSUM_BYTES).div_ceil(self.fragment_bytes))
     }
 
     /// Appends an IP packet.
     #[inline]
-    pub fn push(&mut self, queued_at: Time, packet: Packet) {
+    pub fn push(&mut self, packet: Packet) {
         let first = self.written;
-        let fragments = (packet.size_bytes + CHECKSUM_BYTES).div_ceil(self.fragment_bytes);
-        self.written += u64::from(fragments);
-        self.frames.push_back(DlcFrame { first, end: self.written, queued_at, packet });
+        self.written += self.fragments_of(packet.size_bytes);
+        self.frames.push_back(DlcFrame { first, end: self.written, packet });
+    }
+
+    /// Appends packets until there are fragments before `end`, or `next` gives none; the end of those that there are.
+    #[inline]
+    pub fn fill(&mut self, end: u64, mut next: impl FnMut() -> Option<Packet>) -> u64 {
+        while self.written < end
+            && let Some(packet) = next()
+        {
+            self.push(packet);
+        }
+        end.min(self.written)
     }
 
     /// One above the last fragment's number.
@@ -61,27 +72,13 @@ impl FrameQueue {
     /// Takes the oldest frame.
     #[inline]
     pub fn pop(&mut self) -> Option<DlcFrame> {
-        self.begun = self.begun.saturating_sub(1);
         self.frames.pop_front()
     }
 
-    /// All fragments before `end` are sent: the oldest frame that begins among them and has not begun before.
+    /// How many frames there are.
     #[inline]
-    pub fn begin_before(&mut self, end: u64) -> Option<&DlcFrame> {
-        let next = self.frames.get(self.begun).filter(|next| next.first < end)?;
-        self.begun += 1;
-        Some(next)
-    }
-
-    /// The frames that have not begun to be sent.
-    pub fn waiting(&self) -> impl Iterator<Item = &DlcFrame> {
-        self.frames.range(self.begun..)
-    }
-
-    /// Frames, and those of them that have not begun to be sent.
-    #[inline]
-    pub fn len_and_waiting(&self) -> (usize, usize) {
-        (self.frames.len(), self.frames.len() - self.begun)
+    pub fn count(&self) -> usize {
+        self.frames.len()
     }
 }
 
@@ -96,24 +93,20 @@ mod tests {
         // a pure acknowledgement 42 / 29 = 1.4, so 2. In slots of 40 octets: 13.9 and 1.05, so 14 and 2.
         for (fragment_bytes, data, ack) in [(29, 20, 2), (40, 14, 2)] {
             let mut queue = FrameQueue::new(fragment_bytes);
-            queue.push(Time::ZERO, datagram(552));
+            queue.push(datagram(552));
             assert_eq!(queue.written(), data);
-            queue.push(Time::ZERO, datagram(40));
+            queue.push(datagram(40));
             assert_eq!(queue.written(), data + ack);
         }
     }
 
     #[test]
-    fn a_frame_begins_once() {
+    fn a_frame_begins_when_the_first_of_its_fragments_is_wanted() {
         let mut queue = FrameQueue::new(29);
-        queue.push(Time::ZERO, datagram(552));
-        queue.push(Time::ZERO, datagram(40));
-        assert_eq!(queue.len_and_waiting(), (2, 2));
-        assert!(queue.begin_before(1).is_some());
-        assert!(queue.begin_before(1).is_none() && queue.begin_before(20).is_none());
-        assert_eq!(queue.len_and_waiting(), (2, 1));
-        queue.pop();
-        assert_eq!(queue.begin_before(21).map(|frame| frame.end), Some(22));
-        assert_eq!(queue.len_and_waiting(), (1, 0));
+        let mut waiting = vec![datagram(40), datagram(552)];
+        assert_eq!(queue.fill(0, || waiting.pop()), 0);
+        assert_eq!((queue.count(), queue.fill(20, || waiting.pop())), (0, 20));
+        assert_eq!((queue.count(), queue.fill(21, || waiting.pop())), (1, 21));
+        assert_eq!((queue.count(), queue.fill(30, || waiting.pop())), (2, 22));
     }
 }

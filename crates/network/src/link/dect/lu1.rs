@@ -9,8 +9,8 @@
 
 use super::frames::FrameQueue;
 use super::lu2::Ended;
+use crate::drops::DropReason;
 use crate::packet::Packet;
-use roamsim_engine::Time;
 use std::ops::Range;
 
 /// Octets in a B field of 320 bits.
@@ -45,23 +45,17 @@ impl Lu1 {
         Lu1 { queue: FrameQueue::new(FRAGMENT_BYTES), next: 0, damaged: false, stats: Lu1Stats::default() }
     }
 
-    /// Takes an IP packet.
-    #[inline]
-    pub fn push(&mut self, queued_at: Time, packet: Packet) {
-        self.queue.push(queued_at, packet);
-    }
-
-    /// Whether there is a fragment to send.
+    /// Whether there is a fragment of a packet that has begun.
     #[inline]
     pub fn has_fragment(&self) -> bool {
         self.next < self.queue.written()
     }
 
-    /// The next fragments for so many bearers.
+    /// The next fragments for so many bearers; `packet` gives the packets that wait.
     #[inline]
-    pub fn next_fragments(&mut self, bearers: u64) -> Range<u64> {
+    pub fn next_fragments(&mut self, bearers: u64, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
         let first = self.next;
-        self.next = (first + bearers).min(self.queue.written());
+        self.next = self.queue.fill(first + bearers, packet);
         self.stats.fragments += self.next - first;
         first..self.next
     }
@@ -78,11 +72,11 @@ impl Lu1 {
         if let Some(frame) = self.queue.pop() {
             self.stats.frames_dropped += u64::from(damaged);
             self.stats.frames_delivered += u64::from(!damaged);
-            ended(if damaged { Err(frame.packet) } else { Ok(frame.packet) });
+            ended(if damaged { Err((frame.packet, DropReason::Incomplete)) } else { Ok(frame.packet) });
         }
     }
 
-    /// Fragments queued and not sent.
+    /// Fragments of packets that have begun, and not sent.
     pub fn backlog_fragments(&self) -> u64 {
         self.queue.written() - self.next
     }
@@ -102,10 +96,10 @@ mod tests {
     #[test]
     fn one_fragment_with_an_error_costs_its_packet_alone() {
         let mut lu1 = Lu1::new();
-        [552, 40, 40].into_iter().for_each(|bytes| lu1.push(Time::ZERO, datagram(bytes)));
+        let mut waiting = [552, 40, 40].map(datagram).into_iter();
         let mut ended = Vec::new();
         // Fragments 0 to 13, 14 and 15, 16 and 17.
-        assert_eq!(lu1.next_fragments(20), 0..18);
+        assert_eq!(lu1.next_fragments(20, || waiting.next()), 0..18);
         for fragment in 0..18 {
             lu1.arrive(fragment, fragment != 15, |end| ended.push(end.is_ok()));
         }

@@ -10,8 +10,8 @@
 //! fragment to ride in.
 
 use super::frames::FrameQueue;
+use crate::drops::DropReason;
 use crate::packet::Packet;
-use roamsim_engine::Time;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -102,8 +102,8 @@ struct Report {
     go_back_to: Option<u64>,
 }
 
-/// A DLC frame's end: delivered, or dropped.
-pub type Ended = Result<Packet, Packet>;
+/// A packet's end: delivered, or dropped.
+pub type Ended = Result<Packet, (Packet, DropReason)>;
 
 /// One direction of LU2.
 #[derive(Clone, Debug)]
@@ -114,8 +114,8 @@ pub struct Lu2 {
     acknowledged: u64,
     next: u64,
     highest: u64,
-    /// The window's end in the present frame, or that of what there is to send.
-    sendable_end: u64,
+    /// The window's end in the present frame.
+    window_end: u64,
     /// The receiver's: next expected; bit i tells that fragment `expected + i` is held.
     expected: u64,
     held: u128,
@@ -136,7 +136,7 @@ impl Lu2 {
             acknowledged: 0,
             next: 0,
             highest: 0,
-            sendable_end: 0,
+            window_end: 0,
             expected: 0,
             held: 0,
             advanced: false,
@@ -145,12 +145,6 @@ impl Lu2 {
             reported: 0,
             stats: Lu2Stats::default(),
         }
-    }
-
-    /// Takes an IP packet.
-    #[inline]
-    pub fn push(&mut self, queued_at: Time, packet: Packet) {
-        self.queue.push(queued_at, packet);
     }
 
     /// A frame begins: the sender learns what has become known. What it may send stays the same throughout the frame.
@@ -164,24 +158,24 @@ impl Lu2 {
             // What is acknowledged is not sent again.
             self.next = self.next.max(self.acknowledged);
         }
-        let window_end = self.acknowledged + u64::from(self.config.window_fragments);
-        self.sendable_end = window_end.min(self.queue.written());
+        self.window_end = self.acknowledged + u64::from(self.config.window_fragments);
     }
 
-    /// Whether the window lets a fragment go.
+    /// Whether the window lets a fragment go; `waiting` tells whether packets wait to begin.
     #[inline]
-    pub fn has_fragment(&self) -> bool {
-        self.next < self.sendable_end
+    pub fn has_fragment(&self, waiting: bool) -> bool {
+        self.next < self.window_end && (waiting || self.next < self.queue.written())
     }
 
-    /// The next fragments for so many idle bearers, as far as the window lets them go.
+    /// The next fragments for so many idle bearers, as far as the window lets them go; `packet` gives the packets that
+    /// wait.
     #[inline]
-    pub fn next_fragments(&mut self, idle: u64) -> Range<u64> {
+    pub fn next_fragments(&mut self, idle: u64, packet: impl FnMut() -> Option<Packet>) -> Range<u64> {
         let first = self.next;
-        if !self.has_fragment() {
+        let end = self.queue.fill((first + idle).min(self.window_end), packet);
+        if end <= first {
             return first..first;
         }
-        let end = (first + idle).min(self.sendable_end);
         self.next = end;
         let new = end.saturating_sub(first.max(self.highest));
         self.stats.fragments += new;
@@ -292,7 +286,7 @@ impl Lu2 {
         self.expected = frame.end;
         self.held = self.held.checked_shr(passed).unwrap_or(0);
         self.stats.frames_dropped += 1;
-        ended(Err(frame.packet));
+        ended(Err((frame.packet, DropReason::Incomplete)));
         self.take_held();
         self.deliver(ended);
     }
@@ -304,7 +298,7 @@ impl Lu2 {
         !self.reports.is_empty() || (self.timer != Timer::Off && runs)
     }
 
-    /// Fragments queued and not received in order.
+    /// Fragments of packets that have begun, and not received in order.
     pub fn backlog_fragments(&self) -> u64 {
         self.queue.written() - self.expected
     }
@@ -319,6 +313,7 @@ mod tests {
     /// One direction over `bearers` bearers without errors, except that `lost(frame, fragment)` takes some.
     struct Rig {
         lu2: Lu2,
+        waiting: VecDeque<Packet>,
         frame: u64,
         delivered: Vec<(u64, u32)>,
         dropped: Vec<(u64, u32)>,
@@ -327,16 +322,22 @@ mod tests {
 
     impl Rig {
         fn new(config: Lu2Config, packets: &[u32]) -> Rig {
-            let mut lu2 = Lu2::new(config);
-            packets.iter().for_each(|&bytes| lu2.push(Time::ZERO, datagram(bytes)));
-            Rig { lu2, frame: 0, delivered: Vec::new(), dropped: Vec::new(), sent: Vec::new() }
+            let waiting = packets.iter().map(|&bytes| datagram(bytes)).collect();
+            Rig {
+                lu2: Lu2::new(config),
+                waiting,
+                frame: 0,
+                delivered: Vec::new(),
+                dropped: Vec::new(),
+                sent: Vec::new(),
+            }
         }
 
         fn run(&mut self, frames: u64, bearers: u32, lost: impl Fn(u64, u64) -> bool) {
             for _ in 0..frames {
                 let frame = self.frame;
                 self.lu2.begin_frame(frame);
-                for fragment in self.lu2.next_fragments(u64::from(bearers)) {
+                for fragment in self.lu2.next_fragments(u64::from(bearers), || self.waiting.pop_front()) {
                     self.sent.push((frame, fragment));
                     if !lost(frame, fragment) {
                         self.lu2.receive(fragment, 1);
@@ -345,7 +346,7 @@ mod tests {
                 let (delivered, dropped) = (&mut self.delivered, &mut self.dropped);
                 self.lu2.end_frame(frame, bearers > 0, |ended| match ended {
                     Ok(packet) => delivered.push((frame, packet.size_bytes)),
-                    Err(packet) => dropped.push((frame, packet.size_bytes)),
+                    Err((packet, _)) => dropped.push((frame, packet.size_bytes)),
                 });
                 self.frame += 1;
             }
@@ -366,7 +367,7 @@ mod tests {
         // In frame 12 all 22 are known to be received: nothing more is sent.
         assert_eq!(rig.sent.last(), Some(&(11, 12)));
         assert_eq!(rig.lu2.stats.fragments_repeated, 10);
-        assert!(!rig.lu2.has_pending(true) && !rig.lu2.has_fragment());
+        assert!(!rig.lu2.has_pending(true) && !rig.lu2.has_fragment(false));
     }
 
     #[test]
