@@ -20,6 +20,7 @@ pub mod signalling;
 pub mod socket;
 pub mod subject;
 pub mod topology;
+pub mod traffic_class;
 pub mod tunnel;
 pub mod world;
 

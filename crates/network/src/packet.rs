@@ -4,6 +4,7 @@
 //! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
 use crate::socket::SocketId;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::udp::Datagram;
@@ -157,6 +158,8 @@ pub struct Packet {
     pub socket: u32,
     /// Octets, network headers included.
     pub size_bytes: u32,
+    /// What its application asks of queues, in the inner and the outer header alike (RFC 2003 section 3.1).
+    pub traffic_class: TrafficClass,
     /// The header inside, while the packet is in a tunnel (RFC 2003).
     pub tunnel: Option<InnerHeader>,
     /// What it carries.

@@ -10,6 +10,7 @@ use crate::ending::Life;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::tcp::{Connection, Segment};
 use roamsim_protocols::{Address, Context, sctp};
@@ -134,6 +135,8 @@ pub struct TcpSocket {
     pub peer: u32,
     /// Who uses it.
     pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
     pub(crate) alarm: Alarm,
@@ -172,6 +175,7 @@ impl TcpSocket {
             destination: self.remote,
             socket: self.peer,
             size_bytes,
+            traffic_class: self.traffic_class,
             tunnel: None,
             pdu: Pdu::Tcp(segment),
         }
@@ -199,6 +203,8 @@ pub struct SctpSocket {
     pub peer: u32,
     /// Who uses it.
     pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
     pub(crate) alarm: Alarm,
@@ -253,6 +259,7 @@ impl SctpSocket {
             destination: path.remote,
             socket: self.peer,
             size_bytes,
+            traffic_class: self.traffic_class,
             tunnel: None,
             pdu: Pdu::Sctp(packet),
         }
@@ -333,6 +340,8 @@ pub struct UdpSocket {
     pub peer: u32,
     /// Who uses it.
     pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
 }

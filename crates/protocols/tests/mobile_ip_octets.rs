@@ -112,10 +112,13 @@ proptest! {
     }
 
     #[test]
-    fn a_tunnel_gives_back_what_was_put_in(inner in vec(any::<u8>(), 0..200), identification: u16, ends: [u32; 2]) {
+    fn a_tunnel_gives_back_what_was_put_in(
+        inner in vec(any::<u8>(), 0..200), type_of_service: u8, identification: u16, ends: [u32; 2],
+    ) {
         let outer = OuterHeader {
             source: Ipv4Addr::from_bits(ends[0]),
             destination: Ipv4Addr::from_bits(ends[1]),
+            type_of_service,
             identification,
             dont_fragment: true,
             ttl: 64,
@@ -171,6 +174,7 @@ fn each_malformation_has_its_reason() {
     let header = OuterHeader {
         source: Ipv4Addr::LOCALHOST,
         destination: Ipv4Addr::LOCALHOST,
+        type_of_service: 0,
         identification: 1,
         dont_fragment: false,
         ttl: 64,

@@ -29,6 +29,7 @@ pub fn outer_header(packet: &Packet) -> OuterHeader {
     OuterHeader {
         source: ipv4(packet.source),
         destination: ipv4(packet.destination),
+        type_of_service: packet.traffic_class.octet(),
         identification: packet.id.0 as u16,
         dont_fragment: true,
         ttl: HOP_LIMIT,
@@ -66,17 +67,19 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
+    let class = packet.traffic_class.octet();
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);
     match ip {
         IpVersion::V6 => {
-            octets.extend([0x60, 0, 0, 0]);
+            // Version, traffic class, flow label (RFC 8200 section 3).
+            octets.extend([0x60 | class >> 4, class << 4, 0, 0]);
             octets.extend((length as u16).to_be_bytes());
             octets.extend([protocol, hop_limit]);
             octets.extend(source);
             octets.extend(destination);
         }
         IpVersion::V4 => {
-            octets.extend([0x45, 0]);
+            octets.extend([0x45, class]);
             octets.extend((packet.size_bytes as u16).to_be_bytes());
             octets.extend((packet.id.0 as u16).to_be_bytes());
             // Don't fragment.

@@ -1,6 +1,7 @@
 //! What the tests of links share: packets and random streams.
 
 use crate::packet::{AppMessage, Message, Packet, PacketId, Pdu};
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::tcp::{Flags, Options, Segment};
@@ -16,6 +17,7 @@ pub(crate) fn datagram(bytes: u32) -> Packet {
         destination: Address(1),
         socket: 0,
         size_bytes: bytes,
+        traffic_class: TrafficClass::default(),
         tunnel: None,
         pdu: Pdu::Udp(datagram, Message::Application(message)),
     }

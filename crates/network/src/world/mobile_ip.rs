@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
+use crate::traffic_class::TrafficClass;
 use crate::tunnel::Ends;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::mobile_ip::{
@@ -285,6 +286,8 @@ impl World {
             destination: address_of(transmit.destination),
             socket: NO_SOCKET,
             size_bytes: self.network.ip.header_bytes() + content_bytes,
+            // Best effort: RFC 5944 asks for nothing else.
+            traffic_class: TrafficClass::default(),
             tunnel: None,
             pdu,
         };

@@ -22,6 +22,7 @@ use crate::recorder::{Detail, Wanted};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketId, TcpSocket, Traffic, UdpSocket, User};
 use crate::topology::NodeId;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::SessionId;
@@ -52,6 +53,8 @@ pub struct SocketEnd {
     pub port: u16,
     /// Who uses the socket.
     pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
 }
 
 /// Everything that a run moves.
@@ -122,6 +125,7 @@ impl World {
             remote_port,
             peer,
             user: end.user,
+            traffic_class: end.traffic_class,
             traffic: Traffic::default(),
         };
         self.udp.push(socket(a, local, remote, b.port, first + 1));
@@ -417,6 +421,7 @@ impl World {
             destination: socket.remote,
             socket: socket.peer,
             size_bytes,
+            traffic_class: socket.traffic_class,
             tunnel: None,
             pdu: Pdu::Udp(datagram, message),
         };

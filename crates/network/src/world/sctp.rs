@@ -59,6 +59,7 @@ impl World {
                 node: end.node,
                 peer,
                 user: end.user,
+                traffic_class: end.traffic_class,
                 traffic: Traffic::default(),
                 alarm: Alarm::default(),
                 random,

@@ -39,6 +39,7 @@ impl World {
                 remote,
                 peer,
                 user: end.user,
+                traffic_class: end.traffic_class,
                 traffic: Traffic::default(),
                 alarm: Alarm::default(),
                 random,

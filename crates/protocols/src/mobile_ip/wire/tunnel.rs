@@ -19,6 +19,8 @@ pub struct OuterHeader {
     pub source: Ipv4Addr,
     /// The decapsulator.
     pub destination: Ipv4Addr,
+    /// Type of service, today the traffic class: copied from the inner header (section 3.1).
+    pub type_of_service: u8,
     /// Identification.
     pub identification: u16,
     /// Don't fragment: copied from the inner header (section 3.1).
@@ -32,7 +34,7 @@ impl OuterHeader {
     pub fn encapsulate(&self, inner: &[u8]) -> Vec<u8> {
         let total = inner.len() + HEADER_BYTES as usize;
         let mut octets = Vec::with_capacity(total);
-        octets.extend([0x45, 0]);
+        octets.extend([0x45, self.type_of_service]);
         octets.extend((total as u16).to_be_bytes());
         octets.extend(self.identification.to_be_bytes());
         octets.extend([if self.dont_fragment { 0x40 } else { 0 }, 0, self.ttl, PROTOCOL, 0, 0]);
@@ -67,6 +69,7 @@ impl OuterHeader {
         let outer = OuterHeader {
             source: address(12),
             destination: address(16),
+            type_of_service: header[1],
             identification: u16::from_be_bytes([header[4], header[5]]),
             dont_fragment: header[6] & 0x40 != 0,
             ttl: header[8],
