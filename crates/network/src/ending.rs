@@ -3,11 +3,7 @@
 //! The first thing that went wrong at either end is the end of the connection: what the other end sees later, such as a
 //! reset from a peer that has timed out, follows from it.
 
-use crate::flow::Association;
-use crate::socket::SocketId;
-use crate::world::World;
 use roamsim_engine::Time;
-use roamsim_protocols::{sctp, tcp};
 
 /// How a connection, TCP's or SCTP's, ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +70,7 @@ impl Life {
 }
 
 /// The end of a connection of two lives; `closed`: whether each of its ends is.
-fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
+pub(crate) fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
     let established = lives.iter().any(|life| life.established);
     if established && lives.iter().any(|life| life.delivered) {
         return Ending::Completed;
@@ -98,35 +94,6 @@ fn ending(lives: [Life; 2], closed: [bool; 2]) -> Ending {
             }
         }
         _ => Ending::NeverEstablished,
-    }
-}
-
-impl World {
-    /// How the connection under a flow or a signalling entry ended; `None` over UDP, which has none.
-    pub fn ending(&self, association: Association) -> Option<Ending> {
-        let ends = [association.source, association.sink];
-        let seen = |socket| match socket {
-            SocketId::Tcp(number) => {
-                let socket = &self.tcp[number as usize];
-                let [state, peer] = [number, socket.peer].map(|n| self.tcp[n as usize].connection.state());
-                // RFC 9293 section 3.6: in TIME-WAIT both directions are closed; and in FIN-WAIT-2, too, where the peer
-                // has closed and gave up its FIN.
-                let closed = match state {
-                    tcp::State::Closed | tcp::State::TimeWait => true,
-                    tcp::State::FinWait2 => peer == tcp::State::Closed,
-                    _ => false,
-                };
-                Some((socket.life, closed))
-            }
-            SocketId::Sctp(number) => {
-                let socket = &self.sctp[number as usize];
-                Some((socket.life, socket.association.state() == sctp::State::Closed))
-            }
-            SocketId::Udp(_) => None,
-        };
-        let [source, sink] = ends.map(seen);
-        let ((a, a_closed), (b, b_closed)) = (source?, sink?);
-        Some(ending([a, b], [a_closed, b_closed]))
     }
 }
 

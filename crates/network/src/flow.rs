@@ -3,19 +3,11 @@
 //! Data in both directions of an association is two flows over it, each with a source, random streams and measurements
 //! of its own. The first one opens it.
 
+pub use crate::ends::Association;
+
 use crate::alarm::Alarm;
 use crate::application::{Measurement, Reader, Server, Source};
-use crate::socket::SocketId;
 use roamsim_engine::Stream;
-
-/// The pair of sockets under a flow or a session of signalling, both of one protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Association {
-    /// At the source, which opens the connection where there is one.
-    pub source: SocketId,
-    /// At the sink.
-    pub sink: SocketId,
-}
 
 /// A flow.
 pub struct Flow {

@@ -6,6 +6,7 @@ pub mod capture;
 pub mod distribution;
 pub mod drops;
 pub mod ending;
+pub mod ends;
 pub mod event;
 pub mod flow;
 pub mod handover;
@@ -19,9 +20,10 @@ pub mod segment_log;
 pub mod signalling;
 pub mod socket;
 pub mod subject;
+#[cfg(test)]
+mod testing;
 pub mod topology;
 pub mod traffic_class;
-pub mod tunnel;
 pub mod world;
 
 pub use distribution::Distribution;

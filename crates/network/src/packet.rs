@@ -3,7 +3,7 @@
 //! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops).
 //! A packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
 
-use crate::socket::SocketId;
+use crate::ends::SocketId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::tcp::Segment;

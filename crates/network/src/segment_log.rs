@@ -5,7 +5,7 @@
 //!
 //! The stream of an SCTP sender is the user data of its DATA chunks in the order of their TSNs; a chunk is a segment.
 
-use crate::socket::SocketId;
+use crate::ends::SocketId;
 use roamsim_engine::Time;
 use roamsim_engine::log::Timed;
 use std::ops::Range;

@@ -5,6 +5,8 @@
 //! socket; the connection counts octets only. An SCTP association keeps messages apart by itself: they wait under
 //! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
+pub use crate::ends::SocketId;
+
 use crate::alarm::Alarm;
 use crate::ending::Life;
 use crate::network::Network;
@@ -16,28 +18,6 @@ use roamsim_protocols::tcp::{Connection, Segment};
 use roamsim_protocols::{Address, Context, sctp};
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// A socket: its protocol, and its number among the sockets of that protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SocketId {
-    /// Of TCP.
-    Tcp(u32),
-    /// Of UDP.
-    Udp(u32),
-    /// Of SCTP.
-    Sctp(u32),
-}
-
-impl SocketId {
-    /// The protocol's name in results.
-    pub fn protocol(self) -> &'static str {
-        match self {
-            SocketId::Tcp(_) => "tcp",
-            SocketId::Udp(_) => "udp",
-            SocketId::Sctp(_) => "sctp",
-        }
-    }
-}
 
 /// Who uses a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

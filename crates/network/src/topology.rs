@@ -9,9 +9,12 @@
 //! What a handover may change without making routes anew: where packets to an address go ([`Topology::redirect`]),
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
-use crate::link::Attachment;
 use roamsim_protocols::Address;
 use std::collections::VecDeque;
+
+/// A node's place on a link: 0, 1, ... in the order in which the link was described.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attachment(pub u32);
 
 /// A node's number, in the order of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,8 +8,8 @@ use super::Handovers;
 use crate::drops::DropReason;
 use crate::link::stations::account::{Lost, OneWay, Path, Toward};
 use crate::network::Network;
+use crate::network::tunnel::{LostInTunnel, Place};
 use crate::topology::NodeId;
-use crate::tunnel::{LostInTunnel, Place};
 use roamsim_engine::Time;
 
 /// Packets that a handover lost, by place, and once more by direction.

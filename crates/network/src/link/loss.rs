@@ -11,7 +11,7 @@
 //! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error Rates
 //! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
 
-use crate::flow::Association;
+use crate::ends::Association;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
 
@@ -171,8 +171,8 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::testing::{datagram, segment};
-    use crate::socket::SocketId;
+    use crate::ends::SocketId;
+    use crate::testing::{datagram, segment};
     use roamsim_protocols::tcp::Flags;
 
     fn streams(purpose: &str) -> Stream {

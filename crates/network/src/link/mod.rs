@@ -7,23 +7,21 @@ pub mod cell;
 pub mod dect;
 pub mod loss;
 pub mod stations;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod wifi;
 pub mod wired;
 
 pub use crate::drops::{DropReason, Dropped};
 pub use crate::queue::QueueLimit;
+pub use crate::topology::Attachment;
+
+#[cfg(test)]
+pub(crate) use crate::testing;
 
 use self::stations::Stations;
 use crate::packet::Packet;
 use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
-
-/// A node's place on a link: 0, 1, ... in the order in which the link was described.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Attachment(pub u32);
 
 /// What one attachment sent over a link, up to now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

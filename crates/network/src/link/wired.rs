@@ -145,7 +145,7 @@ impl Link for Wire {
 mod tests {
     use super::*;
     use crate::link::loss::LossModel;
-    use crate::link::testing::{datagram, stream};
+    use crate::testing::{datagram, stream};
 
     /// 1000 octets take 1 ms at 8 Mb/s; 5 ms of delay.
     fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Wire {

@@ -78,12 +78,12 @@ mod tests {
     use super::*;
     use crate::link::cell::coverage::{Coverage, ErrorUnit};
     use crate::link::cell::{Cell, CellConfig};
-    use crate::link::testing::{datagram, stream};
     use crate::link::{AnyLink, Attachment};
     use crate::mobility::{Point, Trajectory};
     use crate::packet::{BROADCAST, IpVersion};
     use crate::queue::QueueLimit;
     use crate::recorder::{PacketEvent, Recorder, Wanted};
+    use crate::testing::{datagram, stream};
     use crate::topology::{Interface, Topology};
 
     /// A cell of stations at these places, in metres, with a reach of 100 m; errors of a half everywhere.

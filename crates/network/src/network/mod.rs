@@ -4,10 +4,12 @@
 mod broadcast;
 mod conservation;
 mod processing;
+pub mod tunnel;
 
 pub use self::conservation::ConservationViolation;
 
 use self::processing::{Leaving, Processor};
+use self::tunnel::Tunnels;
 use crate::alarm::Alarm;
 use crate::drops::{DropReason, Dropped};
 use crate::event::Event;
@@ -16,7 +18,6 @@ use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
-use crate::tunnel::Tunnels;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::BTreeMap;

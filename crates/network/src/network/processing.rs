@@ -107,11 +107,11 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::testing::{datagram, stream};
     use crate::link::wired::{Wire, WireConfig};
     use crate::link::{AnyLink, Attachment};
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
+    use crate::testing::{datagram, stream};
     use crate::topology::{Interface, LinkId, Topology};
     use roamsim_engine::Span;
 

@@ -46,8 +46,8 @@ impl Discipline for DropTail {
 mod tests {
     use super::super::Queue;
     use super::*;
-    use crate::link::testing::datagram;
     use crate::packet::{Packet, PacketId};
+    use crate::testing::datagram;
     use roamsim_engine::Span;
 
     fn at(ms: u64) -> Time {

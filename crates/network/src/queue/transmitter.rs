@@ -141,8 +141,8 @@ mod tests {
     use super::super::Queue;
     use super::super::drop_tail::DropTail;
     use super::*;
-    use crate::link::testing::datagram;
     use crate::packet::{Packet, PacketId};
+    use crate::testing::datagram;
     use proptest::prelude::*;
 
     /// A transmitter that takes packets out of a queue when it is free, step by step.

@@ -3,11 +3,11 @@
 use super::World;
 use super::describe::{describe_icmp, describe_registration};
 use crate::event::Event;
+use crate::network::tunnel::Ends;
 use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use crate::tunnel::Ends;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::mobile_ip::{
     Arrival, ForeignAgentEvent, HomeAgentEvent, Interface, Message as Registration, MobileNodeEvent,

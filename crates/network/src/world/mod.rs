@@ -6,9 +6,11 @@
 
 mod addresses;
 mod describe;
+mod ending;
 mod flows;
 mod mih;
 mod mobile_ip;
+mod named;
 mod sctp;
 mod tcp;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use roamsim_network::tunnel;
+use roamsim_network::network::tunnel;
 
 use super::names::Names;
 use super::{Report, Step, join};

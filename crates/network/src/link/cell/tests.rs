@@ -2,9 +2,9 @@
 
 use super::coverage::ErrorUnit;
 use super::*;
-use crate::link::testing::{datagram, stream};
 use crate::mobility::Point;
 use crate::packet;
+use crate::testing::{datagram, stream};
 
 /// 1000 octets take 1 ms at 8 Mb/s.
 fn cell(coverage: Coverage, delay: Option<Span>, stations_m: &[f64]) -> Cell {

@@ -409,10 +409,10 @@ fn carry_unprotected(
 mod tests {
     use super::*;
     use crate::drops::DropReason;
-    use crate::link::testing::datagram;
     use crate::packet::PacketId;
     use crate::queue::drop_tail::DropTail;
     use crate::queue::{Discipline, Length, QueueLimit, Waiting};
+    use crate::testing::datagram;
 
     /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
     fn frame(direction: &mut Direction, bearers: usize) -> (u64, Vec<(usize, u64)>) {

@@ -85,7 +85,7 @@ impl FrameQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::testing::datagram;
+    use crate::testing::datagram;
 
     #[test]
     fn fragments_of_the_study() {

@@ -91,7 +91,7 @@ impl Default for Lu1 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::testing::datagram;
+    use crate::testing::datagram;
 
     #[test]
     fn one_fragment_with_an_error_costs_its_packet_alone() {

@@ -307,7 +307,7 @@ impl Lu2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::testing::datagram;
+    use crate::testing::datagram;
     use proptest::prelude::*;
 
     /// One direction over `bearers` bearers without errors, except that `lost(frame, fragment)` takes some.

@@ -1,4 +1,4 @@
-//! What the tests of links share: packets and random streams.
+//! What tests share: packets and random streams.
 
 use crate::packet::{AppMessage, Message, Packet, PacketId, Pdu};
 use crate::traffic_class::TrafficClass;

@@ -11,9 +11,9 @@
 //! dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU discovery (RFC 2003
 //! sections 4 and 5).
 
+use super::{DropCount, Network};
 use crate::drops::DropReason;
 use crate::event::Event;
-use crate::network::{DropCount, Network};
 use crate::packet::{InnerHeader, Packet};
 use crate::topology::NodeId;
 use roamsim_engine::{EventQueue, Time};

@@ -1,0 +1,47 @@
+//! How tables name what their rows are about.
+
+use super::World;
+use crate::socket::User;
+use crate::subject::{Named, Subject, TO_ALL};
+
+impl World {
+    /// How tables name what a row is about.
+    pub fn named(&self, subject: Subject) -> Named<'_> {
+        let node = |socket| self.network.topology.node(self.node(socket)).name.as_str();
+        match subject {
+            Subject::Socket(socket) => {
+                let (kind, name) = match self.user(socket) {
+                    User::FlowSource(flow)
+                    | User::FlowSink(flow)
+                    | User::FlowBothWays { sends: flow, .. } => ("flow", &self.flows[flow as usize].name),
+                    User::Mih { mihf, session } => {
+                        let session = &self.mih_nodes[mihf as usize].sessions[session as usize];
+                        ("signalling", &self.signalling[session.signalling as usize].config.name)
+                    }
+                };
+                Named { kind, name, from: node(socket), to: node(self.peer(socket)) }
+            }
+            Subject::Flow(flow) => {
+                let flow = &self.flows[flow as usize];
+                let association = flow.association;
+                Named {
+                    kind: "flow",
+                    name: &flow.name,
+                    from: node(association.source),
+                    to: node(association.sink),
+                }
+            }
+            Subject::Interface(at) => {
+                let topology = &self.network.topology;
+                let interface = topology.interface(at);
+                Named {
+                    kind: "link",
+                    name: &interface.name,
+                    from: &topology.node(interface.node).name,
+                    to: &topology.node(interface.neighbour).name,
+                }
+            }
+            Subject::Broadcast(at) => Named { to: TO_ALL, ..self.named(Subject::Interface(at)) },
+        }
+    }
+}
