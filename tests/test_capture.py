@@ -257,3 +257,35 @@ def test_mobile_ip_is_dissected_with_its_extensions_and_its_tunnels(tmp_path: Pa
         int(row[0].split(",")[0]) for row in lengths
     }
     assert ("10.0.0.7,10.0.0.1", "10.0.0.10,10.0.0.9") in rows("ip.proto == 4 && tcp.len == 0", "ip.src", "ip.dst")
+
+
+def marks(tmp_path: Path, example: str, *fields: str, **settings: Any) -> Counter[tuple[str, ...]]:
+    """How many packets of a capture of an example have which values of some fields."""
+    file = capture(tmp_path, ROOT / "examples" / example, **settings)
+    shown = tshark(file, "-T", "fields", *(word for field in fields for word in ("-e", field)))
+    return Counter(tuple(line.split("\t")) for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(("ip", "field"), [("ipv6", "ipv6.tclass"), ("ipv4", "ip.dsfield")])
+def test_packets_carry_the_class_of_their_flow_in_both_directions(tmp_path: Path, ip: str, field: str) -> None:
+    settings = {"scenario.ip": ip, "flow.ftp.dscp": "af41", "link.pipe.outages": []}
+    found = marks(tmp_path, "one-tcp-flow.toml", f"{field}.dscp", f"{field}.ecn", "tcp.len", **settings)
+    # AF41 is 100010 (RFC 2597 section 6); of data and of pure ACKs alike, and nothing says ECN.
+    assert {(dscp, ecn) for dscp, ecn, _ in found} == {("34", "0")}
+    assert {length for _, _, length in found} == {"0", "1000"}
+    found = marks(tmp_path, "one-tcp-flow.toml", f"{field}.dscp", f"{field}.ecn", **{**settings, "flow.ftp.dscp": 0})
+    assert set(found) == {("0", "0")}
+
+
+def test_signalling_has_a_class_too(tmp_path: Path) -> None:
+    settings = {"signalling.indications.stop": "20s", "signalling.indications.dscp": "cs6"}
+    assert set(marks(tmp_path, "mih-indications.toml", "ipv6.tclass.dscp", **settings)) == {("48",)}
+
+
+def test_a_tunnel_shows_the_class_of_what_is_inside(tmp_path: Path) -> None:
+    settings = {"flow.upload.dscp": "ef", "scenario.duration": "120s"}
+    found = marks(tmp_path, "mobile-ip.toml", "ip.dsfield.dscp", "ip.proto", **settings)
+    # Protocol 4 is IP in IP (RFC 2003), 6 TCP, 17 the registrations, 1 the advertisements, which are best effort.
+    assert {dscp for dscp, protocols in found if protocols == "4,6"} == {"46,46"}
+    assert {dscp for dscp, protocols in found if protocols == "6"} == {"46"}
+    assert {dscp for dscp, protocols in found if protocols in ("17", "1")} == {"0"}

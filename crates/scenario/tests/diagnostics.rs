@@ -497,6 +497,27 @@ fn one_link_is_not_kept_apart_from_others() {
 }
 
 #[test]
+fn a_class_that_there_is_not_is_refused() {
+    let good = "transport = { protocol = \"tcp\", min_rto = \"200ms\" }";
+    let with = |value: &str| GOOD.replace(good, &format!("{good}\ndscp = {value}"));
+    for (value, message, help) in [
+        ("64", "64 is no DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
+        ("-1", "-1 is no DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
+        ("\"gold\"", "there is no class \"gold\"", "it may be a number from 0 to 63, \"ef\""),
+        ("\"af44\"", "there is no class \"af44\"", "did you mean \"af4"),
+        ("\"46\"", "there is no class \"46\"", "write a number without quotes: 46"),
+        ("true", "a number from 0 to 63, or the name of a class such as \"ef\"", ""),
+    ] {
+        let report = refuse(&with(value));
+        assert!(report.contains(message) && report.contains(help), "{report}");
+        assert!(report.contains("[scenario.toml:25:8]"), "{report}");
+    }
+    for value in ["0", "63", "\"ef\"", "\"cs6\"", "\"le\""] {
+        assert!(Scenario::parse(&with(value), "scenario.toml", Format::Toml, &[]).is_ok(), "{value}");
+    }
+}
+
+#[test]
 fn a_hysteresis_without_a_second_cell_is_refused() {
     let sitter = "[[node]]\nname = \"sitter\"\nposition = { x = \"5m\", y = \"0m\" }\nhysteresis = \"5m\"\n[[link]]\nname = \"wire\"";
     let text = WALK.replace("[[link]]\nname = \"wire\"", sitter);

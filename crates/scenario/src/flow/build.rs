@@ -26,8 +26,9 @@ impl Builder<'_> {
                 .map(|(sends, receives)| User::FlowBothWays { sends, receives }),
             false => [User::FlowSource(number), User::FlowSink(number)],
         };
-        let a = SocketEnd { node: from, port, user: users[0] };
-        let b = SocketEnd { node: to, port, user: users[1] };
+        let traffic_class = model.dscp.traffic_class();
+        let a = SocketEnd { node: from, port, user: users[0], traffic_class };
+        let b = SocketEnd { node: to, port, user: users[1], traffic_class };
         let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
         let association = model.transport.connect(world, [a, b], random);
         let association = association.expect("validation refuses flows without a route");

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::application::model::Application;
+use crate::model::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
 
@@ -21,6 +22,10 @@ pub struct Flow {
     pub to: String,
     /// What carries the data.
     pub transport: Transport,
+    /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as applications do
+    /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
+    #[serde(default)]
+    pub dscp: Dscp,
     /// What generates the data.
     pub application: Application,
     /// Whether the application generates data at both ends of the one connection, at each with random numbers of its own.

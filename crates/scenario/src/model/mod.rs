@@ -10,5 +10,6 @@
 //! [`crate::transport`].
 
 pub mod distribution;
+pub mod dscp;
 pub mod node;
 pub mod scenario;

@@ -31,6 +31,7 @@ impl Builder<'_> {
             ref from,
             ref to,
             ref transport,
+            dscp,
             ref message_size,
             ref interval,
             ref processing_time,
@@ -54,6 +55,7 @@ impl Builder<'_> {
             node: nodes[at],
             port: ports[at],
             user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
+            traffic_class: dscp.traffic_class(),
         });
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let sockets = transport.connect(world, socket_ends, random);

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
+use crate::model::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
 
@@ -24,6 +25,10 @@ pub struct Signalling {
     pub to: String,
     /// What carries the MIH messages.
     pub transport: Transport,
+    /// The class of the packets: a DSCP. Both ends mark what they send, acknowledgements included, as applications do
+    /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
+    #[serde(default)]
+    pub dscp: Dscp,
     /// Size of the whole MIH message, header and MIHF IDs included; of a response as well.
     pub message_size: SizeDistribution,
     /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`.

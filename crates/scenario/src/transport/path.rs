@@ -1,8 +1,9 @@
 //! What a packet may carry between two nodes, whichever of their paths it takes.
 
 use super::tcp::model::Tcp;
+use roamsim_network::World;
+use roamsim_network::network::tunnel;
 use roamsim_network::topology::NodeId;
-use roamsim_network::{World, tunnel};
 use roamsim_protocols::Address;
 
 /// The largest segment that every link between two nodes takes, there and back (RFC 9293 section 3.7.1): MTU less
