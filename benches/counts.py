@@ -3,11 +3,11 @@
     python -m benches.counts [--only NAME]... [--renew]
 
 Instructions do not depend on what else the machine does, so that a change of a few percent shows. They do depend on
-the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`; another compiler
-is told that nothing is kept for it, and fails nothing. A count further
-than 3 % from what is kept is an error, whether it is more or less: less is to be kept as well, by `--renew`, which
-writes the counts of this compiler anew. The processor and the C library hardly count: other variants of the library's
-copying and an allocator without caches move the dumbbell of ten flows by 0.01 %.
+the compiler: `benches/counts.json` keeps them by compiler, for the profile `release` of `Cargo.toml`; another
+compiler is told that nothing is kept for it, and fails nothing. A count further than 3 % from what is kept is an
+error, whether it is more or less: less is to be kept as well, by `--renew`, which writes the counts of this compiler
+anew. The processor and the C library hardly count: other variants of the library's copying and an allocator without
+caches move the dumbbell of ten flows by 0.01 %.
 
 Only the run is counted, not the reading of the scenario nor the building of its world (`benches/counts/src/main.rs`).
 """
@@ -162,8 +162,8 @@ def main(words: list[str] | None = None) -> int:
         by, kept = compiler(), read()
         if by not in kept and not arguments.renew:
             sys.stderr.write(
-                f"LEFT OUT: no counts are kept for {by}, only for {'; '.join(kept)}. Run `make new-counts` where nothing "
-                "has changed since they held, and commit benches/counts.json\n"
+                f"LEFT OUT: no counts are kept for {by}, only for {'; '.join(kept)}. Run `make new-counts` where "
+                "nothing has changed since they held, and commit benches/counts.json\n"
             )
             return 0
         program = build()
