@@ -13,6 +13,7 @@
 
 use super::{Work, World};
 use crate::handover::Scheme;
+use crate::socket::SocketId;
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
@@ -126,7 +127,7 @@ impl World {
         match socket.association.state() {
             // An end that has nothing but lost addresses has nobody to tell.
             _ if usable.is_empty() => {}
-            State::Closed if follows.opening => self.open_sctp(number),
+            State::Closed if follows.opening => self.open(SocketId::Sctp(number)),
             State::Closed | State::CookieWait => self.begin_anew(number, &usable),
             state if state.is_up() => {
                 self.reconfigure(number, &usable);

@@ -1,13 +1,12 @@
 //! Flows in the world: their applications at work.
 
-use super::{Work, World};
+use super::World;
 use crate::application::{Action, Source};
-use crate::ending::Failure;
 use crate::event::Event;
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
-use crate::socket::{SocketId, User};
+use crate::socket::SocketId;
 use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
@@ -54,7 +53,7 @@ impl World {
         if let Some(up_to) = read {
             self.read_tcp(now, socket, up_to);
             if closes {
-                self.close_tcp(socket);
+                self.close(SocketId::Tcp(socket));
             }
         }
         if stops {
@@ -82,12 +81,6 @@ impl World {
         if self.closes_both_ways(sink) {
             self.close(sink);
         }
-    }
-
-    /// Whether closing this end would cut off the other direction: of an SCTP association with data both ways, which
-    /// has no half-closed state (RFC 9260 section 9). Its ends close when they have got everything.
-    fn closes_both_ways(&self, socket: SocketId) -> bool {
-        matches!((socket, self.user(socket)), (SocketId::Sctp(_), User::FlowBothWays { .. }))
     }
 
     /// Does what a flow's source wants done.
@@ -119,49 +112,6 @@ impl World {
         }
         let flow = &mut self.flows[number as usize];
         flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number), queue);
-    }
-
-    /// Opens a connection; UDP has none.
-    pub(super) fn open(&mut self, socket: SocketId) {
-        match socket {
-            SocketId::Tcp(number) => self.open_tcp(number),
-            SocketId::Udp(_) => {}
-            SocketId::Sctp(number) => self.open_sctp(number),
-        }
-    }
-
-    /// Writes octets without message boundaries; validation refuses that over UDP.
-    fn write_stream(&mut self, socket: SocketId, bytes: u64) {
-        match socket {
-            SocketId::Tcp(number) => self.write_tcp_stream(number, bytes),
-            SocketId::Udp(_) => {}
-            SocketId::Sctp(number) => self.write_sctp_stream(number, bytes),
-        }
-    }
-
-    /// Closes a connection when everything written has been sent.
-    fn close(&mut self, socket: SocketId) {
-        match socket {
-            SocketId::Tcp(number) => self.close_tcp(number),
-            SocketId::Udp(_) => {}
-            SocketId::Sctp(number) => self.close_sctp(number),
-        }
-    }
-
-    /// Drops a connection.
-    fn abort(&mut self, now: Time, socket: SocketId) {
-        match socket {
-            SocketId::Tcp(number) => {
-                self.tcp[number as usize].life.fails(now, Failure::Stopped);
-                self.tcp[number as usize].connection.abort();
-                self.work.push_back(Work::Tcp(number));
-            }
-            SocketId::Udp(_) => {}
-            SocketId::Sctp(number) => {
-                self.sctp[number as usize].life.fails(now, Failure::Stopped);
-                self.abort_sctp(number);
-            }
-        }
     }
 
     /// Sends the responses that are ready.

@@ -12,23 +12,23 @@ mod mih;
 mod mobile_ip;
 mod named;
 mod sctp;
+mod sockets;
 mod tcp;
+mod udp;
 
 use crate::event::Event;
-use crate::flow::{Association, Flow};
+use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::MobileIp;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
-use crate::recorder::{Detail, Wanted};
+use crate::recorder::Wanted;
 use crate::signalling::{MihNode, SessionSocket, Signalling};
-use crate::socket::{SctpSocket, SocketId, TcpSocket, Traffic, UdpSocket, User};
+use crate::socket::{SctpSocket, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
-use roamsim_protocols::mih::SessionId;
-use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -115,66 +115,10 @@ impl World {
         }
     }
 
-    /// Adds a UDP association between two nodes, `None` where no route joins them.
-    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
-        let (local, remote) = self.addresses(a.node, b.node)?;
-        let first = self.udp.len() as u32;
-        let socket = |end: SocketEnd, local, remote, remote_port, peer| UdpSocket {
-            node: end.node,
-            local,
-            remote,
-            local_port: end.port,
-            remote_port,
-            peer,
-            user: end.user,
-            traffic_class: end.traffic_class,
-            traffic: Traffic::default(),
-        };
-        self.udp.push(socket(a, local, remote, b.port, first + 1));
-        self.udp.push(socket(b, remote, local, a.port, first));
-        Some(Association { source: SocketId::Udp(first), sink: SocketId::Udp(first + 1) })
-    }
-
     /// The addresses by which two nodes reach each other: of the interfaces that lead there.
     fn addresses(&self, a: NodeId, b: NodeId) -> Option<(Address, Address)> {
         let topology = &self.network.topology;
         Some((topology.address_for(a, b)?, topology.address_for(b, a)?))
-    }
-
-    /// The node of a socket.
-    pub fn node(&self, socket: SocketId) -> NodeId {
-        match socket {
-            SocketId::Tcp(number) => self.tcp[number as usize].node,
-            SocketId::Udp(number) => self.udp[number as usize].node,
-            SocketId::Sctp(number) => self.sctp[number as usize].node,
-        }
-    }
-
-    /// The socket at the other end.
-    pub(crate) fn peer(&self, socket: SocketId) -> SocketId {
-        match socket {
-            SocketId::Tcp(number) => SocketId::Tcp(self.tcp[number as usize].peer),
-            SocketId::Udp(number) => SocketId::Udp(self.udp[number as usize].peer),
-            SocketId::Sctp(number) => SocketId::Sctp(self.sctp[number as usize].peer),
-        }
-    }
-
-    /// The user of a socket.
-    pub(crate) fn user(&self, socket: SocketId) -> User {
-        match socket {
-            SocketId::Tcp(number) => self.tcp[number as usize].user,
-            SocketId::Udp(number) => self.udp[number as usize].user,
-            SocketId::Sctp(number) => self.sctp[number as usize].user,
-        }
-    }
-
-    /// What a socket has exchanged with IP so far.
-    pub fn traffic(&self, socket: SocketId) -> Traffic {
-        match socket {
-            SocketId::Tcp(number) => self.tcp[number as usize].traffic,
-            SocketId::Udp(number) => self.udp[number as usize].traffic,
-            SocketId::Sctp(number) => self.sctp[number as usize].traffic,
-        }
     }
 
     /// Runs to the end; returns the number of events that did something. `look` is called now and then with the time before
@@ -305,8 +249,8 @@ impl World {
     fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         match event {
             Event::Link(_) => false,
-            Event::Tcp(number) => self.handle_tcp_timeout(now, number, queue),
-            Event::Sctp(number) => self.handle_sctp_timeout(now, number, queue),
+            Event::Tcp(number) => self.wake_socket(now, SocketId::Tcp(number), event, queue),
+            Event::Sctp(number) => self.wake_socket(now, SocketId::Sctp(number), event, queue),
             Event::Source(number) => self.handle_source(now, number, queue),
             Event::Server(number) => self.handle_server(now, number, queue),
             Event::Reader(number) => self.handle_reader(now, number, queue),
@@ -367,68 +311,6 @@ impl World {
             // A socket has one user and carries its kind of message only.
             (_, Message::Application(_) | Message::Mih(_) | Message::MobileIp(_)) => {}
         }
-    }
-
-    /// A message was written to a connection that is gone.
-    #[cold]
-    fn refuse_message(&mut self, socket: SocketId) {
-        match self.user(socket) {
-            User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
-                self.flows[flow as usize].measurement.lost_messages += 1;
-            }
-            User::Mih { mihf, session } => {
-                self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
-            }
-        }
-    }
-
-    /// Sends a message over a socket: in the stream of TCP, as a datagram of UDP, as a message of SCTP.
-    pub(crate) fn send_message(
-        &mut self,
-        now: Time,
-        socket: SocketId,
-        message: Message,
-        queue: &mut EventQueue<Event>,
-    ) {
-        match socket {
-            SocketId::Tcp(number) => self.write_message(number, message),
-            SocketId::Udp(number) => self.send_datagram(now, number, message, queue),
-            SocketId::Sctp(number) => self.write_sctp_message(number, message),
-        }
-    }
-
-    fn send_datagram(&mut self, now: Time, number: u32, message: Message, queue: &mut EventQueue<Event>) {
-        let bytes = message.bytes();
-        let socket = &mut self.udp[number as usize];
-        let datagram = Datagram {
-            source_port: socket.local_port,
-            destination_port: socket.remote_port,
-            payload_bytes: bytes,
-        };
-        let size_bytes = self.network.ip.header_bytes() + datagram.total_bytes();
-        socket.traffic.sent(size_bytes);
-        let detail = self.details.then(|| {
-            Box::new(Detail {
-                description: describe::describe(&message),
-                payload: match self.network.capturing() {
-                    true => describe::octets(&message, 0..u64::from(bytes)),
-                    false => Vec::new(),
-                },
-                parts: Vec::new(),
-            })
-        });
-        let packet = Packet {
-            id: self.network.next_packet_id(),
-            source: socket.local,
-            destination: socket.remote,
-            socket: socket.peer,
-            size_bytes,
-            traffic_class: socket.traffic_class,
-            tunnel: None,
-            pdu: Pdu::Udp(datagram, message),
-        };
-        let node = socket.node;
-        self.network.send(now, node, packet, detail, queue);
     }
 }
 

@@ -84,36 +84,6 @@ impl World {
         Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
     }
 
-    pub(super) fn open_sctp(&mut self, number: u32) {
-        if self.find_addresses(number) {
-            self.sctp[number as usize].association.open();
-        }
-        self.work.push_back(Work::Sctp(number));
-    }
-
-    pub(super) fn write_sctp_stream(&mut self, number: u32, bytes: u64) {
-        self.sctp[number as usize].unwritten_bytes += bytes;
-        self.work.push_back(Work::Sctp(number));
-    }
-
-    /// Closes the association once it is up and everything is written: before that, a close would give it up.
-    pub(super) fn close_sctp(&mut self, number: u32) {
-        self.sctp[number as usize].closing = true;
-        self.work.push_back(Work::Sctp(number));
-    }
-
-    /// Gives the association up, with what was to be written; one that waits for an address does not open any more.
-    pub(super) fn abort_sctp(&mut self, number: u32) {
-        let socket = &mut self.sctp[number as usize];
-        socket.association.abort();
-        socket.unwritten_bytes = 0;
-        socket.closing = false;
-        if let Some(follows) = &mut socket.follows {
-            follows.opening = false;
-        }
-        self.work.push_back(Work::Sctp(number));
-    }
-
     /// Sends a message on the socket's next stream.
     pub(super) fn write_sctp_message(&mut self, number: u32, message: Message) {
         let socket = &mut self.sctp[number as usize];
@@ -123,25 +93,6 @@ impl World {
         }
         socket.waiting.push_back(message);
         self.work.push_back(Work::Sctp(number));
-    }
-
-    pub(super) fn handle_sctp_timeout(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Wake>,
-    ) -> bool {
-        let socket = &mut self.sctp[number as usize];
-        if !socket.alarm.fires(now) {
-            return false;
-        }
-        if socket.association.poll_timeout().is_none_or(|due| due > now) {
-            socket.alarm.arm(socket.association.poll_timeout(), Wake::Sctp(number), queue);
-            return false;
-        }
-        socket.association.handle_timeout(&mut Context { now, random: &mut socket.random });
-        self.work.push_back(Work::Sctp(number));
-        true
     }
 
     /// Hands a packet to its association, and serves what that touches.

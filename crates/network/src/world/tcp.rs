@@ -12,8 +12,8 @@ use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::socket::{Record, SocketId, TcpSocket, Traffic, User};
 use crate::subject::Subject;
 use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_protocols::Machine;
 use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State};
-use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
 impl World {
@@ -78,53 +78,10 @@ impl World {
         self.work.push_back(Work::Tcp(number));
     }
 
-    /// Opens a connection.
-    pub(crate) fn open_tcp(&mut self, number: u32) {
-        let socket = &mut self.tcp[number as usize];
-        socket.connection.open();
-        self.work.push_back(Work::Tcp(number));
-    }
-
-    pub(super) fn write_tcp_stream(&mut self, number: u32, bytes: u64) {
-        let socket = &mut self.tcp[number as usize];
-        socket.written_bytes += bytes;
-        socket.connection.write(bytes);
-        self.work.push_back(Work::Tcp(number));
-    }
-
-    pub(super) fn close_tcp(&mut self, number: u32) {
-        let socket = &mut self.tcp[number as usize];
-        match socket.connection.state() {
-            // RFC 9293 section 3.10.4: a close in SYN-SENT would end the attempt, and one in LISTEN the listening.
-            State::Listen | State::SynSent => socket.close_when_established = true,
-            _ => socket.connection.close(),
-        }
-        self.work.push_back(Work::Tcp(number));
-    }
-
     /// The user of a socket is done with it: it neither writes nor reads any more.
     pub(super) fn abandon_tcp(&mut self, number: u32) {
         self.tcp[number as usize].connection.close_half_duplex();
         self.work.push_back(Work::Tcp(number));
-    }
-
-    pub(super) fn handle_tcp_timeout(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Wake>,
-    ) -> bool {
-        let socket = &mut self.tcp[number as usize];
-        if !socket.alarm.fires(now) {
-            return false;
-        }
-        if socket.connection.poll_timeout().is_none_or(|due| due > now) {
-            socket.alarm.arm(socket.connection.poll_timeout(), Wake::Tcp(number), queue);
-            return false;
-        }
-        socket.connection.handle_timeout(&mut Context { now, random: &mut socket.random });
-        self.work.push_back(Work::Tcp(number));
-        true
     }
 
     /// Sends what a connection has to send and tells its user what happened. A user that writes puts the socket on

@@ -4,47 +4,12 @@ use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::flow::{Association, Flow};
-use roamsim_network::socket::SocketId;
+use roamsim_network::socket::Counts;
 use roamsim_network::subject::Subject;
 
 /// A count that streams do not have.
 fn messages_only(flow: &Flow, count: u64) -> f64 {
     if flow.is_stream() { f64::NAN } else { count as f64 }
-}
-
-/// What a sender of data counts. A DATA chunk of SCTP is a segment.
-#[derive(Clone, Copy, Default)]
-struct Sent {
-    segments: u64,
-    retransmissions: u64,
-    timeouts: u64,
-    fast_retransmits: u64,
-}
-
-impl Sent {
-    fn of(world: &World, socket: SocketId) -> Sent {
-        match socket {
-            SocketId::Tcp(number) => {
-                let stats = world.tcp[number as usize].connection.stats();
-                Sent {
-                    segments: stats.data_segments_sent,
-                    retransmissions: stats.data_retransmissions,
-                    timeouts: stats.timeouts,
-                    fast_retransmits: stats.fast_retransmits,
-                }
-            }
-            SocketId::Sctp(number) => {
-                let stats = world.sctp[number as usize].association.stats();
-                Sent {
-                    segments: stats.data_chunks_sent,
-                    retransmissions: stats.data_chunks_retransmitted,
-                    timeouts: stats.timeouts,
-                    fast_retransmits: stats.fast_retransmits,
-                }
-            }
-            SocketId::Udp(_) => Sent::default(),
-        }
-    }
 }
 
 /// How the connection of two sockets ended, in the word of the tables; empty over UDP.
@@ -55,9 +20,9 @@ pub(crate) fn connection(world: &World, association: Association) -> String {
 pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
-    let sent = |flow: &Flow, count: fn(Sent) -> u64| {
-        let answers = flow.server.as_ref().map_or(0, |_| count(Sent::of(world, flow.association.sink)));
-        count(Sent::of(world, flow.association.source)) + answers
+    let sent = |flow: &Flow, count: fn(Counts) -> u64| {
+        let answers = flow.server.as_ref().map_or(0, |_| count(world.counts(flow.association.sink)));
+        count(world.counts(flow.association.source)) + answers
     };
     let named: Vec<_> = (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32))).collect();
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);

@@ -1,166 +1,18 @@
-//! Sockets: the ends of associations between nodes, and what travels between them.
-//!
-//! A stream carries records: (end offset, message). A record is delivered when its last octet arrives in order,
-//! so one segment can carry several messages, or a part of one. The messages themselves wait at the receiving
-//! socket; the connection counts octets only. An SCTP association keeps messages apart by itself: they wait under
-//! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
+//! Sockets of SCTP. An association keeps messages apart by itself: they wait at the receiving socket under the TSN of their
+//! first chunk. What an application writes as a stream goes over it in messages of one size.
 
-pub use crate::ends::SocketId;
-
+use super::{Counts, Socket, SocketId, Traffic, User};
 use crate::alarm::Alarm;
 use crate::ending::Life;
+use crate::event::Event;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{Stream, Time};
-use roamsim_protocols::tcp::{Connection, Segment};
+use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, sctp};
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Who uses a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum User {
-    /// The source of a flow.
-    FlowSource(u32),
-    /// The sink of a flow.
-    FlowSink(u32),
-    /// An end of a connection that carries a flow in each direction.
-    FlowBothWays {
-        /// The flow that begins here.
-        sends: u32,
-        /// The flow that ends here.
-        receives: u32,
-    },
-    /// A session of a node's MIHF.
-    Mih {
-        /// The MIHF's number.
-        mihf: u32,
-        /// The session's number in it.
-        session: u32,
-    },
-}
-
-impl User {
-    /// The flow whose data is for this socket.
-    #[inline]
-    pub(crate) fn receives(self) -> Option<u32> {
-        match self {
-            User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
-            User::FlowSource(_) | User::Mih { .. } => None,
-        }
-    }
-}
-
-/// What a socket exchanged with IP: packets and octets, transport and network headers included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Packets handed to IP.
-    pub sent_packets: u64,
-    /// Their octets.
-    pub sent_bytes: u64,
-    /// Packets taken from IP.
-    pub received_packets: u64,
-    /// Their octets.
-    pub received_bytes: u64,
-}
-
-impl Traffic {
-    /// Counts a packet handed to IP.
-    #[inline]
-    pub fn sent(&mut self, bytes: u32) {
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(bytes);
-    }
-
-    /// Counts a packet taken from IP.
-    #[inline]
-    pub fn received(&mut self, bytes: u32) {
-        self.received_packets += 1;
-        self.received_bytes += u64::from(bytes);
-    }
-
-    /// What came after `earlier`.
-    pub fn since(self, earlier: Traffic) -> Traffic {
-        Traffic {
-            sent_packets: self.sent_packets - earlier.sent_packets,
-            sent_bytes: self.sent_bytes - earlier.sent_bytes,
-            received_packets: self.received_packets - earlier.received_packets,
-            received_bytes: self.received_bytes - earlier.received_bytes,
-        }
-    }
-}
-
-/// A message in a stream.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// The stream offset behind its last octet.
-    pub end: u64,
-    /// The message.
-    pub message: Message,
-}
-
-/// One end of a TCP connection.
-pub struct TcpSocket {
-    /// The machine.
-    pub connection: Connection,
-    /// Where it lives.
-    pub node: NodeId,
-    /// Its address.
-    pub local: Address,
-    /// The peer's address.
-    pub remote: Address,
-    /// The peer's socket.
-    pub peer: u32,
-    /// Who uses it.
-    pub user: User,
-    /// Of the packets that it sends.
-    pub traffic_class: TrafficClass,
-    /// Its exchange with IP.
-    pub traffic: Traffic,
-    pub(crate) alarm: Alarm,
-    pub(crate) random: Stream,
-    /// Octets written to it so far.
-    pub(crate) written_bytes: u64,
-    /// Octets its user has got so far.
-    pub(crate) delivered_bytes: u64,
-    /// The highest stream offset sent, to tell retransmissions in traces.
-    pub(crate) highest_sent: u64,
-    /// Messages on their way to this socket.
-    pub(crate) incoming: VecDeque<Record>,
-    /// Messages sent and not yet acknowledged; kept only for captures and packet stories.
-    pub(crate) unacknowledged: VecDeque<Record>,
-    /// The user has closed before the handshake was complete.
-    pub(crate) close_when_established: bool,
-    /// How it went.
-    pub(crate) life: Life,
-}
-
-impl TcpSocket {
-    /// The next segment that the connection has to send.
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
-    }
-
-    /// The packet that carries a segment to the peer; counts it as sent.
-    #[inline]
-    pub(crate) fn packet(&mut self, network: &Network, segment: Segment) -> Packet {
-        let size_bytes = network.ip.header_bytes() + segment.total_bytes();
-        self.traffic.sent(size_bytes);
-        Packet {
-            id: network.next_packet_id(),
-            source: self.local,
-            destination: self.remote,
-            socket: self.peer,
-            size_bytes,
-            traffic_class: self.traffic_class,
-            tunnel: None,
-            pdu: Pdu::Tcp(segment),
-        }
-    }
-}
 
 /// How an application's data becomes messages of an SCTP association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,25 +155,74 @@ impl ChunkLog {
     }
 }
 
-/// One end of a UDP association.
-#[derive(Clone, Debug)]
-pub struct UdpSocket {
-    /// Where it lives.
-    pub node: NodeId,
-    /// Its address.
-    pub local: Address,
-    /// The peer's address.
-    pub remote: Address,
-    /// Its port.
-    pub local_port: u16,
-    /// The peer's port.
-    pub remote_port: u16,
-    /// The peer's socket.
-    pub peer: u32,
-    /// Who uses it.
-    pub user: User,
-    /// Of the packets that it sends.
-    pub traffic_class: TrafficClass,
-    /// Its exchange with IP.
-    pub traffic: Traffic,
+impl Socket for SctpSocket {
+    fn node(&self) -> NodeId {
+        self.node
+    }
+
+    fn peer(&self) -> SocketId {
+        SocketId::Sctp(self.peer)
+    }
+
+    fn user(&self) -> User {
+        self.user
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn counts(&self) -> Counts {
+        let stats = self.association.stats();
+        Counts {
+            segments: stats.data_chunks_sent,
+            retransmissions: stats.data_chunks_retransmitted,
+            timeouts: stats.timeouts,
+            fast_retransmits: stats.fast_retransmits,
+        }
+    }
+
+    fn open(&mut self) {
+        self.association.open();
+    }
+
+    fn write_stream(&mut self, bytes: u64) {
+        self.unwritten_bytes += bytes;
+    }
+
+    /// When it is up and everything is written: before that, a close would give it up.
+    fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// One that waits for an address does not open any more.
+    fn abort(&mut self) {
+        self.association.abort();
+        self.unwritten_bytes = 0;
+        self.closing = false;
+        if let Some(follows) = &mut self.follows {
+            follows.opening = false;
+        }
+    }
+
+    /// It has no half-closed state (RFC 9260 section 9).
+    fn closes_by_direction(&self) -> bool {
+        false
+    }
+
+    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+        super::wake((&mut self.alarm, &mut self.association, &mut self.random), now, event, queue)
+    }
+
+    fn life(&self) -> Option<&Life> {
+        Some(&self.life)
+    }
+
+    fn life_mut(&mut self) -> Option<&mut Life> {
+        Some(&mut self.life)
+    }
+
+    fn is_gone(&self) -> bool {
+        self.association.state() == sctp::State::Closed
+    }
 }
