@@ -1,5 +1,7 @@
 //! What accesses with a base station and stations that come and go share: beacons, members, interfaces.
 
+use std::collections::BTreeSet;
+
 use roamsim_engine::{Span, Time};
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
@@ -112,6 +114,7 @@ pub(crate) fn check_members(
         let help = "name the nodes that may be stations here";
         report.add(&join(at, ["stations"]), "a cell without stations carries nothing", help);
     }
+    let mut named = BTreeSet::new();
     for (j, station) in stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
@@ -120,7 +123,7 @@ pub(crate) fn check_members(
             let message = format!("\"{station}\" is the base station of this cell");
             report.add(&steps, message, "a station is another node than the base station");
             continue;
-        } else if stations[..j].contains(station) {
+        } else if !named.insert(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
         let node = context.names.node(station);

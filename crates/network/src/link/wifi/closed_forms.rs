@@ -100,7 +100,7 @@ fn a_saturated_station_takes_what_the_standard_says_to_the_nanosecond() {
                             // The exchange is over, the countdown drawn.
                             let exchange = Span::from_us(before_us + data_us + 10 + ack_us);
                             assert_eq!(now, begin + exchange, "{what}");
-                            begin = now + difs + slot * u64::from(radio.backoff_slots);
+                            begin = now + difs + radio.countdown(slot);
                         }
                     }
                 }

@@ -19,7 +19,7 @@ impl Cell {
         let ear = &self.ears[radio.ear];
         if ear.heard > 0 || ear.nav > now || radio.answers {
             let radio = &mut self.radios[number];
-            if radio.backoff_slots == 0 {
+            if radio.backoff_slots.is_none() {
                 // Clause 9.2.5.1: a medium that is found busy means a back-off.
                 radio.draw_backoff();
             }
@@ -28,8 +28,8 @@ impl Cell {
             let resumed = self.resumes(radio, number);
             let slot = self.config.timing.slot;
             let radio = &mut self.radios[number];
-            if resumed + slot * u64::from(radio.backoff_slots) <= now {
-                radio.backoff_slots = 0;
+            if resumed + radio.countdown(slot) <= now {
+                radio.backoff_slots = None;
             }
         }
         self.radios[number].contends_since = now;
@@ -54,8 +54,7 @@ impl Cell {
         if radio.queue.is_empty() || radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
             return None;
         }
-        let countdown_end =
-            self.resumes(radio, number) + self.config.timing.slot * u64::from(radio.backoff_slots);
+        let countdown_end = self.resumes(radio, number) + radio.countdown(self.config.timing.slot);
         // Clause 9.2.5.1: at once when the countdown was over before the frame came.
         Some(countdown_end.max(radio.contends_since))
     }
@@ -66,9 +65,7 @@ impl Cell {
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
         self.next_access = match (idle_since, self.agenda.peek()) {
             (None, _) => None,
-            (Some(idle_since), Some(Reverse((time, ..))))
-                if *time <= idle_since + self.config.timing.difs =>
-            {
+            (Some(idle_since), Some(Reverse((time, ..)))) if *time < idle_since + self.config.timing.difs => {
                 None
             }
             _ => self.listed.iter().filter_map(|&number| self.access_time(number)).min(),
@@ -84,7 +81,7 @@ impl Cell {
         let winners: Vec<usize> = self.listed.iter().copied().filter(ends_now).collect();
         for &number in &winners {
             self.radios[number].attempt = Attempt::Since(now);
-            self.radios[number].backoff_slots = 0;
+            self.radios[number].backoff_slots = None;
         }
         winners
     }
@@ -104,19 +101,19 @@ impl Cell {
             }
             let resumed = self.resumes(radio, number);
             let radio = &mut self.radios[number];
-            let counting = radio.backoff_slots > 0;
+            let pending = radio.backoff_slots.is_some();
             radio.count_down(resumed, now, self.config.timing.slot);
             if self.config.freezing == Freezing::CountsBusyPeriods {
-                radio.backoff_slots = radio.backoff_slots.saturating_sub(1);
+                radio.backoff_slots = radio.backoff_slots.map(|slots| slots.saturating_sub(1));
             }
             match (radio.queue.is_empty(), radio.backoff_slots) {
-                (true, 0) => {
+                (true, None) => {
                     radio.listed = false;
                     place -= 1;
                     self.listed.swap_remove(place);
                 }
                 // Clause 9.2.5.1: it was about to send without a countdown, and finds the medium busy.
-                (false, 0) if !counting => radio.draw_backoff(),
+                (false, None) if !pending => radio.draw_backoff(),
                 _ => {}
             }
         }

@@ -71,7 +71,8 @@ impl Format {
         match self {
             // At 1 Mb/s there is no short preamble.
             Format::Dsss(_) => (Format::Dsss(Preamble::Long), 1_000_000),
-            Format::ErpOfdm => (Format::ErpOfdm, 6_000_000),
+            // Clause 19.1.2: 1 Mb/s is mandatory beside the rates of OFDM, and the lowest.
+            Format::ErpOfdm => (Format::Dsss(Preamble::Long), 1_000_000),
         }
     }
 }
@@ -136,8 +137,8 @@ mod tests {
         assert_eq!((b.difs, b.eifs), (Span::from_us(50), Span::from_us(364)));
         assert_eq!(b.response_timeout, Span::from_us(222));
         let g = Timing::new(Format::ErpOfdm, Span::from_us(9));
-        // DIFS: 10 + 18. EIFS: 10 + 50 + 28. The answer begins within 10 + 9 + 24.
-        assert_eq!((g.difs, g.eifs), (Span::from_us(28), Span::from_us(88)));
+        // DIFS: 10 + 18. EIFS: 10 + (192 + 112) + 28. The answer begins within 10 + 9 + 24.
+        assert_eq!((g.difs, g.eifs), (Span::from_us(28), Span::from_us(342)));
         assert_eq!(g.response_timeout, Span::from_us(43));
     }
 }

@@ -34,8 +34,9 @@ pub(super) struct Radio {
     /// Since when the head of the queue contends.
     pub contends_since: Time,
     pub attempt: Attempt,
-    /// Slots still to count down.
-    pub backoff_slots: u32,
+    /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the medium has been
+    /// idle for the interframe space.
+    pub backoff_slots: Option<u32>,
     /// The countdown does not go on before: the last answer was waited for until then.
     pub not_before: Time,
     /// Contention window, in slots.
@@ -65,7 +66,7 @@ impl Radio {
             queue_bytes: 0,
             contends_since: Time::ZERO,
             attempt: Attempt::None,
-            backoff_slots: 0,
+            backoff_slots: None,
             not_before: Time::ZERO,
             cw,
             short_retries: 0,
@@ -99,12 +100,21 @@ impl Radio {
 
     /// Uniform on 0 to the contention window (clause 9.2.4).
     pub fn draw_backoff(&mut self) {
-        self.backoff_slots = self.random.below(u64::from(self.cw) + 1) as u32;
+        self.backoff_slots = Some(self.random.below(u64::from(self.cw) + 1) as u32);
     }
 
-    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2).
+    /// The time that its countdown takes, from where it goes on.
+    pub fn countdown(&self, slot: Span) -> Span {
+        slot * u64::from(self.backoff_slots.unwrap_or(0))
+    }
+
+    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2). A countdown that is over and has not led to
+    /// a frame is no longer pending.
     pub fn count_down(&mut self, resumed: Time, now: Time, slot: Span) {
-        let passed = now.since(resumed).as_ns() / slot.as_ns();
-        self.backoff_slots = self.backoff_slots.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX));
+        if resumed + self.countdown(slot) <= now {
+            self.backoff_slots = None;
+        }
+        let passed = u32::try_from(now.since(resumed).as_ns() / slot.as_ns()).unwrap_or(u32::MAX);
+        self.backoff_slots = self.backoff_slots.map(|slots| slots.saturating_sub(passed));
     }
 }

@@ -1,5 +1,7 @@
 //! Wi-Fi cells.
 
+use std::collections::BTreeSet;
+
 use super::model::{Preamble, Wifi, WifiStandard};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
@@ -15,6 +17,7 @@ const MAX_RTS_THRESHOLD_BYTES: u64 = 2347;
 
 pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     context.names.resolve(&cell.access_point, &join(at, ["access_point"]), report);
+    let mut named = BTreeSet::new();
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
@@ -22,7 +25,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         if *station == cell.access_point {
             let message = format!("\"{station}\" is the access point of this cell");
             report.add(&steps, message, "a station is another node than the access point");
-        } else if cell.stations[..j].contains(station) {
+        } else if !named.insert(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
     }
@@ -86,7 +89,7 @@ fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
         }
     }
     check_station_rates(at, cell, report);
-    let lowest_bps = cell.stations.iter().map(|name| cell.rate_of_bps(name)).min().unwrap_or_default();
+    let Some(lowest_bps) = cell.stations.iter().map(|name| cell.rate_of_bps(name)).min() else { return };
     if cell.basic_rate_bps.is_some_and(|bps| bps > lowest_bps) {
         let message = format!("`basic_rate` is above the rate of a station, {}", rate_text(lowest_bps));
         let help = "acknowledgements are sent no faster than data; lower it or leave it out";
@@ -107,18 +110,18 @@ fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
 }
 
 fn check_station_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
-    let mut named = Vec::new();
+    let stations: BTreeSet<_> = cell.stations.iter().collect();
+    let mut named = BTreeSet::new();
     for (number, entry) in cell.station_rates.iter().enumerate() {
         for (j, name) in entry.stations.iter().enumerate() {
             let place = [&join(at, ["station_rates"])[..], &[At(number), Key("stations"), At(j)]].concat();
-            if !cell.stations.contains(name) {
+            if !stations.contains(name) {
                 let help =
                     format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
                 report.add(&place, format!("\"{name}\" is no station of this cell"), help);
-            } else if named.contains(&name) {
+            } else if !named.insert(name) {
                 report.add(&place, format!("\"{name}\" has a rate already"), "name each station once");
             }
-            named.push(name);
         }
     }
 }
