@@ -10,7 +10,8 @@
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
 use roamsim_protocols::Address;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,9 @@ enum Routes {
     /// The interface by target: the destination node, or behind the nodes, the bound interface. `UNREACHABLE` where
     /// there is none.
     Table(Vec<u32>),
+    /// Of a host with several interfaces: found when it is asked for ([`Topology::host_route`]). A table for each host would
+    /// grow with the square of their number.
+    Host,
 }
 
 const UNREACHABLE: u32 = u32::MAX;
@@ -74,6 +78,13 @@ pub struct Topology {
     routes: Vec<Routes>,
     /// Numbers of the bound interfaces, in the order of the targets behind the nodes.
     bound: Vec<u32>,
+    /// The place of each in there.
+    bound_at: BTreeMap<u32, u32>,
+    /// By node, whether an interface of it is bound.
+    host: Vec<bool>,
+    /// Of each neighbour of a host with several interfaces, how many links it is from every node, `UNREACHABLE` where no
+    /// route leads there.
+    hops: BTreeMap<NodeId, Vec<u32>>,
 }
 
 /// By address: the node, and its place on its link.
@@ -93,6 +104,7 @@ impl Topology {
     pub fn add_node(&mut self, name: &str) -> NodeId {
         self.nodes.push(Node { name: name.to_owned(), interfaces: Vec::new(), primary: None });
         self.routes.push(Routes::Default(None));
+        self.host.push(false);
         NodeId((self.nodes.len() - 1) as u32)
     }
 
@@ -154,6 +166,7 @@ impl Topology {
                 UNREACHABLE => None,
                 interface => Some(Address(interface)),
             },
+            Routes::Host => self.host_route(from, destination),
         }
     }
 
@@ -166,6 +179,7 @@ impl Topology {
                 None | Some(&UNREACHABLE) => None,
                 Some(&interface) => Some(Address(interface)),
             },
+            Routes::Host => self.host_route_to(from, destination),
         }
     }
 
@@ -196,8 +210,11 @@ impl Topology {
     /// Binds an interface: packets to its address arrive over its own link, and its node forwards nothing. To be
     /// called before [`Topology::make_routes`].
     pub fn bind(&mut self, address: Address) {
-        if !self.bound.contains(&address.0) {
+        if let Entry::Vacant(place) = self.bound_at.entry(address.0) {
+            place.insert(self.bound.len() as u32);
             self.bound.push(address.0);
+            let owner = self.owner(address);
+            self.host[owner.0 as usize] = true;
         }
     }
 
@@ -215,8 +232,8 @@ impl Topology {
     /// Sends packets to `address` where those to `to` go by themselves, at once and everywhere. Both are bound; an
     /// address that is sent to itself is free again.
     pub fn redirect(&mut self, address: Address, to: Address) {
-        if let Some(place) = self.bound.iter().position(|&bound| bound == to.0) {
-            self.hot[address.0 as usize].target = (self.nodes.len() + place) as u32;
+        if let Some(&place) = self.bound_at.get(&to.0) {
+            self.hot[address.0 as usize].target = self.nodes.len() as u32 + place;
         }
     }
 
@@ -253,10 +270,21 @@ impl Topology {
 
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
+        self.hops.clear();
         for number in 0..self.nodes.len() {
             self.routes[number] = match self.nodes[number].interfaces.as_slice() {
                 [] => Routes::Default(None),
                 [only] => Routes::Default(Some(*only)),
+                _ if self.host[number] => {
+                    for at in 0..self.nodes[number].interfaces.len() {
+                        let interface = self.nodes[number].interfaces[at];
+                        let neighbour = self.interfaces[interface as usize].neighbour;
+                        if !self.hops.contains_key(&neighbour) {
+                            self.hops.insert(neighbour, self.hops_from(neighbour));
+                        }
+                    }
+                    Routes::Host
+                }
                 _ => Routes::Table(self.first_interfaces(number)),
             };
         }
@@ -269,16 +297,12 @@ impl Topology {
     /// Breadth-first from one node: the first interface of a shortest path to every other, and to every bound
     /// interface.
     fn first_interfaces(&self, from: usize) -> Vec<u32> {
-        let mut host = vec![false; self.nodes.len()];
-        for &bound in &self.bound {
-            host[self.interfaces[bound as usize].node.0 as usize] = true;
-        }
         let mut first = vec![UNREACHABLE; self.nodes.len()];
         let mut seen = vec![false; self.nodes.len()];
         seen[from] = true;
         let mut frontier = VecDeque::from([from]);
         while let Some(at) = frontier.pop_front() {
-            if host[at] && at != from {
+            if self.host[at] && at != from {
                 continue;
             }
             for &number in &self.nodes[at].interfaces {
@@ -290,28 +314,82 @@ impl Topology {
                 }
             }
         }
-        let to_bound: Vec<u32> = self.bound.iter().map(|&bound| self.toward(from, bound, &first)).collect();
+        let own = self.nodes[from].interfaces.iter().rev();
+        // The two ends of a link have the same name, and no other link has.
+        let ends: BTreeMap<(NodeId, &str), u32> = own
+            .map(|&number| {
+                let interface = &self.interfaces[number as usize];
+                ((interface.neighbour, interface.name.as_str()), number)
+            })
+            .collect();
+        // To the node at the other end of the link of a bound interface, and over that link.
+        let to_bound = self.bound.iter().map(|&bound| {
+            let there = &self.interfaces[bound as usize];
+            if there.node.0 as usize == from {
+                bound
+            } else if there.neighbour.0 as usize != from {
+                first[there.neighbour.0 as usize]
+            } else {
+                ends.get(&(there.node, there.name.as_str())).copied().unwrap_or(UNREACHABLE)
+            }
+        });
+        let to_bound: Vec<u32> = to_bound.collect();
         first.extend(to_bound);
         first
     }
 
-    /// The first interface from `from` to a bound one: to the node at the other end of its link, and over that link.
-    fn toward(&self, from: usize, bound: u32, first: &[u32]) -> u32 {
-        let there = &self.interfaces[bound as usize];
-        let last_hop = there.neighbour.0 as usize;
-        if there.node.0 as usize == from {
-            return bound;
+    /// Breadth-first from one node: how many links it is from every other. No way leads through a host.
+    fn hops_from(&self, from: NodeId) -> Vec<u32> {
+        let mut hops = vec![UNREACHABLE; self.nodes.len()];
+        hops[from.0 as usize] = 0;
+        let mut frontier = VecDeque::from([from]);
+        while let Some(at) = frontier.pop_front() {
+            if self.host[at.0 as usize] {
+                continue;
+            }
+            for &number in &self.node(at).interfaces {
+                let next = self.interfaces[number as usize].neighbour;
+                if hops[next.0 as usize] == UNREACHABLE {
+                    hops[next.0 as usize] = hops[at.0 as usize] + 1;
+                    frontier.push_back(next);
+                }
+            }
         }
-        if from != last_hop {
-            return first[last_hop];
+        hops
+    }
+
+    /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those whose neighbours
+    /// are nearest.
+    #[cold]
+    fn host_route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
+        let hops = |&number: &u32| {
+            let neighbour = self.interfaces[number as usize].neighbour;
+            let hops = self.hops.get(&neighbour).map_or(UNREACHABLE, |hops| hops[destination.0 as usize]);
+            if neighbour == from { UNREACHABLE } else { hops }
+        };
+        let nearest = self.node(from).interfaces.iter().min_by_key(|&number| hops(number));
+        nearest.filter(|&number| from != destination && hops(number) != UNREACHABLE).copied().map(Address)
+    }
+
+    /// The same for an address.
+    #[cold]
+    fn host_route_to(&self, from: NodeId, destination: Address) -> Option<Address> {
+        let target = self.hot[destination.0 as usize].target as usize;
+        let Some(place) = target.checked_sub(self.nodes.len()) else {
+            return self.host_route(from, NodeId(target as u32));
+        };
+        let there = &self.interfaces[*self.bound.get(place)? as usize];
+        if there.node == from {
+            return Some(Address(self.bound[place]));
         }
-        // The two ends of a link have the same name, and no other link has.
-        let mut ends = self.nodes[from].interfaces.iter().copied();
-        let opposite = |&number: &u32| {
-            let here = &self.interfaces[number as usize];
+        if there.neighbour != from {
+            return self.host_route(from, there.neighbour);
+        }
+        let opposite = |number: &&u32| {
+            let here = &self.interfaces[**number as usize];
             here.neighbour == there.node && here.name == there.name
         };
-        ends.find(opposite).unwrap_or(UNREACHABLE)
+        self.node(from).interfaces.iter().find(opposite).copied().map(Address)
     }
 }
 

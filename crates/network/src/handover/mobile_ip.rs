@@ -84,19 +84,25 @@ pub struct MobileIp {
     /// In the order of the scenario.
     pub hosts: Vec<MobileHost>,
     agent_at: BTreeMap<Address, u32>,
+    agent_on: BTreeMap<u32, u32>,
     host_at: BTreeMap<Address, u32>,
+    host_of: BTreeMap<NodeId, u32>,
 }
 
 impl MobileIp {
     /// Adds an agent.
     pub fn add_agent(&mut self, agent: Agent) {
-        self.agent_at.insert(agent.address, self.agents.len() as u32);
+        let number = self.agents.len() as u32;
+        self.agent_at.insert(agent.address, number);
+        self.agent_on.insert(agent.cell, number);
         self.agents.push(agent);
     }
 
     /// Adds a mobile node.
     pub fn add_host(&mut self, host: MobileHost) {
-        self.host_at.insert(host.home_address, self.hosts.len() as u32);
+        let number = self.hosts.len() as u32;
+        self.host_at.insert(host.home_address, number);
+        self.host_of.insert(host.node, number);
         self.hosts.push(host);
     }
 
@@ -107,7 +113,12 @@ impl MobileIp {
 
     /// The agent on this cell.
     pub(crate) fn agent_on(&self, cell: Interface) -> Option<u32> {
-        self.agents.iter().position(|agent| agent.cell == cell.0).map(|at| at as u32)
+        self.agent_on.get(&cell.0).copied()
+    }
+
+    /// The mobile node that is this node.
+    pub(crate) fn host_of(&self, node: NodeId) -> Option<u32> {
+        self.host_of.get(&node).copied()
     }
 
     /// The mobile node with this home address.

@@ -67,10 +67,8 @@ pub(super) fn indication(
     if let Some(cell) = chosen.filter(|_| changes) {
         handovers.begin(network, now, station, cell);
     }
-    if (changes || matches!(indication, Indication::Detected(_) | Indication::Lost(_)))
-        && !handovers.announced.contains(&station)
-    {
-        handovers.announced.push(station);
+    if changes || matches!(indication, Indication::Detected(_) | Indication::Lost(_)) {
+        handovers.announce(station);
     }
 }
 
@@ -96,7 +94,8 @@ mod tests {
             let cells = [0, 1].map(|cell| Membership { cell, number: 0, interface: Address(10 + cell) });
             let association = Association::new(vec![3, 2], 5.0);
             let place = StationPlace::new(NodeId(0), Scheme::MobileSctp(rule), cells.to_vec(), association);
-            let handovers = Handovers { stations: vec![place], ..Handovers::default() };
+            let mut handovers = Handovers::default();
+            handovers.add_station(place);
             // The scheme marks the paths of cells, of which there are none here: see `begin`.
             Walk { handovers, network: Network::new(Topology::default(), IpVersion::V4), rule }
         }
@@ -156,12 +155,12 @@ mod tests {
     fn without_a_cell_there_is_no_usable_address() {
         let mut walk = Walk::new(Down);
         walk.beacon(0, Some(50.0));
-        walk.handovers.announced.clear();
+        while walk.handovers.take_announced().is_some() {}
         walk.beacon(0, None);
         walk.beacon(0, None);
-        assert!(walk.handovers.announced.is_empty(), "nothing has changed yet");
+        assert_eq!(walk.handovers.take_announced(), None, "nothing has changed yet");
         assert_eq!(walk.beacon(0, None), [0u32; 0]);
-        assert_eq!(walk.handovers.announced, [0]);
+        assert_eq!(walk.handovers.take_announced(), Some(0));
         assert_eq!(walk.beacon(1, Some(90.0)), [11]);
     }
 }

@@ -32,6 +32,7 @@ use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
+use std::collections::BTreeMap;
 
 /// What a station's addresses do when it changes its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,10 @@ pub struct StationPlace {
     open: Option<usize>,
     /// What its old path has carried is in there.
     old_taken: bool,
+    /// Whether it is among [`Handovers::announced`].
+    announced: bool,
+    /// The SCTP sockets that follow its addresses.
+    pub(crate) followers: Vec<u32>,
 }
 
 impl StationPlace {
@@ -130,6 +135,8 @@ impl StationPlace {
             left_at: None,
             open: None,
             old_taken: false,
+            announced: false,
+            followers: Vec::new(),
         }
     }
 }
@@ -154,10 +161,57 @@ pub struct Handovers {
     /// In the order of their beginnings.
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
-    pub(crate) announced: Vec<u32>,
+    announced: Vec<u32>,
+    cell_of: BTreeMap<LinkId, u32>,
+    station_of: BTreeMap<NodeId, u32>,
 }
 
 impl Handovers {
+    /// Adds a cell; returns its number.
+    pub fn add_cell(&mut self, cell: CellPlace) -> u32 {
+        let number = self.cells.len() as u32;
+        self.cell_of.insert(cell.link, number);
+        self.cells.push(cell);
+        number
+    }
+
+    /// Adds a station; returns its number.
+    pub fn add_station(&mut self, station: StationPlace) -> u32 {
+        let number = self.stations.len() as u32;
+        self.station_of.insert(station.node, number);
+        self.stations.push(station);
+        number
+    }
+
+    /// The cell that is this link.
+    pub fn cell_of(&self, link: LinkId) -> Option<u32> {
+        self.cell_of.get(&link).copied()
+    }
+
+    /// The number of a node among the stations.
+    pub fn station_of(&self, node: NodeId) -> Option<u32> {
+        self.station_of.get(&node).copied()
+    }
+
+    /// The station that is this node.
+    pub fn station(&self, node: NodeId) -> Option<&StationPlace> {
+        self.stations.get(self.station_of(node)? as usize)
+    }
+
+    /// The transports of a station are to be told of its addresses.
+    fn announce(&mut self, station: u32) {
+        if !std::mem::replace(&mut self.stations[station as usize].announced, true) {
+            self.announced.push(station);
+        }
+    }
+
+    /// The next station whose transports are to be told of its addresses.
+    pub(crate) fn take_announced(&mut self) -> Option<u32> {
+        let station = self.announced.pop()?;
+        self.stations[station as usize].announced = false;
+        Some(station)
+    }
+
     /// A cell beacons: who hears it, and what follows.
     pub(crate) fn beacon(&mut self, network: &mut Network, now: Time, cell: u32) {
         let place = &self.cells[cell as usize];

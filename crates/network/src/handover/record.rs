@@ -218,9 +218,8 @@ impl Handovers {
         let new = self.path(network, station, self.records[open].to);
         let place = &self.stations[station as usize];
         let record = &mut self.records[open];
-        let of_station = |lost: &&LostInTunnel| {
-            place.cells.iter().any(|membership| membership.interface == lost.home_address)
-        };
+        let in_tunnels =
+            || place.cells.iter().flat_map(|membership| network.tunnels.lost_of(membership.interface));
         for toward in [Toward::BaseStation, Toward::Station] {
             let new = new.map(|path| path.toward(toward));
             let first_new = new.and_then(|new| new.first_arrival);
@@ -234,8 +233,8 @@ impl Handovers {
                 last_old.is_none_or(|last| lost.at > last) && first_new.is_none_or(|first| lost.at < first)
             };
             let to_station = toward == Toward::Station;
-            let in_tunnel = network.tunnels.lost.iter().filter(|lost| lost.to_mobile_node == to_station);
-            in_tunnel.filter(of_station).filter(between).for_each(|lost| record.losses.add_in_tunnel(lost));
+            let in_tunnel = in_tunnels().filter(|lost| lost.to_mobile_node == to_station);
+            in_tunnel.filter(between).for_each(|lost| record.losses.add_in_tunnel(lost));
         }
     }
 

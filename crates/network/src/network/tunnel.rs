@@ -45,8 +45,6 @@ pub enum Place {
 pub struct LostInTunnel {
     /// When.
     pub at: Time,
-    /// The mobile node.
-    pub home_address: Address,
     /// Where.
     pub place: Place,
     /// Whether it was on its way to the mobile node.
@@ -58,15 +56,15 @@ pub struct LostInTunnel {
 /// The tunnels of a network.
 #[derive(Clone, Debug, Default)]
 pub struct Tunnels {
-    /// By home agent and home address.
-    bindings: BTreeMap<(NodeId, Address), Ends>,
+    /// By home address, its home agent and the tunnel from there.
+    bindings: BTreeMap<Address, (NodeId, Ends)>,
     /// By care-of address and home address: the foreign agent's interface to the visitor.
     visitors: BTreeMap<(Address, Address), Address>,
     /// By foreign agent and home address.
     reverse: BTreeMap<(NodeId, Address), Ends>,
     not_registered: BTreeMap<NodeId, DropCount>,
-    /// What was lost, in the order of losing.
-    pub(crate) lost: Vec<LostInTunnel>,
+    /// What was lost, by home address.
+    lost: BTreeMap<Address, Vec<LostInTunnel>>,
     /// Packets that entered a tunnel.
     pub encapsulated: u64,
     /// Packets that left one.
@@ -97,10 +95,21 @@ impl Tunnels {
     fn lost(&mut self, at: Time, place: Place, packet: &Packet) {
         let Some(inner) = packet.tunnel.filter(|_| packet.is_of_a_flow()) else { return };
         let to_mobile_node = self.visitors.contains_key(&(packet.destination, inner.destination()))
-            || self.bindings.keys().any(|&(_, home)| home == inner.destination());
+            || self.bindings.contains_key(&inner.destination());
         let home_address = if to_mobile_node { inner.destination() } else { inner.source() };
         let data = packet.carries_data();
-        self.lost.push(LostInTunnel { at, home_address, place, to_mobile_node, data });
+        let lost = LostInTunnel { at, place, to_mobile_node, data };
+        self.lost.entry(home_address).or_default().push(lost);
+    }
+
+    /// What was lost of a mobile node's packets, in the order of losing.
+    pub(crate) fn lost_of(&self, home_address: Address) -> &[LostInTunnel] {
+        self.lost.get(&home_address).map_or(&[], Vec::as_slice)
+    }
+
+    /// The tunnel of a home agent to a mobile node of its own.
+    fn binding(&self, agent: NodeId, home_address: Address) -> Option<Ends> {
+        self.bindings.get(&home_address).filter(|binding| binding.0 == agent).map(|binding| binding.1)
     }
 }
 
@@ -115,8 +124,8 @@ impl Network {
         tunnel: Option<Ends>,
     ) {
         match tunnel {
-            Some(ends) => self.tunnels.bindings.insert((agent, home_address), ends),
-            None => self.tunnels.bindings.remove(&(agent, home_address)),
+            Some(ends) => self.tunnels.bindings.insert(home_address, (agent, ends)),
+            None => self.tunnels.bindings.remove(&home_address),
         };
         let route = if tunnel.is_some() { None } else { Some(home_interface) };
         self.topology.set_route(agent, home_address, route);
@@ -150,7 +159,7 @@ impl Network {
         packet: Packet,
         queue: &mut EventQueue<Event>,
     ) {
-        match self.tunnels.bindings.get(&(node, packet.destination)).copied() {
+        match self.tunnels.binding(node, packet.destination) {
             Some(ends) if packet.tunnel.is_none() => self.encapsulate(now, node, ends, packet, queue),
             _ => self.drop_unroutable(now, node, &packet),
         }
@@ -201,7 +210,7 @@ impl Network {
     ) -> Option<Packet> {
         let inner = outer.tunnel?;
         let visitor = self.tunnels.visitors.get(&(outer.destination, inner.destination())).copied();
-        let bound = self.tunnels.bindings.get(&(node, inner.source()));
+        let bound = self.tunnels.binding(node, inner.source());
         let from_bound = bound.is_some_and(|ends| ends.exit == outer.source);
         if visitor.is_none() && !from_bound {
             self.drop_not_registered(now, node, &outer);

@@ -13,7 +13,7 @@
 
 use super::{Work, World};
 use crate::handover::Scheme;
-use crate::socket::SocketId;
+use crate::socket::{SctpSocket, SocketId};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
@@ -23,9 +23,8 @@ impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
     pub(super) fn mobile_station(&self, node: NodeId) -> Option<u32> {
         let told = |scheme| matches!(scheme, Scheme::MobileSctp(_));
-        let stations = &self.handovers.stations;
-        let at = stations.iter().position(|station| station.node == node && told(station.scheme))?;
-        Some(at as u32)
+        let station = self.handovers.station_of(node)?;
+        Some(station).filter(|&station| told(self.handovers.stations[station as usize].scheme))
     }
 
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells, those of
@@ -78,12 +77,9 @@ impl World {
 
     /// Has the associations follow of all stations whose usable addresses have changed.
     pub(super) fn announce_addresses(&mut self) {
-        while let Some(station) = self.handovers.announced.pop() {
-            let follows = |number: &u32| {
-                self.sctp[*number as usize].follows.is_some_and(|follows| follows.station == station)
-            };
-            let numbers = (0..self.sctp.len() as u32).filter(follows);
-            self.work.extend(numbers.map(Work::Addresses));
+        while let Some(station) = self.handovers.take_announced() {
+            let followers = &self.handovers.stations[station as usize].followers;
+            self.work.extend(followers.iter().copied().map(Work::Addresses));
         }
     }
 
@@ -195,13 +191,11 @@ impl World {
     fn complete_handover(&mut self, now: Time, station: u32) {
         let place = &self.handovers.stations[station as usize];
         let Some(preferred) = place.usable().first().copied() else { return };
-        let settled = self.sctp.iter().all(|socket| match socket.follows {
-            Some(follows) if follows.station == station => {
-                !socket.association.state().is_up() || follows.primary == Some(preferred)
-            }
-            _ => true,
-        });
-        if settled {
+        let settled = |&number: &u32| {
+            let SctpSocket { association, follows, .. } = &self.sctp[number as usize];
+            !association.state().is_up() || follows.is_some_and(|follows| follows.primary == Some(preferred))
+        };
+        if place.followers.iter().all(settled) {
             self.handovers.complete(now, station);
         }
     }

@@ -78,24 +78,20 @@ impl World {
             Icmp::AgentAdvertisement(advertisement) => {
                 let to = if packet.is_broadcast() { Address(packet.socket) } else { packet.destination };
                 let node = self.network.topology.owner(to);
-                let Some(number) = self.mobile_ip.hosts.iter().position(|host| host.node == node) else {
-                    return;
-                };
+                let Some(number) = self.mobile_ip.host_of(node) else { return };
                 let Some(agent) = self.mobile_ip.agent(packet.source) else { return };
                 let cell = self.mobile_ip.agents[agent as usize].cell;
-                let host = &mut self.mobile_ip.hosts[number];
+                let host = &mut self.mobile_ip.hosts[number as usize];
                 let mut cx = Context { now, random: &mut host.random };
                 host.machine.handle_advertisement(&mut cx, arrival(packet, cell, 0), advertisement);
-                self.serve_host(now, number as u32, queue);
+                self.serve_host(now, number, queue);
             }
             Icmp::AgentSolicitation => {
                 let link = self.network.topology.interface(Address(packet.socket)).link;
-                let Some(cell) = self.handovers.cells.iter().position(|cell| cell.link == link) else {
-                    return;
-                };
-                let Some(number) = self.mobile_ip.agent_on(Interface(cell as u32)) else { return };
+                let Some(cell) = self.handovers.cell_of(link) else { return };
+                let Some(number) = self.mobile_ip.agent_on(Interface(cell)) else { return };
                 let agent = &mut self.mobile_ip.agents[number as usize];
-                agent.advertiser.handle_solicitation(arrival(packet, cell as u32, 0));
+                agent.advertiser.handle_solicitation(arrival(packet, cell, 0));
                 self.serve_agent(now, number, queue);
             }
         }
@@ -318,7 +314,7 @@ fn sub_interface(
     home_address: Address,
 ) -> Option<Address> {
     let node = network.topology.owner(home_address);
-    let station = handovers.stations.iter().find(|station| station.node == node)?;
+    let station = handovers.station(node)?;
     let membership = station.cells.iter().find(|membership| membership.cell == cell)?;
     let link = handovers.cells[cell as usize].link;
     Some(network.address_of(link, network.stations(link)?.sub_interface(membership.number)))

@@ -48,6 +48,11 @@ impl World {
         };
         let follow = [follows(a.node), follows(b.node)];
         let first = self.sctp.len() as u32;
+        for (number, follows) in (first..).zip(&follow) {
+            if let Some(follows) = follows {
+                self.handovers.stations[follows.station as usize].followers.push(number);
+            }
+        }
         let logged = self.details || self.wanted.segments;
         let socket = |end: SocketEnd, mut random: Stream, local: &[_], remote: &[_], remote_port, peer| {
             let tag = random.next_u64() as u32;

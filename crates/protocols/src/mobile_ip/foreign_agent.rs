@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 
 use roamsim_engine::{Span, Time};
 
+use super::ends::Ends;
 use super::stats::{Rejection, Rejections};
 use super::wire::{Code, Extensions, Message, Reply, Request, RequestFlags};
 use super::{Arrival, Interface, PORT, Pdu, Transmit, end_of};
@@ -104,6 +105,10 @@ pub struct ForeignAgent {
     config: ForeignAgentConfig,
     pending: BTreeMap<Ipv4Addr, Pending>,
     visitors: BTreeMap<Ipv4Addr, Visitor>,
+    /// Of registrations of visitors.
+    visits_end: Ends,
+    /// Of waiting for home agents.
+    waiting_ends: Ends,
     stats: ForeignAgentStats,
     outbox: VecDeque<Transmit>,
     events: VecDeque<ForeignAgentEvent>,
@@ -116,6 +121,8 @@ impl ForeignAgent {
             config,
             pending: BTreeMap::new(),
             visitors: BTreeMap::new(),
+            visits_end: Ends::default(),
+            waiting_ends: Ends::default(),
             stats: ForeignAgentStats::default(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
@@ -139,9 +146,8 @@ impl ForeignAgent {
 
     /// Whether it relays no more: places are kept for those whose answer is on its way.
     fn is_full(&self) -> bool {
-        let awaited = self.pending.keys().filter(|home_address| !self.visitors.contains_key(home_address));
-        let taken = self.visitors.len() + awaited.count();
-        self.config.max_visitors.is_some_and(|max| taken >= max)
+        let awaited = || self.pending.keys().filter(|awaited| !self.visitors.contains_key(awaited)).count();
+        self.config.max_visitors.is_some_and(|max| self.visitors.len() + awaited() >= max)
     }
 
     /// A registration message has come: a mobile node's request, or a home agent's reply.
@@ -179,7 +185,8 @@ impl ForeignAgent {
             self.refuse(request.home_address, pending, code);
             return;
         }
-        self.pending.insert(request.home_address, pending);
+        let before = self.pending.insert(request.home_address, pending).map(|before| before.gives_up);
+        self.waiting_ends.change(request.home_address, before, Some(pending.gives_up));
         self.stats.relayed_requests += 1;
         self.outbox.push_back(Transmit {
             interface: None,
@@ -258,6 +265,7 @@ impl ForeignAgent {
             return;
         };
         self.pending.remove(&home_address);
+        self.waiting_ends.change(home_address, Some(pending.gives_up), None);
         if reply.home_agent != pending.home_agent && reply.code.accepted() {
             self.refuse(home_address, pending, Code::FA_POORLY_FORMED_REPLY);
             return;
@@ -272,7 +280,8 @@ impl ForeignAgent {
 
     fn register(&mut self, now: Time, home_address: Ipv4Addr, pending: Pending, lifetime_s: u16) {
         if lifetime_s == 0 {
-            if self.visitors.remove(&home_address).is_some() {
+            if let Some(visitor) = self.visitors.remove(&home_address) {
+                self.visits_end.change(home_address, visitor.expires, None);
                 self.events.push_back(ForeignAgentEvent::VisitorLeft { home_address, expired: false });
             }
             return;
@@ -283,29 +292,21 @@ impl ForeignAgent {
             expires: end_of(now, lifetime_s),
             reverse_tunnel: pending.reverse_tunnel,
         };
-        self.visitors.insert(home_address, visitor);
+        let before = self.visitors.insert(home_address, visitor);
+        self.visits_end.change(home_address, before.and_then(|before| before.expires), visitor.expires);
         self.events.push_back(ForeignAgentEvent::VisitorRegistered { home_address });
     }
 
     fn run_due(&mut self, now: Time) {
-        let (stats, events) = (&mut self.stats, &mut self.events);
-        self.visitors.retain(|&home_address, visitor| {
-            let holds = visitor.expires.is_none_or(|expires| expires > now);
-            if !holds {
-                stats.expired += 1;
-                events.push_back(ForeignAgentEvent::VisitorLeft { home_address, expired: true });
+        while let Some(home_address) = self.visits_end.take_due(now) {
+            self.visitors.remove(&home_address);
+            self.stats.expired += 1;
+            self.events.push_back(ForeignAgentEvent::VisitorLeft { home_address, expired: true });
+        }
+        while let Some(home_address) = self.waiting_ends.take_due(now) {
+            if let Some(pending) = self.pending.remove(&home_address) {
+                self.refuse(home_address, pending, Code::FA_REGISTRATION_TIMEOUT);
             }
-            holds
-        });
-        let over: Vec<(Ipv4Addr, Pending)> = self
-            .pending
-            .iter()
-            .filter(|(_, pending)| pending.gives_up <= now)
-            .map(|(&home_address, &pending)| (home_address, pending))
-            .collect();
-        for (home_address, pending) in over {
-            self.pending.remove(&home_address);
-            self.refuse(home_address, pending, Code::FA_REGISTRATION_TIMEOUT);
         }
     }
 
@@ -322,8 +323,7 @@ impl ForeignAgent {
 
 impl Machine for ForeignAgent {
     fn poll_timeout(&self) -> Option<Time> {
-        let visitors = self.visitors.values().filter_map(|visitor| visitor.expires);
-        visitors.chain(self.pending.values().map(|pending| pending.gives_up)).min()
+        self.visits_end.next().into_iter().chain(self.waiting_ends.next()).min()
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {

@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 
 use roamsim_engine::Time;
 
+use super::ends::Ends;
 use super::identification::{ReplayProtection, Responder};
 use super::security::SecurityAssociation;
 use super::stats::{Rejection, Rejections};
@@ -89,6 +90,7 @@ pub struct HomeAgent {
     config: HomeAgentConfig,
     responders: BTreeMap<Ipv4Addr, Responder>,
     bindings: BTreeMap<Ipv4Addr, Binding>,
+    ends: Ends,
     stats: HomeAgentStats,
     outbox: VecDeque<Transmit>,
     events: VecDeque<HomeAgentEvent>,
@@ -102,6 +104,7 @@ impl HomeAgent {
             responders: config.mobile_nodes.keys().map(|&home| (home, Responder::new(style))).collect(),
             config,
             bindings: BTreeMap::new(),
+            ends: Ends::default(),
             stats: HomeAgentStats::default(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
@@ -210,7 +213,8 @@ impl HomeAgent {
                 request.care_of_address == home_address || request.care_of_address == binding.care_of_address
             };
             if self.bindings.get(&home_address).is_some_and(ends) {
-                self.bindings.remove(&home_address);
+                let removed = self.bindings.remove(&home_address);
+                self.ends.change(home_address, removed.and_then(|binding| binding.expires), None);
                 self.events.push_back(HomeAgentEvent::Unbound { home_address, expired: false });
             }
             return;
@@ -222,20 +226,17 @@ impl HomeAgent {
             expires: end_of(now, lifetime_s),
             reverse_tunnel: request.flags.intersects(RequestFlags::REVERSE_TUNNEL),
         };
-        self.bindings.insert(home_address, binding);
+        let before = self.bindings.insert(home_address, binding);
+        self.ends.change(home_address, before.and_then(|before| before.expires), binding.expires);
         self.events.push_back(HomeAgentEvent::Bound { home_address, care_of_address });
     }
 
     fn run_due(&mut self, now: Time) {
-        let (stats, events) = (&mut self.stats, &mut self.events);
-        self.bindings.retain(|&home_address, binding| {
-            let holds = binding.expires.is_none_or(|expires| expires > now);
-            if !holds {
-                stats.expired += 1;
-                events.push_back(HomeAgentEvent::Unbound { home_address, expired: true });
-            }
-            holds
-        });
+        while let Some(home_address) = self.ends.take_due(now) {
+            self.bindings.remove(&home_address);
+            self.stats.expired += 1;
+            self.events.push_back(HomeAgentEvent::Unbound { home_address, expired: true });
+        }
     }
 
     /// The next packet.
@@ -251,7 +252,7 @@ impl HomeAgent {
 
 impl Machine for HomeAgent {
     fn poll_timeout(&self) -> Option<Time> {
-        self.bindings.values().filter_map(|binding| binding.expires).min()
+        self.ends.next()
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {

@@ -17,6 +17,7 @@
 //! goes in by `handle_*`, with an [`Arrival`]; what leaves is taken as [`Transmit`].
 
 pub mod advertiser;
+mod ends;
 pub mod foreign_agent;
 pub mod home_agent;
 pub mod identification;

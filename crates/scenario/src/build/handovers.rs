@@ -16,9 +16,8 @@ impl Builder<'_> {
         let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
         for (number, NewLink { access, addresses, .. }) in (0..).zip(links) {
             let Some(advertisement) = access.advertisement() else { continue };
-            let cell = handovers.cells.len() as u32;
             let interfaces = &addresses[addresses.len() / 2 + 1..];
-            handovers.cells.push(CellPlace {
+            let cell = handovers.add_cell(CellPlace {
                 name: access.name().to_owned(),
                 link: LinkId(number),
                 base_station: topology.owner(addresses[0]),
@@ -34,6 +33,8 @@ impl Builder<'_> {
                 memberships[station.0 as usize].push(Membership { cell, number, interface });
             }
         }
+        let (followed, mobile_nodes) =
+            (self.scenario.with_followed_addresses(), self.scenario.mobile_nodes());
         for (node, memberships) in self.scenario.nodes.iter().zip(memberships) {
             if memberships.is_empty() {
                 continue;
@@ -43,11 +44,11 @@ impl Builder<'_> {
                 let cell = &mut handovers.cells[membership.cell as usize];
                 cell.stations[membership.number as usize] = (station, place);
             }
-            let scheme = if node.multihomed && self.scenario.has_followed_addresses(&node.name) {
+            let scheme = if node.multihomed && followed.contains(node.name.as_str()) {
                 Scheme::MobileSctp(primary_change(node.change_primary_at))
             } else if node.multihomed {
                 Scheme::Multihomed
-            } else if self.scenario.mobile_ip_of(&node.name).is_some() {
+            } else if mobile_nodes.contains_key(node.name.as_str()) {
                 Scheme::MobileIp
             } else {
                 Scheme::Bridged
@@ -59,12 +60,7 @@ impl Builder<'_> {
             let lifetimes =
                 memberships.iter().map(|membership| lifetimes[membership.cell as usize]).collect();
             let association = Association::new(lifetimes, node.hysteresis_m);
-            handovers.stations.push(StationPlace::new(
-                self.node(&node.name),
-                scheme,
-                memberships,
-                association,
-            ));
+            handovers.add_station(StationPlace::new(self.node(&node.name), scheme, memberships, association));
         }
         handovers
     }

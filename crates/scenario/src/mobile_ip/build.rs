@@ -10,7 +10,7 @@ use roamsim_engine::{Span, time::NS_PER_S};
 use roamsim_network::handover::mobile_ip::{Agent, MobileHost, MobileIp};
 use roamsim_network::handover::{Handovers, StationPlace};
 use roamsim_network::packet::ipv4;
-use roamsim_network::topology::Topology;
+use roamsim_network::topology::{NodeId, Topology};
 use roamsim_protocols::Address;
 use roamsim_protocols::mobile_ip::mobile_node::Retransmission;
 use roamsim_protocols::mobile_ip::{
@@ -27,9 +27,10 @@ fn seconds(lifetime: Span) -> u16 {
 }
 
 impl Scenario {
-    /// The Mobile IP entry of a node that is a mobile node.
-    pub(crate) fn mobile_ip_of(&self, node: &str) -> Option<&Model> {
-        self.mobile_ip.iter().find(|entry| entry.mobile_nodes.iter().any(|name| name == node))
+    /// The mobile nodes of Mobile IP by name, each with its entry; of several, which are refused, the first.
+    pub(crate) fn mobile_nodes(&self) -> BTreeMap<&str, &Model> {
+        let entries = self.mobile_ip.iter().rev();
+        entries.flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (name.as_str(), entry))).collect()
     }
 }
 
@@ -37,25 +38,34 @@ impl Builder<'_> {
     /// The agents and mobile nodes; the home addresses become the nodes' primary addresses.
     pub(crate) fn mobile_ip(&self, topology: &mut Topology, handovers: &Handovers) -> MobileIp {
         let mut mobile_ip = MobileIp::default();
-        let homes: Vec<(&Model, &str, usize, Address, u32)> = self
+        let homes: Vec<(&Model, &str, u32, Address, u32)> = self
             .scenario
             .mobile_ip
             .iter()
             .flat_map(|entry| entry.mobile_nodes.iter().map(move |name| (entry, name.as_str())))
             .filter_map(|(entry, name)| {
-                let station = self.station(handovers, name)?;
-                let place: &StationPlace = &handovers.stations[station];
+                let station = handovers.station_of(self.node(name))?;
+                let place: &StationPlace = &handovers.stations[station as usize];
                 let agent = self.node(&entry.home_agent);
                 let at_home = |cell: u32| handovers.cells[cell as usize].base_station == agent;
                 let home = place.cells.iter().find(|membership| at_home(membership.cell))?;
                 Some((entry, name, station, home.interface, home.cell))
             })
             .collect();
+        let mut residents: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+        for home in &homes {
+            residents.entry(home.4).or_default().push(home);
+        }
+        let foreign_agents: BTreeMap<NodeId, &Model> = self
+            .scenario
+            .mobile_ip
+            .iter()
+            .rev()
+            .flat_map(|entry| entry.foreign_agents.iter().map(move |name| (self.node(name), entry)))
+            .collect();
         for (number, cell) in handovers.cells.iter().enumerate() {
-            let is_foreign =
-                |entry: &&Model| entry.foreign_agents.iter().any(|name| self.node(name) == cell.base_station);
-            let foreign = self.scenario.mobile_ip.iter().find(is_foreign);
-            let residents: Vec<_> = homes.iter().filter(|home| home.4 == number as u32).collect();
+            let foreign = foreign_agents.get(&cell.base_station).copied();
+            let residents = residents.remove(&(number as u32)).unwrap_or_default();
             let Some(entry) = residents.first().map(|home| home.0).or(foreign) else { continue };
             let advertisement = &entry.advertisement;
             let &AgentAdvertisement {
@@ -107,18 +117,13 @@ impl Builder<'_> {
         }
         for (entry, name, station, home_address, home_cell) in homes {
             topology.set_primary(home_address);
-            let place = &handovers.stations[station];
+            let place = &handovers.stations[station as usize];
             let config =
                 self.mobile_node(entry, place, home_address, handovers.cells[home_cell as usize].broadcast);
             let random = self.stream("mobile_ip", name, &["mobile node"]);
-            mobile_ip.add_host(MobileHost::new(place.node, station as u32, config, random));
+            mobile_ip.add_host(MobileHost::new(place.node, station, config, random));
         }
         mobile_ip
-    }
-
-    fn station(&self, handovers: &Handovers, name: &str) -> Option<usize> {
-        let node = self.node(name);
-        handovers.stations.iter().position(|station| station.node == node)
     }
 
     fn mobile_node(

@@ -9,9 +9,9 @@ use roamsim_network::mobility::{Point, Trajectory};
 impl Builder<'_> {
     /// Where the node of this name is at each time.
     pub(crate) fn trajectory(&self, name: &str) -> Trajectory {
-        let node = self.scenario.nodes.iter().find(|node| node.name == name);
+        let node = &self.scenario.nodes[self.node(name).0 as usize];
         // Validation refuses members of a cell without a place.
-        node.and_then(trajectory).unwrap_or_else(|| Trajectory::fixed(Point::default()))
+        trajectory(node).unwrap_or_else(|| Trajectory::fixed(Point::default()))
     }
 }
 

@@ -16,6 +16,7 @@ const TOLD: usize = 3;
 
 pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let &Context { scenario, attached, .. } = context;
+    let followed = scenario.with_followed_addresses();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         let base = attached.is(&node.name, Role::BaseStation);
@@ -25,7 +26,7 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             let help = "name it in the `stations` of a [[cell]], or leave `motion` out";
             report.add(&[Key("node"), At(i), Key("motion")], message, help);
         }
-        let follows = node.multihomed && scenario.has_followed_addresses(&node.name);
+        let follows = node.multihomed && followed.contains(node.name.as_str());
         let at = [Key("node"), At(i)];
         if node.multihomed && !station && attached.of(&node.name).len() == 1 {
             let message = format!("\"{}\" has one link, and so one address", node.name);

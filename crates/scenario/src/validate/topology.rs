@@ -27,10 +27,11 @@ pub(crate) struct Topology {
 impl Topology {
     pub fn new(scenario: &Scenario, names: &Names<'_>, attached: &Attached<'_>) -> Topology {
         let nodes = &scenario.nodes;
+        let mobile_nodes = scenario.mobile_nodes();
         let mut topology = Topology {
             neighbours: vec![Vec::new(); nodes.len()],
             host: nodes.iter().map(|n| n.multihomed || attached.is(&n.name, Role::Station)).collect(),
-            mobile: nodes.iter().map(|node| scenario.mobile_ip_of(&node.name).is_some()).collect(),
+            mobile: nodes.iter().map(|node| mobile_nodes.contains_key(node.name.as_str())).collect(),
             parts: Vec::new(),
             accesses: nodes
                 .iter()

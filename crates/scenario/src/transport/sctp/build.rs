@@ -12,17 +12,20 @@ use roamsim_network::socket::SctpUse;
 use roamsim_network::topology::NodeId;
 use roamsim_network::world::SocketEnd;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
+use std::collections::BTreeSet;
 
 impl Scenario {
-    /// Whether an association follows the addresses of this node.
-    pub(crate) fn has_followed_addresses(&self, node: &str) -> bool {
+    /// The nodes whose addresses an association follows.
+    pub(crate) fn with_followed_addresses(&self) -> BTreeSet<&str> {
         let flows = self.flows.iter().map(|flow| (&flow.transport, &flow.from, &flow.to));
         let signalling = self.signalling.iter().map(|entry| (&entry.transport, &entry.from, &entry.to));
         let follows =
             |transport: &Transport| matches!(transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
         flows
             .chain(signalling)
-            .any(|(transport, from, to)| follows(transport) && (from == node || to == node))
+            .filter(|(transport, ..)| follows(transport))
+            .flat_map(|(_, from, to)| [from.as_str(), to.as_str()])
+            .collect()
     }
 }
 
