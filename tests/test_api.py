@@ -46,7 +46,7 @@ def test_every_row_says_which_run_it_is_of(scenario: Path) -> None:
 def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> None:
     from roamsim import _roamsim
 
-    traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy"]
+    traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy", "link_events"]
     found = {}
     # Some tables are there only where what they are about is.
     for path in (scenario, *sorted((ROOT / "examples").glob("*.toml"))):

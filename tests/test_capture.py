@@ -61,6 +61,24 @@ def test_mih_messages_are_dissected_with_their_fields(tmp_path: Path) -> None:
     assert 30 <= number[2, 3, 6, 0, 1, 27] <= 2 * 90
 
 
+def test_link_events_are_dissected_as_indications_of_links_in_their_cells(tmp_path: Path) -> None:
+    file = capture(tmp_path, ROOT / "examples" / "link-events.toml", **{"scenario.duration": "60s"})
+    assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || udp.checksum.status == 0") == ""
+    fields = ("mih.action_id", "mih.mac_addr", "mih.time_interval", "mih.link_gdn_reason", "mih.link_dn_reason")
+    which = "mih.service_id == 2 && mih.opcode == 3 && mih.acq_resp == 0 && udp.dstport == 4551"
+    shown = tshark(file, "-Y", which, "-T", "fields", *(word for field in fields for word in ("-e", field)))
+    rows = {tuple(line.split("\t")) for line in shown.splitlines()}
+    told = {
+        (int(action, 0), time and int(time, 0), why_going and int(why_going), why and int(why))
+        for action, _, time, why_going, why in rows
+    }
+    # MIH_Link_Going_Down 3 s ahead, as a parameter degrades (1); MIH_Link_Down without broadcast (3); MIH_Link_Up.
+    assert told == {(6, 3000, 1, ""), (3, "", "", 3), (2, "", "", "")}
+    # Down is of the first link, and up of the second.
+    links = {int(row[0], 0): row[1] for row in rows}
+    assert links[6] == links[3] != links[2]
+
+
 def test_a_drop_is_commented_where_and_why(tmp_path: Path) -> None:
     file = capture(tmp_path, ROOT / "examples" / "one-tcp-flow.toml", **{"link.pipe.outages": []})
     text = tshark(file, "-Y", "frame.comment", "-T", "fields", "-e", "frame.interface_name", "-e", "frame.comment")

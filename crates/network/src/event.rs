@@ -19,8 +19,8 @@ pub enum Event {
     Mihf(u32),
     /// The MIH users of a signalling entry.
     Signalling(u32),
-    /// A cell beacons.
-    Beacon(u32),
+    /// A link may have link events.
+    Indication(u32),
     /// A mobility agent of Mobile IP.
     MobilityAgent(u32),
     /// A mobile node of Mobile IP.
@@ -39,7 +39,7 @@ impl Event {
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
-            Event::Beacon(number) => (6, number),
+            Event::Indication(number) => (6, number),
             Event::Sctp(number) => (7, number),
             Event::MobilityAgent(number) => (8, number),
             Event::MobileNode(number) => (9, number),

@@ -2,6 +2,7 @@
 
 use crate::capture::{Capture, Direction};
 use crate::drops::{DropReason, Dropped};
+use crate::link::indication::LinkEvent;
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
@@ -29,6 +30,8 @@ pub struct Wanted {
     pub messages: bool,
     /// The story of every packet.
     pub packets: bool,
+    /// Link events.
+    pub link_events: bool,
     /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they change.
     pub backlog: bool,
     /// Bearers of the terminal of every DECT access, when they change.
@@ -116,6 +119,23 @@ impl Timed for MessageRow {
     }
 }
 
+/// A link event at the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkEventRow {
+    /// When.
+    pub time: Time,
+    /// The interface whose node it is for.
+    pub at: Address,
+    /// What.
+    pub event: LinkEvent,
+}
+
+impl Timed for LinkEventRow {
+    fn time(&self) -> Time {
+        self.time
+    }
+}
+
 /// What the sockets know of a packet and the network does not.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
@@ -161,6 +181,8 @@ pub struct Recorder {
     pub segments: Log<SegmentRow>,
     /// The messages that flows delivered.
     pub messages: Log<MessageRow>,
+    /// Link events.
+    pub link_events: Log<LinkEventRow>,
     traced: BTreeMap<PacketId, Traced>,
     packets_digest: Fingerprint,
 }
@@ -177,8 +199,16 @@ impl Recorder {
             packets: Log::default(),
             segments: Log::default(),
             messages: Log::default(),
+            link_events: Log::default(),
             traced: BTreeMap::new(),
             packets_digest: Fingerprint::default(),
+        }
+    }
+
+    /// Records a link event, if they are wanted.
+    pub(crate) fn link_event(&mut self, time: Time, at: Address, event: LinkEvent) {
+        if self.wanted.link_events {
+            self.link_events.push(LinkEventRow { time, at, event });
         }
     }
 
@@ -194,7 +224,8 @@ impl Recorder {
 
     /// The rows of all traces together.
     pub fn rows(&self) -> u64 {
-        self.packets.count() + self.segments.count() + self.messages.count() + self.probe.samples.count()
+        let logs = self.packets.count() + self.segments.count() + self.messages.count();
+        logs + self.link_events.count() + self.probe.samples.count()
     }
 
     /// The digest of packets between nodes: time, place, size of every transmission and delivery.

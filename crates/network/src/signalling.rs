@@ -1,20 +1,24 @@
 //! Signalling: the MIH users of a scenario's signalling entry, at both ends of a session, and the nodes' MIHFs.
 //!
 //! The origin's user makes an indication or a request at start, start + interval, ... while the time is before the
-//! stop; the responder's user answers a request after its processing time. Before that, at the start of the run,
+//! stop; the responder's user answers a request after its processing time. Or it makes none itself, and the responder's
+//! user has subscribed to the link events of the origin's node ([`Kind::LinkEvents`]): then the origin's MIHF sends each,
+//! as it happens. Before that, at the start of the run,
 //! the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration, event subscription.
 
 use crate::alarm::Alarm;
 use crate::distribution::Distribution;
 use crate::event::Event;
+use crate::link::indication::LinkEvent;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
 use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
 };
 use roamsim_protocols::mih::wire::value::OctetString;
-use roamsim_protocols::mih::{Mihf, Tlv, TransactionNumber};
+use roamsim_protocols::mih::{self, Mihf, Tlv, TransactionNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -53,6 +57,8 @@ pub enum Kind {
     Indication,
     /// Commands that are answered.
     Request,
+    /// Indications of what happens to the links of the origin's node.
+    LinkEvents,
 }
 
 /// What the messages of a signalling entry say, before they are padded to their size.
@@ -103,6 +109,25 @@ impl Content {
     /// The events that the receiver of indications subscribes to.
     pub(crate) fn events(&self) -> EventList {
         EventList::LINK_GOING_DOWN
+    }
+}
+
+/// What messages call an end of a link: a locally administered address, made of that of the interface.
+pub(crate) fn link_address(interface: Address) -> LinkAddress {
+    let [a, b, c, d] = interface.0.to_be_bytes();
+    LinkAddress::Mac([0x02, 1, a, b, c, d])
+}
+
+/// What the MIHF of a node hears of a link event; `None`: nothing.
+pub(crate) fn heard_by_mihf(event: LinkEvent) -> Option<mih::LinkEvent> {
+    match event {
+        LinkEvent::Up => Some(mih::LinkEvent::Up),
+        LinkEvent::Down(reason) => Some(mih::LinkEvent::Down(reason)),
+        LinkEvent::GoingDown { within, reason, .. } => Some(mih::LinkEvent::GoingDown { within, reason }),
+        LinkEvent::Detected { .. }
+        | LinkEvent::ParametersReport { .. }
+        | LinkEvent::Rollback
+        | LinkEvent::Lost => None,
     }
 }
 
@@ -159,10 +184,10 @@ pub struct SignallingConfig {
     pub kind: Kind,
     /// When a requester stops accepting, in the scenario's word; "none" without MIH acknowledgements.
     pub validity: String,
-    /// Length of a whole MIH message, in octets.
-    pub message_size: Distribution,
-    /// Between messages, in nanoseconds.
-    pub interval: Distribution,
+    /// Length of a whole MIH message, in octets; `None`: as long as it is.
+    pub message_size: Option<Distribution>,
+    /// Between messages, in nanoseconds; `None`: links say when.
+    pub interval: Option<Distribution>,
     /// Of a request at the responder, in nanoseconds.
     pub processing_time: Distribution,
     /// The first message.
@@ -206,7 +231,7 @@ impl Signalling {
     ) -> Signalling {
         Signalling {
             content: Content::new(reporter),
-            next: Some(config.start),
+            next: config.interval.is_some().then_some(config.start),
             config,
             origin: origin.0,
             responder: responder.0,
@@ -243,6 +268,17 @@ impl Signalling {
         let due = now + self.config.processing_time.sample_span(&mut self.responder_random);
         let at = self.working.partition_point(|&(other, _)| other <= due);
         self.working.insert(at, (due, request));
+    }
+
+    /// The length of the origin's next message.
+    pub(crate) fn message_bytes(&mut self) -> Option<u32> {
+        let size = self.config.message_size.as_ref();
+        size.map(|size| size.sample(&mut self.origin_random) as u32)
+    }
+
+    /// The origin's user, or its links, have begun a transaction.
+    pub(crate) fn begin(&mut self, now: Time, number: TransactionNumber) {
+        self.transactions.push(Transaction { number, generated: now, completed: None, given_up: false });
     }
 
     /// The user's record of a transaction. Management transactions have none.

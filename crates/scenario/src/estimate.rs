@@ -135,6 +135,13 @@ impl Scenario {
                 estimate.rows += hops;
             }
         }
+        for access in self.accesses().filter(|_| trace.link_events) {
+            if let Some(advertisement) = access.advertisement() {
+                // A report at each beacon.
+                let beacons = self.general.duration.as_secs_f64() / advertisement.period.as_secs_f64();
+                estimate.rows += beacons * access.pairs().len() as f64;
+            }
+        }
         for (interface, load) in loads {
             if let Some(capacity) = ways.access(interface).capacity() {
                 estimate.packets_under_way += load.waiting(capacity.queue);
@@ -174,12 +181,14 @@ impl Scenario {
             }
         }
         for entry in &self.signalling {
-            let interval_s = mean_span(&entry.interval).as_secs_f64();
+            // Link events, which come in no interval, are few.
+            let (Some(interval), Some(size)) = (&entry.interval, &entry.message_size) else { continue };
+            let interval_s = mean_span(interval).as_secs_f64();
             if interval_s > 0.0 {
                 streams.push(Stream {
                     way: ways.way(&entry.from, &entry.to),
                     packets_per_s: 1.0 / interval_s,
-                    bytes: mean_bytes(&entry.message_size) + datagram_bytes,
+                    bytes: mean_bytes(size) + datagram_bytes,
                     messages_per_s: 1.0 / interval_s,
                     active_s: active_s(&entry.start, entry.stop),
                 });

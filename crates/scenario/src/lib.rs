@@ -9,6 +9,7 @@ pub mod estimate;
 mod excerpt;
 mod files;
 pub mod flow;
+pub mod handover;
 pub mod mobile_ip;
 pub mod model;
 pub mod motion;

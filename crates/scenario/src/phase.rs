@@ -5,6 +5,7 @@ use crate::access::Access;
 use crate::application::model::Application;
 use crate::build;
 use crate::flow::model::Flow;
+use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
 use crate::transport::Transport;
@@ -51,9 +52,9 @@ impl Scenario {
         }
         for entry in &self.signalling {
             let ends @ [from, to] = nodes(&entry.from, &entry.to);
-            let steady = entry.interval.is_constant()
+            let steady = entry.interval.as_ref().is_some_and(TimeDistribution::is_constant)
                 && entry.processing_time.is_constant()
-                && entry.message_size.is_constant()
+                && entry.message_size.as_ref().is_some_and(SizeDistribution::is_constant)
                 && [ends, [to, from]].iter().all(|&ends| is_steady(ends));
             pass(&topology, ends, None, steady);
             pass(&topology, [to, from], None, steady);

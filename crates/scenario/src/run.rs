@@ -45,11 +45,13 @@ pub struct Trace {
     pub packets: bool,
     /// One row a signalling transaction.
     pub transactions: bool,
+    /// What links indicated.
+    pub link_events: bool,
 }
 
 impl Trace {
     /// The names that [`Trace::add`] knows.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 13] = [
         "cwnd",
         "rtt",
         "queue",
@@ -62,6 +64,7 @@ impl Trace {
         "segments",
         "packets",
         "transactions",
+        "link_events",
     ];
 
     /// Adds a kind by its name; false when there is none of this name.
@@ -79,6 +82,7 @@ impl Trace {
             "segments" => &mut self.segments,
             "packets" => &mut self.packets,
             "transactions" => &mut self.transactions,
+            "link_events" => &mut self.link_events,
             _ => return false,
         };
         *kind = true;
@@ -109,6 +113,7 @@ impl Trace {
             dlc_queue: self.dlc_queue,
             occupancy: self.occupancy,
             packets: self.packets,
+            link_events: self.link_events,
             fingerprints,
         }
     }

@@ -1,12 +1,12 @@
 //! Traces on their way out of a run: rows that are final become tables, so many rows at a time, and are handed to whoever
 //! wants them or put below each other.
 //!
-//! Samples, messages, segments and packets are handed out while the run goes on, so that few rows are held: those of the
+//! Samples, link events, messages, segments and packets are handed out while the run goes on, so that few rows are held: those of the
 //! last events, and losses that are known and have not happened. What a run keeps for its other tables anyway
 //! (transactions, what accesses log by themselves) is held, and only its tables are made part by part.
 
 use crate::model::scenario::Scenario;
-use crate::results::{messages, packets, samples, segments};
+use crate::results::{link_events, messages, packets, samples, segments};
 use crate::run::Trace;
 use crate::signalling::transactions;
 use crate::table::Table;
@@ -96,10 +96,12 @@ impl<'s> Traces<'s> {
     pub(crate) fn hand_out(&mut self, world: &mut World, now: Option<Time>) -> bool {
         let Some(recorder) = &mut world.network.recorder else { return true };
         let least = self.rows_at_once;
+        let link_events = ripe(&mut recorder.link_events, now, least);
         let messages = ripe(&mut recorder.messages, now, least);
         let segments = ripe(&mut recorder.segments, now, least);
         let packets = ripe(&mut recorder.packets, now, least);
         self.hand_out_samples(world, now)
+            && self.give_rows(&link_events, |rows| link_events::table(world, rows))
             && self.give_rows(&messages, |rows| messages::table(world, rows))
             && self.give_rows(&segments, |rows| segments::table(world, rows))
             && self.give_rows(&packets, |rows| packets::table(world, rows))
@@ -145,6 +147,9 @@ impl<'s> Traces<'s> {
         }
         if self.trace.time_series() {
             tables.push(samples::table(&[]));
+        }
+        if self.trace.link_events {
+            tables.push(link_events::table(world, &[]));
         }
         if self.trace.messages {
             tables.push(messages::table(world, &[]));

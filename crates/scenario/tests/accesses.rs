@@ -1,5 +1,9 @@
 //! What holds for every access technology alike: names, stations beside other accesses, addresses that come and go.
 
+mod outcome;
+
+use outcome::{integers, texts};
+use roamsim_scenario::run::{Options, run};
 use roamsim_scenario::{Format, Scenario};
 
 /// An access between two nodes, in each technology that has no places: its words, and its entry.
@@ -64,6 +68,31 @@ fn an_association_may_follow_a_station_with_one_cell_and_any_other_access() {
             assert_eq!(read(&text).map(drop), Ok(()), "{} {a}", access.0);
         }
     }
+}
+
+/// Heartbeats go over every path of an association, from the path's own address and to it.
+#[test]
+fn a_node_may_have_interfaces_of_every_technology_and_each_carries_what_is_for_its_address() {
+    let other = "[[node]]\nname = \"other\"\nposition = { x = \"0m\", y = \"0m\" }\n";
+    let mut text = cells("multihomed = true\n").replace(other, "").replace("\"10s\"", "\"100s\"");
+    for (number, access) in BETWEEN.into_iter().enumerate() {
+        let far = format!("far-{number}");
+        text += &format!("[[node]]\nname = \"{far}\"\n");
+        text += &between(BETWEEN[0], &format!("wire-{far}"), "server", &far);
+        let [a, b] = if access.0 == "dect" { ["walker", far.as_str()] } else { [far.as_str(), "walker"] };
+        text += &between(access, &format!("access-{}", access.0), a, b);
+    }
+    text += "[[flow]]\nname = \"f\"\nfrom = \"server\"\nto = \"walker\"\n\
+             transport = { protocol = \"sctp\" }\napplication = { kind = \"cbr\", packet_size = \"100B\", interval = \"1s\" }\n";
+    let scenario = read(&text).unwrap_or_else(|report| panic!("{report}"));
+    let outcome = run(&scenario, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (names, to) = (texts(&outcome, "links", "name"), texts(&outcome, "links", "to"));
+    let delivered = integers(&outcome, "links", "delivered_packets");
+    let rows = names.iter().zip(to.iter()).zip(delivered);
+    let own: Vec<_> = rows.filter(|((name, _), _)| !name.starts_with("wire-")).collect();
+    // Two cells, a wire, Wi-Fi and DECT, both ways.
+    assert_eq!(own.len(), 10, "{own:?}");
+    assert!(own.iter().all(|(_, delivered)| **delivered > 0), "{own:?}");
 }
 
 #[test]

@@ -130,6 +130,7 @@ const PACKETS: Trace = Trace {
     occupancy: false,
     messages: false,
     transactions: false,
+    link_events: false,
 };
 
 /// An ASCONF has 20 + 12 + 4 + 4 + 8 octets and 16 for each change; its answer 20 + 12 + 8 = 40. Up, through the radio and

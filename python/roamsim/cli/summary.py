@@ -210,7 +210,7 @@ def _idle(scenario: Scenario) -> list[str]:
         f'{source["name"]}: acknowledgement.validity = "{validity}" has no effect: '
         "it says when a response is taken, and an indication has none."
         for source in (signalling if isinstance(signalling, list) else [signalling])
-        if source["kind"] == "indication"
+        if source["kind"] in ("indication", "link_events")
         and (validity := source.get("acknowledgement", {}).get("validity", "acked")) != "acked"
     ]
 

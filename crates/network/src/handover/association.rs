@@ -1,41 +1,44 @@
-//! A station's association by beacons: it associates with the nearest base station that it hears.
+//! A station's association, by the link events of the cells that it may be in.
 //!
-//! Base stations beacon at fixed instants; a beacon is heard, or lost by the cell's error model, or out of reach. The
-//! station knows the distance from the beacon that it heard last (a real one would know the signal strength, which
+//! The station knows the distance from the beacon that it heard last (a real one would know the signal strength, which
 //! here is a function of the distance). The rules:
 //! - A station without association takes the first cell that it hears.
 //! - It changes to a cell whose base station is nearer than its own by more than the hysteresis.
-//! - The first beacon of a cell that it misses is an indication that the link there is going down; after `lifetime`
-//!   missed in a row the cell is lost. If it was its own, the link is down, and it takes the nearest cell of which it has
-//!   not missed as many, if any.
+//! - When its own is lost, it takes the nearest one that it hears, if any.
 //!
-//! A station with an interface in each cell hears them one by one: for it a cell that is heard is a link that is up, and
-//! the association is with the one that it would choose by distance.
+//! That is a station with one interface, [`Uses::One`]. One with an interface in each cell, [`Uses::All`], takes every cell
+//! that it hears, for as long as it hears it, and the rules say which of them it would choose by distance.
 //!
-//! Everything happens at the instant of a beacon, so that the machine has no deadline of its own. Not modelled:
-//! scanning, authentication and the exchange of association frames, which take time in real networks.
+//! Everything happens at the instant of a link event, so that the machine has no deadline. Not modelled: scanning,
+//! authentication and the exchange of association frames, which take time in real networks.
 
-/// What the link layer tells those above. Cells are numbered as the station's list of them.
+use crate::link::indication::LinkEvent;
+
+/// Which cells a station uses at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Indication {
-    /// A cell is heard that was not (Link_Detected.indication of IEEE 802.21).
-    Detected(usize),
-    /// Associated with this cell (Link_Up.indication).
-    Up(usize),
-    /// A beacon of a cell that is heard was missed, the first since one was heard (Link_Going_Down.indication).
-    GoingDown(usize),
-    /// A cell is heard no more.
-    Lost(usize),
-    /// No longer associated with this cell (Link_Down.indication).
-    Down(usize),
+pub enum Uses {
+    /// The one that it is associated with.
+    One,
+    /// All that it hears.
+    All,
+}
+
+/// What follows for the station. Cells are numbered as the station's list of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It gives this cell up.
+    Leave(usize),
+    /// It takes this one for its own.
+    Associate(usize),
+    /// Of those that it uses, this one is the nearest now.
+    Nearest(usize),
 }
 
 /// What a station has heard of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Heard {
     distance_m: f64,
-    /// Beacons missed since, in a row.
-    missed: u32,
+    going_down: bool,
 }
 
 /// A station's association.
@@ -44,54 +47,69 @@ pub struct Association {
     cells: Vec<Option<Heard>>,
     current: Option<usize>,
     hysteresis_m: f64,
-    lifetimes: Vec<u32>,
+    uses: Uses,
 }
 
 impl Association {
-    /// A station that has heard nothing yet. It has the lifetime of every cell that it may be in, in beacons, at least
-    /// one.
-    pub fn new(lifetimes: Vec<u32>, hysteresis_m: f64) -> Association {
-        Association { cells: vec![None; lifetimes.len()], current: None, hysteresis_m, lifetimes }
+    /// A station of so many cells that has heard nothing yet.
+    pub fn new(cells: usize, hysteresis_m: f64, uses: Uses) -> Association {
+        Association { cells: vec![None; cells], current: None, hysteresis_m, uses }
     }
 
-    /// The cell that the station is associated with.
+    /// The cell that the station is associated with; of one that uses all, the one that it would choose.
     pub fn current(&self) -> Option<usize> {
         self.current
     }
 
-    /// A beacon of `cell` was due: it was heard at a distance, in metres, or not at all.
-    pub fn beacon(&mut self, cell: usize, heard: Option<f64>) -> Vec<Indication> {
-        let mut indications = Vec::new();
-        match (heard, &mut self.cells[cell]) {
-            (Some(distance_m), known) => {
-                if known.replace(Heard { distance_m, missed: 0 }).is_none() {
-                    indications.push(Indication::Detected(cell));
+    /// A link event of a cell: what follows, in order.
+    pub fn on_link_event(&mut self, cell: usize, event: LinkEvent) -> Vec<Change> {
+        let mut changes = Vec::new();
+        match event {
+            LinkEvent::Detected { distance_m } => {
+                self.cells[cell] = Some(Heard { distance_m, going_down: false });
+                if self.uses == Uses::All {
+                    changes.push(Change::Associate(cell));
                 }
             }
-            (None, None) => return indications,
-            (None, Some(known)) => {
-                known.missed += 1;
-                let missed = known.missed;
-                if missed >= self.lifetimes[cell] {
-                    self.cells[cell] = None;
-                    indications.push(Indication::Lost(cell));
-                } else if missed == 1 {
-                    indications.push(Indication::GoingDown(cell));
+            LinkEvent::ParametersReport { distance_m } => {
+                if let Some(heard) = &mut self.cells[cell] {
+                    heard.distance_m = distance_m;
                 }
             }
+            LinkEvent::GoingDown { .. } | LinkEvent::Rollback => {
+                if let Some(heard) = &mut self.cells[cell] {
+                    heard.going_down = event != LinkEvent::Rollback;
+                }
+                return changes;
+            }
+            LinkEvent::Down(_) | LinkEvent::Lost => self.cells[cell] = None,
+            LinkEvent::Up => return changes,
         }
         let wanted = self.wanted();
-        if wanted != self.current {
-            indications.extend(self.current.map(Indication::Down));
-            indications.extend(wanted.map(Indication::Up));
-            self.current = wanted;
+        if wanted == self.current {
+            return changes;
         }
-        indications
+        match self.uses {
+            Uses::One => {
+                // One that is lost cannot be given up.
+                let left = self.current.filter(|&left| self.hears(left));
+                changes.extend(left.map(Change::Leave));
+                changes.extend(wanted.map(Change::Associate));
+            }
+            Uses::All => changes.extend(wanted.map(Change::Nearest)),
+        }
+        self.current = wanted;
+        changes
     }
 
-    /// Beacons of a cell missed in a row; `None` where it is not heard.
-    pub fn missed(&self, cell: usize) -> Option<u32> {
-        self.cells[cell].map(|heard| heard.missed)
+    /// Whether a cell is heard.
+    pub fn hears(&self, cell: usize) -> bool {
+        self.cells[cell].is_some()
+    }
+
+    /// Whether a cell is heard, and its link is going down.
+    pub fn is_going_down(&self, cell: usize) -> bool {
+        self.cells[cell].is_some_and(|heard| heard.going_down)
     }
 
     /// The nearest of the cells that are heard and fulfil a condition.
@@ -116,59 +134,66 @@ impl Association {
 
 #[cfg(test)]
 mod tests {
-    use super::Indication::{Detected, Down, GoingDown, Lost, Up};
+    use super::Change::{Associate, Leave, Nearest};
     use super::*;
+    use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
+    use roamsim_engine::Span;
+
+    fn first(distance_m: f64) -> LinkEvent {
+        LinkEvent::Detected { distance_m }
+    }
+
+    fn again(distance_m: f64) -> LinkEvent {
+        LinkEvent::ParametersReport { distance_m }
+    }
+
+    const LOST: LinkEvent = LinkEvent::Down(LinkDownReason::NO_BROADCAST);
+
+    const MISSED: LinkEvent = LinkEvent::GoingDown {
+        within: Span::from_ms(200),
+        confidence_percent: 50,
+        reason: LinkGoingDownReason::LINK_PARAMETER_DEGRADING,
+    };
 
     #[test]
     fn the_first_heard_is_taken_and_left_for_one_that_is_nearer_by_more_than_the_hysteresis() {
-        let mut station = Association::new(vec![3, 3], 10.0);
-        assert_eq!(station.beacon(1, None), []);
-        assert_eq!(station.beacon(0, Some(80.0)), [Detected(0), Up(0)]);
-        assert_eq!(station.beacon(1, Some(75.0)), [Detected(1)]);
-        assert_eq!(station.beacon(1, Some(70.0)), []);
-        assert_eq!(station.beacon(1, Some(69.0)), [Down(0), Up(1)]);
+        let mut station = Association::new(2, 10.0, Uses::One);
+        assert_eq!(station.on_link_event(0, first(80.0)), [Associate(0)]);
+        assert_eq!(station.on_link_event(1, first(75.0)), []);
+        assert_eq!(station.on_link_event(1, again(70.0)), []);
+        assert_eq!(station.on_link_event(1, again(69.0)), [Leave(0), Associate(1)]);
         // Back only when cell 0 is nearer than 59 m.
-        assert_eq!(station.beacon(0, Some(60.0)), []);
+        assert_eq!(station.on_link_event(0, again(60.0)), []);
         assert_eq!(station.current(), Some(1));
         // The own cell may also move away: 60 + 10 < 71.
-        assert_eq!(station.beacon(1, Some(71.0)), [Down(1), Up(0)]);
-    }
-
-    #[test]
-    fn a_cell_that_is_missed_as_often_as_its_lifetime_is_lost() {
-        let mut station = Association::new(vec![3, 3], 0.0);
-        assert_eq!(station.beacon(0, Some(50.0)), [Detected(0), Up(0)]);
-        assert_eq!(station.beacon(0, None), [GoingDown(0)]);
-        assert_eq!(station.beacon(0, Some(55.0)), []);
-        assert_eq!(station.beacon(0, None), [GoingDown(0)]);
-        assert_eq!(station.beacon(0, None), []);
-        assert_eq!(station.beacon(0, None), [Lost(0), Down(0)]);
-        assert_eq!(station.current(), None);
-        assert_eq!(station.beacon(1, Some(90.0)), [Detected(1), Up(1)]);
+        assert_eq!(station.on_link_event(1, again(71.0)), [Leave(1), Associate(0)]);
     }
 
     #[test]
     fn another_cell_that_is_still_heard_takes_over() {
-        let mut station = Association::new(vec![1, 1], 0.0);
-        assert_eq!(station.beacon(0, Some(50.0)), [Detected(0), Up(0)]);
-        assert_eq!(station.beacon(1, Some(60.0)), [Detected(1)]);
-        // With a lifetime of one beacon there is nothing between up and down.
-        assert_eq!(station.beacon(0, None), [Lost(0), Down(0), Up(1)]);
+        let mut station = Association::new(2, 0.0, Uses::One);
+        assert_eq!(station.on_link_event(0, first(50.0)), [Associate(0)]);
+        assert_eq!(station.on_link_event(1, first(60.0)), []);
+        assert_eq!(station.on_link_event(0, MISSED), []);
+        assert_eq!(station.on_link_event(0, LOST), [Associate(1)]);
+        assert_eq!(station.on_link_event(1, LOST), []);
+        assert_eq!(station.current(), None);
+        assert_eq!(station.on_link_event(0, first(90.0)), [Associate(0)]);
     }
 
     #[test]
-    fn cells_beside_the_own_one_are_heard_and_lost_too() {
-        let mut station = Association::new(vec![2, 3], 0.0);
-        assert_eq!(station.beacon(0, Some(50.0)), [Detected(0), Up(0)]);
-        assert_eq!(station.beacon(1, Some(60.0)), [Detected(1)]);
-        assert_eq!(station.beacon(1, None), [GoingDown(1)]);
-        assert_eq!((station.missed(0), station.missed(1)), (Some(0), Some(1)));
+    fn a_station_of_all_cells_takes_each_that_it_hears_and_knows_the_nearest() {
+        let mut station = Association::new(2, 0.0, Uses::All);
+        assert_eq!(station.on_link_event(0, first(50.0)), [Associate(0), Nearest(0)]);
+        assert_eq!(station.on_link_event(1, first(60.0)), [Associate(1)]);
+        assert_eq!(station.on_link_event(1, MISSED), []);
+        assert!(station.is_going_down(1) && !station.is_going_down(0));
         assert_eq!(station.nearest(|cell| cell != 0), Some(1));
-        assert_eq!(station.beacon(1, Some(61.0)), []);
-        assert_eq!(station.missed(1), Some(0));
-        assert_eq!(station.beacon(1, None), [GoingDown(1)]);
-        assert_eq!(station.beacon(1, None), []);
-        assert_eq!(station.beacon(1, None), [Lost(1)]);
-        assert_eq!((station.missed(1), station.nearest(|cell| cell != 0)), (None, None));
+        assert_eq!(station.on_link_event(1, again(40.0)), [Nearest(1)]);
+        assert!(station.is_going_down(1), "only a rollback takes that back");
+        assert_eq!(station.on_link_event(1, LinkEvent::Rollback), []);
+        assert!(!station.is_going_down(1));
+        assert_eq!(station.on_link_event(1, LOST), [Nearest(0)]);
+        assert_eq!((station.hears(1), station.nearest(|cell| cell != 0)), (false, None));
     }
 }

@@ -5,33 +5,19 @@
 //! A station without association sends nothing; packets to it go to its last cell, at first to that of its primary
 //! address.
 
-use super::Handovers;
-use super::association::Indication;
-use crate::network::Network;
-use roamsim_engine::Time;
+use super::{Action, Cue, StationPlace};
+use crate::link::indication::LinkEvent;
 
-pub(super) fn indication(
-    handovers: &mut Handovers,
-    network: &mut Network,
-    now: Time,
-    station: u32,
-    indication: Indication,
-) {
-    let place = &handovers.stations[station as usize];
-    match indication {
-        Indication::Up(cell) => {
-            let (node, interface) = (place.node, place.cells[cell].interface);
-            for membership in &place.cells {
-                network.topology.redirect(membership.interface, interface);
-            }
-            network.topology.set_egress(node, Some(interface));
-            handovers.begin(network, now, station, cell);
-            handovers.complete(now, station);
+/// What the scheme does.
+pub(super) fn react(place: &StationPlace, cue: Cue) -> Vec<Action> {
+    match cue {
+        Cue::Link(cell, LinkEvent::Up) => {
+            let to = place.cells[cell].interface;
+            let addresses = place.cells.iter().map(|membership| membership.interface);
+            let redirects = addresses.map(|address| Action::Redirect { address, to });
+            redirects.chain([Action::Egress(Some(to)), Action::Begin(cell), Action::Complete]).collect()
         }
-        Indication::Down(_) => {
-            network.topology.set_egress(place.node, None);
-            handovers.left(now, station);
-        }
-        Indication::Detected(_) | Indication::GoingDown(_) | Indication::Lost(_) => {}
+        Cue::Link(_, LinkEvent::Down(_)) => vec![Action::Egress(None), Action::Left],
+        _ => Vec::new(),
     }
 }

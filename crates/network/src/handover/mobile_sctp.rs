@@ -9,10 +9,8 @@
 //! complete when the peers of all associations have accepted the new primary address. Not modelled: the time in which a
 //! real station gets its address (DHCP, IPv6 address autoconfiguration and duplicate address detection).
 
-use super::association::Indication;
-use super::{Handovers, StationPlace};
-use crate::network::Network;
-use roamsim_engine::Time;
+use super::{Action, Cue, StationPlace};
+use crate::link::indication::LinkEvent;
 
 /// At which indication of the link layer a station prefers another address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +27,17 @@ pub enum PrimaryChange {
 }
 
 impl PrimaryChange {
-    /// The cell to prefer after an indication; `None` while none is heard.
-    fn choose(self, place: &StationPlace, indication: Indication) -> Option<usize> {
+    /// The cell to prefer after something has happened; `None` while none is heard.
+    fn choose(self, place: &StationPlace, cue: Cue) -> Option<usize> {
         let association = &place.association;
-        let Some(own) = place.current.filter(|&own| association.missed(own).is_some()) else {
+        let Some(own) = place.current.filter(|&own| association.hears(own)) else {
             return association.nearest(|_| true);
         };
-        let other = match (self, indication) {
+        let other = match (self, cue) {
             (PrimaryChange::Nearer, _) => association.current(),
-            (PrimaryChange::Up, Indication::Detected(cell)) => Some(cell),
-            (PrimaryChange::GoingDown, _) if association.missed(own) > Some(0) => {
-                association.nearest(|cell| association.missed(cell) == Some(0))
+            (PrimaryChange::Up, Cue::Link(cell, LinkEvent::Detected { .. })) => Some(cell),
+            (PrimaryChange::GoingDown, _) if association.is_going_down(own) => {
+                association.nearest(|cell| !association.is_going_down(cell))
             }
             (PrimaryChange::Up | PrimaryChange::GoingDown | PrimaryChange::Down, _) => None,
         };
@@ -47,71 +45,91 @@ impl PrimaryChange {
     }
 }
 
-pub(super) fn indication(
-    handovers: &mut Handovers,
-    network: &mut Network,
-    now: Time,
-    station: u32,
-    rule: PrimaryChange,
-    indication: Indication,
-) {
-    let place = &handovers.stations[station as usize];
-    let chosen = rule.choose(place, indication);
-    match indication {
-        Indication::Lost(cell) if place.current == Some(cell) => handovers.left(now, station),
-        Indication::Detected(cell) => handovers.close_old_path(network, station, cell),
-        _ => {}
-    }
-    let place = &handovers.stations[station as usize];
-    let changes = chosen.is_some_and(|cell| place.current != Some(cell) || place.left_at.is_some());
-    if let Some(cell) = chosen.filter(|_| changes) {
-        handovers.begin(network, now, station, cell);
-    }
-    if changes || matches!(indication, Indication::Detected(_) | Indication::Lost(_)) {
-        handovers.announce(station);
-    }
+/// What the scheme does. Cells that come, go or are about to go, and another one that is the nearest, concern it.
+pub(super) fn react(rule: PrimaryChange, place: &StationPlace, cue: Cue) -> Vec<Action> {
+    let (comes, goes) = match cue {
+        Cue::Link(cell, LinkEvent::Detected { .. }) => (Some(cell), None),
+        Cue::Link(cell, LinkEvent::Down(_)) => (None, Some(cell)),
+        Cue::Link(_, LinkEvent::GoingDown { .. }) | Cue::Nearest(_) => (None, None),
+        Cue::Link(..) => return Vec::new(),
+    };
+    let leaves = goes.is_some() && goes == place.current;
+    let chosen = rule.choose(place, cue);
+    let changes = |&cell: &usize| place.current != Some(cell) || place.left_at.is_some() || leaves;
+    let begins = chosen.filter(changes);
+    let announces = begins.is_some() || comes.is_some() || goes.is_some();
+    let all = [
+        leaves.then_some(Action::Left),
+        comes.map(Action::CloseOldPath),
+        begins.map(Action::Begin),
+        announces.then_some(Action::Announce),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::PrimaryChange::{Down, GoingDown, Nearer, Up};
     use super::*;
-    use crate::handover::association::Association;
-    use crate::handover::{Membership, Scheme};
+    use crate::handover::association::{Association, Change, Uses};
+    use crate::handover::{Handovers, Membership, Scheme};
+    use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
+    use crate::network::Network;
     use crate::packet::IpVersion;
     use crate::topology::{NodeId, Topology};
+    use roamsim_engine::{Span, Time};
     use roamsim_protocols::Address;
 
     /// A station of two cells, which lives three and two beacons, with addresses 10 and 11.
     struct Walk {
         handovers: Handovers,
         network: Network,
-        rule: PrimaryChange,
+        /// Beacons missed in a row.
+        missed: [Option<u32>; 2],
     }
 
     impl Walk {
         fn new(rule: PrimaryChange) -> Walk {
             let cells = [0, 1].map(|cell| Membership { cell, number: 0, interface: Address(10 + cell) });
-            let association = Association::new(vec![3, 2], 5.0);
+            let association = Association::new(2, 5.0, Uses::All);
             let place = StationPlace::new(NodeId(0), Scheme::MobileSctp(rule), cells.to_vec(), association);
             let mut handovers = Handovers::default();
             handovers.add_station(place);
             // The scheme marks the paths of cells, of which there are none here: see `begin`.
-            Walk { handovers, network: Network::new(Topology::default(), IpVersion::V4), rule }
+            Walk { handovers, network: Network::new(Topology::default(), IpVersion::V4), missed: [None; 2] }
         }
 
         /// The usable addresses after a beacon, the preferred one first.
         fn beacon(&mut self, cell: usize, heard: Option<f64>) -> Vec<u32> {
-            let indications = self.handovers.stations[0].association.beacon(cell, heard);
-            for indication in indications {
-                super::indication(
-                    &mut self.handovers,
-                    &mut self.network,
-                    Time::ZERO,
-                    0,
-                    self.rule,
-                    indication,
-                );
+            let event = match (heard, self.missed[cell]) {
+                (Some(distance_m), None) => LinkEvent::Detected { distance_m },
+                (Some(distance_m), Some(missed)) => {
+                    if missed > 0 {
+                        let association = &mut self.handovers.stations[0].association;
+                        association.on_link_event(cell, LinkEvent::Rollback);
+                    }
+                    LinkEvent::ParametersReport { distance_m }
+                }
+                (None, missed) if missed == Some([2, 1][cell]) => {
+                    LinkEvent::Down(LinkDownReason::NO_BROADCAST)
+                }
+                (None, Some(0)) => LinkEvent::GoingDown {
+                    within: Span::ZERO,
+                    confidence_percent: 0,
+                    reason: LinkGoingDownReason::LINK_PARAMETER_DEGRADING,
+                },
+                (None, _) => LinkEvent::Up,
+            };
+            self.missed[cell] = match event {
+                LinkEvent::Down(_) => None,
+                _ => Some(if heard.is_some() { 0 } else { self.missed[cell].map_or(0, |missed| missed + 1) }),
+            };
+            let changes = self.handovers.stations[0].association.on_link_event(cell, event);
+            self.handovers.react(&mut self.network, Time::ZERO, 0, Cue::Link(cell, event));
+            for change in changes {
+                if let Change::Nearest(nearest) = change {
+                    self.handovers.react(&mut self.network, Time::ZERO, 0, Cue::Nearest(nearest));
+                }
             }
             self.handovers.stations[0].usable().iter().map(|address| address.0).collect()
         }

@@ -1,22 +1,22 @@
 //! Handovers: how stations find their cell, and what a mobility scheme does when they change it.
 //!
-//! The room has three parts that every scheme shares and one file a scheme:
-//! - [`association`]: which cell a station is associated with, by the beacons that it hears. Link layer, the same for
-//!   all schemes. It gives indications: link up, going down, down (the events of IEEE Std 802.21-2008 table 5).
+//! Links tell by link events what happens to them (`link/indication.rs`). What hears them are machines: events in, actions
+//! out. The parts that every scheme shares, and one file a scheme:
+//! - [`association`]: which cell a station is associated with. Link layer, the same for all schemes.
 //! - [`record`]: the account of a handover, which becomes a row of the result table `handovers`.
-//! - this file: cells and stations as schemes see them, and the choice of the scheme.
+//! - this file: cells and stations as schemes see them, which of them hears what ([`Cue`]), and what its [`Action`]s do.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
-//! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; the link layer's indications are ignored.
-//! - [`mobile_sctp`]: an address in each cell; the link layer's indications say which can be used and which is preferred.
+//! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; link events are ignored.
+//! - [`mobile_sctp`]: an address in each cell; link events say which can be used and which is preferred.
 //!
-//! To add a scheme: a variant of [`Scheme`] and a file here whose `indication` reacts to the link layer (or ignores it)
-//! and calls [`Handovers::left`], [`Handovers::begin`] and [`Handovers::complete`] when the station has lost its old
-//! path, has decided for a new one, and may use it. The tools: `Topology::redirect` (where packets to an address go),
-//! `Topology::set_egress` (how a station sends), `Network::broadcast` (to all stations in reach of a base station, by
-//! the broadcast interface [`CellPlace::broadcast`]), `Network::send_by` (by a given interface). Broadcasts end in
+//! To add a scheme: a variant of [`Scheme`] with its name, its arm in [`Handovers::react`], and a file here with its `react`,
+//! which has no more than a look at the station's place; in `scenario/src/handover/`, its name for the key
+//! `handover` and what it asks of its cells. The tools beside its actions:
+//! `Network::broadcast` (to all stations in reach of a base station, by the broadcast interface
+//! [`CellPlace::broadcast`]), `Network::send_by` (by a given interface). Broadcasts end in
 //! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must not count as a packet
 //! of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme that leaves the rest to transports
-//! says which addresses a station can use ([`StationPlace::usable`]) and notes the station in [`Handovers::announced`]: the
+//! says which addresses a station can use ([`StationPlace::usable`]) and announces them: the
 //! world tells the associations that follow their node's addresses (`world/addresses.rs`).
 
 pub mod association;
@@ -25,12 +25,14 @@ pub mod mobile_ip;
 pub mod mobile_sctp;
 pub mod record;
 
-use self::association::{Association, Indication};
+use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
+use crate::link::Attachment;
+use crate::link::indication::{Indication, LinkEvent};
 use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
-use roamsim_engine::{Span, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
@@ -59,6 +61,41 @@ impl Scheme {
     }
 }
 
+/// What a scheme hears of a station. Cells are places among [`StationPlace::cells`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cue {
+    /// A link event of one of its cells.
+    Link(usize, LinkEvent),
+    /// Of the cells that it uses at a time, this one is the nearest now.
+    Nearest(usize),
+}
+
+/// What a scheme does about it. Cells are places among [`StationPlace::cells`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Packets to one address go where those to another go.
+    Redirect {
+        /// The one.
+        address: Address,
+        /// The other.
+        to: Address,
+    },
+    /// The station sends everything by this interface, or nothing at all.
+    Egress(Option<Address>),
+    /// It has lost its old path.
+    Left,
+    /// It has decided for the path through this cell.
+    Begin(usize),
+    /// It has asked for that path: a request has left.
+    Requested,
+    /// It may use that path.
+    Complete,
+    /// It comes back to this cell.
+    CloseOldPath(usize),
+    /// Its transports are to be told of its addresses.
+    Announce,
+}
+
 /// A cell in the network.
 #[derive(Clone, Debug)]
 pub struct CellPlace {
@@ -70,13 +107,18 @@ pub struct CellPlace {
     pub base_station: NodeId,
     /// The base station's broadcast interface.
     pub broadcast: Address,
-    /// The time between two beacons; the first comes at the start of the run plus `first_beacon`.
-    pub beacon_period: Span,
-    /// When the first beacon comes.
-    pub first_beacon: Time,
     /// Its stations in the order of the cell: numbers of [`Handovers::stations`], and the place of the cell in
     /// [`StationPlace::cells`].
     pub stations: Vec<(u32, usize)>,
+}
+
+impl CellPlace {
+    /// The station at this attachment of the cell, and the place of the cell among its own; for the order of attachments see
+    /// [`crate::link::stations`].
+    fn station_at(&self, at: Attachment) -> Option<(u32, usize)> {
+        let number = (at.0 as usize).checked_sub(1 + self.stations.len())?;
+        self.stations.get(number).copied()
+    }
 }
 
 /// A station's membership in a cell.
@@ -144,7 +186,7 @@ impl StationPlace {
 impl StationPlace {
     /// The addresses in cells that it hears, the one that it prefers first, then by their order in the scenario.
     pub fn usable(&self) -> Vec<Address> {
-        let heard = |&cell: &usize| self.association.missed(cell).is_some();
+        let heard = |&cell: &usize| self.association.hears(cell);
         let preferred = self.current.filter(heard);
         let others = (0..self.cells.len()).filter(|&cell| Some(cell) != preferred).filter(heard);
         preferred.into_iter().chain(others).map(|cell| self.cells[cell].interface).collect()
@@ -212,28 +254,66 @@ impl Handovers {
         Some(station)
     }
 
-    /// A cell beacons: who hears it, and what follows.
-    pub(crate) fn beacon(&mut self, network: &mut Network, now: Time, cell: u32) {
-        let place = &self.cells[cell as usize];
-        let (link, count) = (place.link, place.stations.len());
-        for number in 0..count {
-            let (station, membership) = self.cells[cell as usize].stations[number];
-            let heard = network.stations_mut(link).and_then(|stations| stations.beacon(number as u32, now));
-            let indications = self.stations[station as usize].association.beacon(membership, heard);
-            for indication in indications {
-                self.indicate(network, now, station, indication);
+    /// A link indicates something to one of its stations: the station's association hears it, then its scheme, which does
+    /// something about it; what the association does is another link event.
+    pub(crate) fn on_link_event(
+        &mut self,
+        network: &mut Network,
+        now: Time,
+        link: LinkId,
+        indication: Indication,
+    ) {
+        network.indicate(now, link, indication);
+        let Some(cell) = self.cell_of(link) else { return };
+        let Some((station, place)) = self.cells[cell as usize].station_at(indication.at) else { return };
+        let event = indication.event;
+        let changes = self.stations[station as usize].association.on_link_event(place, event);
+        self.react(network, now, station, Cue::Link(place, event));
+        for change in changes {
+            let (place, takes) = match change {
+                Change::Nearest(place) => {
+                    self.react(network, now, station, Cue::Nearest(place));
+                    continue;
+                }
+                Change::Associate(place) => (place, true),
+                Change::Leave(place) => (place, false),
+            };
+            let Membership { cell, number, interface } = self.stations[station as usize].cells[place];
+            let link = self.cells[cell as usize].link;
+            let at = network.topology.attachment(interface).1;
+            let Some(stations) = network.stations_mut(link) else { continue };
+            let event = if takes { stations.associate(number) } else { stations.leave(number) };
+            if let Some(event) = event {
+                network.indicate(now, link, Indication { at, event });
+                self.react(network, now, station, Cue::Link(place, event));
             }
         }
     }
 
-    /// The link layer of a station indicates something to the scheme.
-    fn indicate(&mut self, network: &mut Network, now: Time, station: u32, indication: Indication) {
-        match self.stations[station as usize].scheme {
-            Scheme::Bridged => bridged::indication(self, network, now, station, indication),
-            Scheme::MobileSctp(rule) => {
-                mobile_sctp::indication(self, network, now, station, rule, indication)
+    /// Something has happened to a station: its scheme does something about it.
+    fn react(&mut self, network: &mut Network, now: Time, station: u32, cue: Cue) {
+        let place = &self.stations[station as usize];
+        let actions = match place.scheme {
+            Scheme::Bridged => bridged::react(place, cue),
+            Scheme::MobileSctp(rule) => mobile_sctp::react(rule, place, cue),
+            Scheme::Multihomed | Scheme::MobileIp => return,
+        };
+        actions.into_iter().for_each(|action| self.perform(network, now, station, action));
+    }
+
+    /// Does what a station's scheme says.
+    pub(crate) fn perform(&mut self, network: &mut Network, now: Time, station: u32, action: Action) {
+        match action {
+            Action::Redirect { address, to } => network.topology.redirect(address, to),
+            Action::Egress(interface) => {
+                network.topology.set_egress(self.stations[station as usize].node, interface);
             }
-            Scheme::Multihomed | Scheme::MobileIp => {}
+            Action::Left => self.left(now, station),
+            Action::Begin(place) => self.begin(network, now, station, place),
+            Action::Requested => self.requested(station),
+            Action::Complete => self.complete(now, station),
+            Action::CloseOldPath(place) => self.close_old_path(network, station, place),
+            Action::Announce => self.announce(station),
         }
     }
 }

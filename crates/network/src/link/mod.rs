@@ -5,6 +5,7 @@
 
 pub mod cell;
 pub mod dect;
+pub mod indication;
 pub mod loss;
 pub mod stations;
 pub mod wifi;
@@ -17,10 +18,12 @@ pub use crate::topology::Attachment;
 #[cfg(test)]
 pub(crate) use crate::testing;
 
+use self::indication::Indication;
 use self::stations::Stations;
 use crate::packet::Packet;
 use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Time};
+use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 
 /// What one attachment sent over a link, up to now.
@@ -96,6 +99,20 @@ pub trait Link: Machine {
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
         None
     }
+
+    /// When it may next have a link event, beside its deadline as a machine; what lies in the past is due at once. Whoever
+    /// handles that deadline asks again.
+    fn next_indication(&self) -> Option<Time> {
+        None
+    }
+
+    /// The next link event up to `now`, and whose.
+    fn poll_indication(&mut self, _now: Time) -> Option<Indication> {
+        None
+    }
+
+    /// Its technology, as messages of IEEE 802.21 name it.
+    fn link_type(&self) -> LinkType;
 
     /// The run has ended: what is summed up over time is summed up to the end.
     fn finish(&mut self, _end: Time) {}
@@ -213,6 +230,18 @@ impl Link for AnyLink {
     #[inline]
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
         each_link!(self, link => link.poll_drop())
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        each_link!(self, link => link.next_indication())
+    }
+
+    fn poll_indication(&mut self, now: Time) -> Option<Indication> {
+        each_link!(self, link => link.poll_indication(now))
+    }
+
+    fn link_type(&self) -> LinkType {
+        each_link!(self, link => link.link_type())
     }
 
     fn finish(&mut self, end: Time) {

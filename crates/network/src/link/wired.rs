@@ -5,15 +5,19 @@
 //! packet therefore costs one event, its arrival; one that will be lost costs none, though it takes its place in the
 //! queue and its time on the transmitter.
 //!
+//! Link events: where an outage begins the link is down, where it ends it is up again; each costs an event.
+//!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
 use super::{Attachment, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
+use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::QueueLimit;
 use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Time};
+use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
@@ -54,6 +58,8 @@ pub struct Wire {
     /// When each of them arrives; aside, as a packet is moved into its place at once that way.
     arrivals: VecDeque<Time>,
     stats: LinkStats,
+    /// Beginnings and ends of outages that have been indicated.
+    indicated: usize,
 }
 
 impl Wire {
@@ -69,7 +75,17 @@ impl Wire {
             arrivals: VecDeque::new(),
             flying: VecDeque::new(),
             stats: LinkStats::default(),
+            indicated: 0,
         }
+    }
+
+    /// The next beginning or end of an outage: when, and what it means for the link.
+    fn next_turn(&self) -> Option<(Time, LinkEvent)> {
+        let outage = self.outages.get(self.indicated / 2)?;
+        Some(match self.indicated % 2 {
+            0 => (outage.start, LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT)),
+            _ => (outage.end, LinkEvent::Up),
+        })
     }
 
     #[inline]
@@ -121,6 +137,21 @@ impl Link for Wire {
         let packet = self.flying.pop_front()?;
         self.stats.delivered_packets += 1;
         Some((Attachment(1), packet))
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        self.next_turn().map(|(at, _)| at)
+    }
+
+    /// For the sender: a node sends by the first attachment of its own direction, and an outage is of both.
+    fn poll_indication(&mut self, now: Time) -> Option<Indication> {
+        let (_, event) = self.next_turn().filter(|&(at, _)| at <= now)?;
+        self.indicated += 1;
+        Some(Indication { at: Attachment(0), event })
+    }
+
+    fn link_type(&self) -> LinkType {
+        LinkType::ETHERNET
     }
 
     fn packets_inside(&self) -> u64 {
@@ -177,6 +208,22 @@ mod tests {
             }
         }
         times
+    }
+
+    #[test]
+    fn an_outage_is_indicated_where_it_begins_and_where_it_ends() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let outages = vec![Outage { start: at(10), end: at(20) }, Outage { start: at(20), end: at(25) }];
+        let mut wire = wire(2, None, outages);
+        let mut found = Vec::new();
+        while let Some(due) = wire.next_indication() {
+            assert_eq!(wire.poll_indication(Time::from_ns(due.as_ns() - 1)), None);
+            let Indication { at, event } = wire.poll_indication(due).expect("due");
+            assert_eq!(at, Attachment(0));
+            found.push((due.as_ns() / 1_000_000, event));
+        }
+        let down = LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT);
+        assert_eq!(found, [(10, down), (20, LinkEvent::Up), (20, down), (25, LinkEvent::Up)]);
     }
 
     #[test]

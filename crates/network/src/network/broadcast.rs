@@ -76,6 +76,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::cell::beacons::BeaconConfig;
     use crate::link::cell::coverage::{Coverage, ErrorUnit};
     use crate::link::cell::{Cell, CellConfig};
     use crate::link::{AnyLink, Attachment};
@@ -85,6 +86,7 @@ mod tests {
     use crate::recorder::{PacketEvent, Recorder, Wanted};
     use crate::testing::{datagram, stream};
     use crate::topology::{Interface, Topology};
+    use roamsim_engine::Span;
 
     /// A cell of stations at these places, in metres, with a reach of 100 m; errors of a half everywhere.
     fn cell_network(places_m: &[f64], wanted: Wanted) -> (Network, Address) {
@@ -100,7 +102,13 @@ mod tests {
                 exponent: 0.0,
                 unit: ErrorUnit::Packet,
             },
-            beacon_bytes: 100,
+            beacons: BeaconConfig {
+                period: Span::from_ms(100),
+                start: Time::ZERO,
+                lifetime: 3,
+                bytes: 100,
+                going_down_ahead: None,
+            },
         };
         let fixed = |x_m: &f64| Trajectory::fixed(Point::new(*x_m, 0.0));
         let cell = Cell::new(config, fixed(&0.0), places_m.iter().map(fixed).collect(), streams);
@@ -143,7 +151,7 @@ mod tests {
             network.broadcast(now, from, packet, Some(Box::new(detail)), &mut queue);
             network.check_conservation().expect("on the way");
             while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
-                let worked = network.handle_link(now, 0);
+                let worked = network.handle_link(now, 0, &mut queue);
                 while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
                     arrived_at.push(packet.socket);
                 }

@@ -3,6 +3,7 @@
 
 mod broadcast;
 mod conservation;
+mod link_events;
 mod processing;
 pub mod tunnel;
 
@@ -13,6 +14,7 @@ use self::tunnel::Tunnels;
 use crate::alarm::Alarm;
 use crate::drops::{DropReason, Dropped};
 use crate::event::Event;
+use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
@@ -20,7 +22,7 @@ use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::AddAssign;
 
 /// A link in the network: what every packet touches.
@@ -36,6 +38,8 @@ struct LinkRecord {
     name: String,
     random: Stream,
     drops: BTreeMap<(DropReason, u32), DropCount>,
+    /// For its link events.
+    indications: Alarm,
 }
 
 /// A link as results see it.
@@ -119,6 +123,8 @@ pub struct Network {
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
     pub(crate) lost_datagrams: Vec<u32>,
+    /// Link events that somebody may want to know of; drained by the world.
+    pub(crate) indicated: VecDeque<(LinkId, Indication)>,
     /// Records what happens to packets, when asked to.
     pub recorder: Option<Box<Recorder>>,
 }
@@ -140,6 +146,7 @@ impl Network {
             unroutable: BTreeMap::new(),
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
+            indicated: VecDeque::new(),
             recorder: None,
         }
     }
@@ -154,7 +161,12 @@ impl Network {
         let first_attachment = self.attachments.len() as u32;
         self.attachments.extend(addresses);
         self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment });
-        self.records.push(LinkRecord { name: name.to_owned(), random, drops: BTreeMap::new() });
+        self.records.push(LinkRecord {
+            name: name.to_owned(),
+            random,
+            drops: BTreeMap::new(),
+            indications: Alarm::default(),
+        });
         LinkId((self.links.len() - 1) as u32)
     }
 
@@ -320,12 +332,17 @@ impl Network {
         }
     }
 
+    /// The machine of a link.
+    pub fn link(&self, link: LinkId) -> &AnyLink {
+        &self.links[link.0 as usize].link
+    }
+
     /// A link as one with stations, if it is one.
     pub fn stations(&self, link: LinkId) -> Option<&dyn Stations> {
         self.links[link.0 as usize].link.stations()
     }
 
-    /// The same, to let its base station beacon or to mark a path.
+    /// The same, to take it for a station's own or to mark a path.
     pub fn stations_mut(&mut self, link: LinkId) -> Option<&mut dyn Stations> {
         self.links[link.0 as usize].link.stations_mut()
     }
@@ -358,17 +375,27 @@ impl Network {
     /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
     /// [`Network::poll_arrival`].
     #[inline]
-    pub fn handle_link(&mut self, now: Time, number: u32) -> bool {
+    pub fn handle_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
             return false;
         }
         let random = &mut self.records[number as usize].random;
         slot.link.handle_timeout(&mut Context { now, random });
+        if !matches!(slot.link, AnyLink::Wire(_)) {
+            self.after_timeout(now, number, queue);
+        }
+        true
+    }
+
+    /// Takes what a link has beside packets that arrive. A wire has nothing: it knows what it drops when it takes it, and
+    /// indicates by itself.
+    #[inline(never)]
+    fn after_timeout(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
         while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
             self.dropped_by_link(number, from, &packet, dropped);
         }
-        true
+        self.arm_indications(now, number, queue);
     }
 
     /// A link gave up a packet that it had taken.
@@ -392,6 +419,7 @@ impl Network {
         for (number, slot) in self.links.iter_mut().enumerate() {
             slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
         }
+        (0..self.links.len() as u32).for_each(|number| self.arm_indications(Time::ZERO, number, queue));
     }
 
     /// Tells every link that the run has ended.

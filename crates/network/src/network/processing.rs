@@ -158,8 +158,9 @@ mod tests {
                 None => (event, None),
             };
             match woken {
-                Some(Event::Link(number)) if network.handle_link(now, number) => {
-                    while let Some(packet) = network.poll_arrival(now, number, &mut queue) {
+                Some(Event::Link(number)) => {
+                    let worked = network.handle_link(now, number, &mut queue);
+                    while worked && let Some(packet) = network.poll_arrival(now, number, &mut queue) {
                         arrived.push((packet.id.0, now.as_ns() / 1000));
                     }
                 }

@@ -1,11 +1,12 @@
 //! What packets carry, in words and in octets, for packet stories and captures.
 
-use crate::packet::{Icmp, Message};
+use crate::handover::mobile_ip::describe_registration;
+use crate::packet::Message;
 use crate::recorder::Detail;
 use crate::socket::{ChunkLog, TcpSocket};
 use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
-use roamsim_protocols::{Address, mih, mobile_ip};
+use roamsim_protocols::{Address, mih};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
@@ -15,29 +16,6 @@ pub(super) fn describe(message: &Message) -> String {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
         Message::Mih(pdu) => describe_mih(pdu),
         Message::MobileIp(message) => describe_registration(message),
-    }
-}
-
-/// A message of agent discovery in words: "agent advertisement 7 for 3 s".
-pub(super) fn describe_icmp(icmp: &Icmp) -> String {
-    match icmp {
-        Icmp::AgentAdvertisement(advertisement) => {
-            format!("agent advertisement {} for {} s", advertisement.sequence, advertisement.lifetime_s)
-        }
-        Icmp::AgentSolicitation => "agent solicitation".to_owned(),
-    }
-}
-
-/// A registration message in words: "registration request of 10.0.0.9 at 10.0.0.4 for 300 s".
-pub(super) fn describe_registration(message: &mobile_ip::Message) -> String {
-    match message {
-        mobile_ip::Message::Request(request) => format!(
-            "registration request of {} at {} for {} s",
-            request.home_address, request.care_of_address, request.lifetime_s
-        ),
-        mobile_ip::Message::Reply(reply) => {
-            format!("registration reply to {}: {} for {} s", reply.home_address, reply.code, reply.lifetime_s)
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Work, World};
 use crate::event::Event;
 use crate::packet::Message;
-use crate::signalling::{End, Kind, Transaction};
+use crate::signalling::{End, Kind};
 use crate::socket::Traffic;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
@@ -76,6 +76,10 @@ impl World {
                 self.answer(now, entry);
                 self.signalling[entry as usize].arm(entry, queue);
             }
+            mih::Event::PeerRegistered { session, links } => {
+                let entry = entry(self, session);
+                self.subscribe_to_links(now, entry, links);
+            }
             mih::Event::ResponseReceived { session, number: transaction, .. } => {
                 let entry = entry(self, session);
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
@@ -116,8 +120,9 @@ impl World {
             signalling.traffic_at_stop = Some(traffic);
         }
         if let Some(due) = signalling.next.filter(|&due| due <= now) {
-            let next = due + signalling.config.interval.sample_span(&mut signalling.origin_random);
-            signalling.next = (next < signalling.config.stop).then_some(next);
+            let interval = signalling.config.interval.as_ref();
+            let next = interval.map(|interval| due + interval.sample_span(&mut signalling.origin_random));
+            signalling.next = next.filter(|&next| next < signalling.config.stop);
             self.generate(now, number);
         }
         self.answer(now, number);
@@ -151,10 +156,11 @@ impl World {
             Kind::Request => {
                 self.on_mihf(now, responder, |mihf, cx, session| mihf.register(cx, session, links));
             }
+            Kind::LinkEvents => self.register_links(now, number),
         }
     }
 
-    fn on_mihf<R>(
+    pub(super) fn on_mihf<R>(
         &mut self,
         now: Time,
         end: End,
@@ -169,25 +175,21 @@ impl World {
     /// The origin's user makes an indication or a request.
     fn generate(&mut self, now: Time, number: u32) {
         let signalling = &mut self.signalling[number as usize];
-        let bytes = signalling.config.message_size.sample(&mut signalling.origin_random) as u32;
+        let bytes = signalling.message_bytes();
         let (origin, kind) = (signalling.origin, signalling.config.kind);
         let content = signalling.content.clone();
         let transaction = self.on_mihf(now, origin, |mihf, cx, session| match kind {
-            Kind::Indication => {
+            // Links make their events by themselves.
+            Kind::Indication | Kind::LinkEvents => {
                 let mid = MessageId::LINK_GOING_DOWN_INDICATION;
-                mihf.indicate(cx, session, mid, content.indication, Some(bytes))
+                mihf.indicate(cx, session, mid, content.indication, bytes)
             }
             Kind::Request => {
                 let mid = MessageId::LINK_GET_PARAMETERS_REQUEST;
-                mihf.request(cx, session, mid, content.request, Some(bytes))
+                mihf.request(cx, session, mid, content.request, bytes)
             }
         });
-        self.signalling[number as usize].transactions.push(Transaction {
-            number: transaction,
-            generated: now,
-            completed: None,
-            given_up: false,
-        });
+        self.signalling[number as usize].begin(now, transaction);
     }
 
     /// The responder's user answers the requests whose processing is done.
@@ -198,10 +200,11 @@ impl World {
                 return;
             };
             let content = Arc::clone(&signalling.content.response);
-            let bytes = signalling.config.message_size.sample(&mut signalling.responder_random) as u32;
+            let size = signalling.config.message_size.as_ref();
+            let bytes = size.map(|size| size.sample(&mut signalling.responder_random) as u32);
             let responder = signalling.responder;
             self.on_mihf(now, responder, |mihf, cx, session| {
-                mihf.respond(cx, session, request, content, Some(bytes));
+                mihf.respond(cx, session, request, content, bytes);
             });
         }
     }

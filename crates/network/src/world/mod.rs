@@ -8,8 +8,8 @@ mod addresses;
 mod describe;
 mod ending;
 mod flows;
+mod link_events;
 mod mih;
-mod mobile_ip;
 mod named;
 mod sctp;
 mod sockets;
@@ -19,7 +19,7 @@ mod udp;
 use crate::event::Event;
 use crate::flow::Flow;
 use crate::handover::Handovers;
-use crate::handover::mobile_ip::MobileIp;
+use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::Wanted;
@@ -30,7 +30,7 @@ use crate::traffic_class::TrafficClass;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::{Address, Context, Machine};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// A machine that was touched and has to be served.
@@ -87,6 +87,8 @@ pub struct World {
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
     outgoing: Vec<(SessionSocket, Arc<roamsim_protocols::mih::Message>)>,
+    /// By node, the signalling entries that its link events drive.
+    link_event_users: BTreeMap<NodeId, Vec<u32>>,
     events_digest: Fingerprint,
 }
 
@@ -111,6 +113,7 @@ impl World {
             sending_watched: details || wanted.segments,
             connections_sampled: wanted.cwnd || wanted.rtt || wanted.backlog,
             outgoing: Vec::new(),
+            link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
         }
     }
@@ -130,12 +133,10 @@ impl World {
         look: &mut dyn FnMut(&mut World, Time) -> bool,
     ) -> Result<u64, Unfinished> {
         let mut queue = EventQueue::new();
-        self.network.start(&mut queue);
+        self.find_link_event_users();
         // Before all else, so that stations in reach are associated when flows start.
-        for (number, cell) in self.handovers.cells.iter().enumerate() {
-            queue.push(cell.first_beacon, Event::Beacon(number as u32));
-        }
-        self.start_mobile_ip(&mut queue);
+        self.network.start(&mut queue);
+        self.mobile_ip().start(&mut queue);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
             if let Some(reader) = &flow.reader {
@@ -219,9 +220,9 @@ impl World {
         }
         match packet.pdu {
             Pdu::Tcp(_) => {}
-            Pdu::Icmp(ref icmp) => self.receive_icmp(now, &packet, icmp, queue),
+            Pdu::Icmp(ref icmp) => self.mobile_ip().receive_icmp(now, &packet, icmp, queue),
             Pdu::Udp(datagram, Message::MobileIp(ref message)) => {
-                self.receive_registration(now, &packet, datagram, message, queue);
+                self.mobile_ip().receive_registration(now, &packet, datagram, message, queue);
             }
             Pdu::Udp(_, message) => {
                 let socket = &mut self.udp[packet.socket as usize];
@@ -234,13 +235,19 @@ impl World {
         self.serve_work(now, queue);
     }
 
+    /// The machines of Mobile IP, and what they act on.
+    fn mobile_ip(&mut self) -> Driving<'_> {
+        let World { mobile_ip, handovers, network, .. } = self;
+        Driving { mobile_ip, handovers, network }
+    }
+
     /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
     #[cold]
     fn receive_broadcast(&mut self, now: Time, packet: &Packet, queue: &mut EventQueue<Event>) {
         match &packet.pdu {
             // No transport listens for broadcasts.
             Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
-            Pdu::Icmp(icmp) => self.receive_icmp(now, packet, icmp, queue),
+            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(now, packet, icmp, queue),
         }
     }
 
@@ -256,9 +263,9 @@ impl World {
             Event::Reader(number) => self.handle_reader(now, number, queue),
             Event::Mihf(number) => self.handle_mihf(now, number, queue),
             Event::Signalling(number) => self.handle_signalling(now, number, queue),
-            Event::Beacon(number) => self.handle_beacon(now, number, queue),
-            Event::MobilityAgent(number) => self.handle_agent(now, number, queue),
-            Event::MobileNode(number) => self.handle_host(now, number, queue),
+            Event::Indication(number) => self.handle_indications(now, number, queue),
+            Event::MobilityAgent(number) => self.mobile_ip().handle_agent(now, number, queue),
+            Event::MobileNode(number) => self.mobile_ip().handle_host(now, number, queue),
             Event::Node(number) => self.network.handle_node(now, number, queue),
         }
     }
@@ -267,14 +274,6 @@ impl World {
     fn digest_event(&mut self, now: Time, event: Event) {
         self.events_digest.add(now.as_ns());
         self.events_digest.add(event.code());
-    }
-
-    /// A cell beacons, and will again.
-    fn handle_beacon(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
-        self.handovers.beacon(&mut self.network, now, number);
-        self.announce_addresses();
-        queue.push(now + self.handovers.cells[number as usize].beacon_period, Event::Beacon(number));
-        true
     }
 
     /// A message has arrived for the user of a socket.
@@ -338,7 +337,7 @@ impl World {
     fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         let worked = match event {
             Event::Link(number) => {
-                let worked = self.network.handle_link(now, number);
+                let worked = self.network.handle_link(now, number, queue);
                 while worked && let Some(packet) = self.network.poll_arrival(now, number, queue) {
                     self.receive(now, packet, queue);
                 }

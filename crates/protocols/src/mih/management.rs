@@ -80,6 +80,16 @@ impl Management {
         granted
     }
 
+    /// Whether the peer has subscribed to an event of a link, through whichever point of attachment.
+    pub(super) fn is_subscribed(&self, link: &LinkTupleId, event: EventList) -> bool {
+        self.subscriptions.iter().any(|subscription| {
+            let there = &subscription.link.point_of_attachment;
+            subscription.link.link == link.link
+                && (there.is_none() || *there == link.point_of_attachment)
+                && subscription.events.contains(event)
+        })
+    }
+
     /// Ends the subscription of those of the events that it holds.
     fn unsubscribe(&mut self, link: &LinkTupleId, events: EventList) -> EventList {
         let Some(subscription) =

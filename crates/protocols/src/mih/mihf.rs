@@ -73,6 +73,11 @@ impl Mihf {
         &self.sessions[session.0 as usize]
     }
 
+    /// Whether the peer of a session has subscribed to an event of a link.
+    pub(super) fn is_subscribed(&self, session: SessionId, link: &LinkTupleId, event: EventList) -> bool {
+        self.session(session).management.is_subscribed(link, event)
+    }
+
     fn session_mut(&mut self, session: SessionId) -> &mut Session {
         &mut self.sessions[session.0 as usize]
     }

@@ -6,6 +6,7 @@
 
 pub mod event;
 pub mod limiter;
+pub mod link_sap;
 pub mod management;
 pub mod mihf;
 pub mod number;
@@ -19,6 +20,7 @@ mod source;
 
 pub use event::{Capabilities, Event, FailureReason};
 pub use limiter::RateLimit;
+pub use link_sap::LinkEvent;
 pub use mihf::{Mihf, SessionId};
 pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};

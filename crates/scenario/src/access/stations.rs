@@ -39,6 +39,11 @@ pub struct Advertisement {
     #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
+    /// A station is told that its link is going down when its walk will have led it out of reach after this time. Left out:
+    /// when it has missed a first beacon.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub going_down_ahead: Option<Span>,
 }
 
 fn default_period() -> Span {
@@ -60,6 +65,7 @@ impl Default for Advertisement {
             start: Time::ZERO,
             lifetime: default_lifetime(),
             size_bytes: default_size_bytes(),
+            going_down_ahead: None,
         }
     }
 }
@@ -80,6 +86,11 @@ pub(crate) fn check_advertisement(
     if advertisement.lifetime == 0 {
         let help = "write 1 or more; 3 is usual";
         report.add(&join(&steps, ["lifetime"]), "no cell survives zero missed beacons", help);
+    }
+    if advertisement.going_down_ahead == Some(Span::ZERO) {
+        let help = "write a time above zero, such as \"2s\", or leave it out";
+        let message = "what is told no time ahead is told when a beacon is missed";
+        report.add(&join(&steps, ["going_down_ahead"]), message, help);
     }
     if !(1..=MAX_MTU_BYTES).contains(&advertisement.size_bytes) {
         let help = format!("write a size from \"1B\" to \"{MAX_MTU_BYTES}B\"");

@@ -4,7 +4,6 @@
 //! change elsewhere in the scenario leaves them as they are.
 
 pub(crate) mod distribution;
-mod handovers;
 mod links;
 
 use self::distribution::time_distribution;
@@ -116,11 +115,11 @@ pub(crate) fn world(
 }
 
 /// A link that has its place in the topology, and waits for its machine.
-struct NewLink<'a> {
-    access: &'a dyn Access,
+pub(crate) struct NewLink<'a> {
+    pub(crate) access: &'a dyn Access,
     /// Its number among the links of the access.
     part: usize,
-    addresses: Vec<Address>,
+    pub(crate) addresses: Vec<Address>,
 }
 
 impl Builder<'_> {

@@ -1,5 +1,7 @@
 //! Mobile IPv4.
 
+use std::collections::BTreeSet;
+
 use roamsim_engine::Span;
 
 use super::model::{AgentAdvertisement, MobileIp, MoveDetection, Registration, ReplayProtection};
@@ -27,6 +29,7 @@ pub(crate) fn check(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
+    let mut named = BTreeSet::new();
     for (i, entry) in scenario.mobile_ip.iter().enumerate() {
         let at = [Key("mobile_ip"), At(i)];
         if scenario.general.ip != IpVersion::Ipv4 {
@@ -36,7 +39,7 @@ pub(crate) fn check(
         }
         let home = names.resolve(&entry.home_agent, &join(&at, ["home_agent"]), report);
         check_foreign_agents(&at, entry, home, names, topology, report);
-        check_mobile_nodes(&at, i, entry, scenario, names, attached, report);
+        check_mobile_nodes(&at, entry, &mut named, scenario, names, attached, report);
         check_advertisement(&join(&at, ["advertisement"]), &entry.advertisement, report);
         check_registration(&join(&at, ["registration"]), &entry.registration, report);
         check_unused(&at, entry, scenario, report);
@@ -84,10 +87,10 @@ fn check_foreign_agents(
     }
 }
 
-fn check_mobile_nodes(
+fn check_mobile_nodes<'a>(
     at: &[Step],
-    number: usize,
-    entry: &MobileIp,
+    entry: &'a MobileIp,
+    named: &mut BTreeSet<&'a str>,
     scenario: &Scenario,
     names: &Names<'_>,
     attached: &Attached<'_>,
@@ -104,8 +107,7 @@ fn check_mobile_nodes(
             let parts = attached.of(name).iter();
             parts.filter(|part| part.role == Role::Station && part.with == agent).count()
         };
-        let earlier = &scenario.mobile_ip[..number];
-        if entry.mobile_nodes[..j].contains(name) || earlier.iter().any(|e| e.mobile_nodes.contains(name)) {
+        if !named.insert(name.as_str()) {
             let message = format!("\"{name}\" is named twice as a mobile node");
             report.add(&steps, message, "a mobile node has one home agent; name it once");
             continue;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::TimeDistribution;
+use crate::handover::model::Scheme;
 use crate::motion::model::{Motion, Place};
 use crate::units;
 
@@ -36,6 +37,12 @@ pub struct Node {
     /// then name the node, and routes take the shortest way to it; those of a station follow it from cell to cell.
     #[serde(default)]
     pub multihomed: bool,
+    /// How the addresses of a station follow it from cell to cell. Left out, the rest of the scenario says it: a mobile node
+    /// of a `[[mobile_ip]]` has `mobile_ip`, a `multihomed` one with an SCTP association with `dynamic_addresses`
+    /// `mobile_sctp`, any other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what
+    /// its cells cannot serve, is refused.
+    #[serde(default)]
+    pub handover: Option<Scheme>,
     /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
     /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
     /// schemes are then compared at the same moment.
@@ -55,8 +62,8 @@ pub enum PrimaryChange {
     /// When another base station is nearer than its own by more than `hysteresis`, as by the strength of the signal.
     #[default]
     Nearer,
-    /// When the first beacon of its own cell is missed and another cell is heard without a miss; in its absence, when one
-    /// is newly heard before a beacon of its own is again.
+    /// When the link of its own cell is going down (its first beacon is missed, or `going_down_ahead` says so) and that of
+    /// another cell is not; in its absence, when one is newly heard before a beacon of its own is again.
     GoingDown,
     /// When its own cell is lost.
     Down,

@@ -1,7 +1,7 @@
 //! The result tables of a run, one file a table.
 
 pub(crate) mod drops;
-mod handovers;
+pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
 pub(crate) mod packets;
@@ -10,7 +10,7 @@ pub(crate) mod segments;
 
 use crate::model::scenario::Scenario;
 use crate::table::Table;
-use crate::{flow, mobile_ip, signalling};
+use crate::{flow, handover, mobile_ip, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
@@ -24,7 +24,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     ];
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
     if !world.handovers.cells.is_empty() {
-        tables.push(handovers::table(world));
+        tables.push(handover::results::table(world));
     }
     if !world.mobile_ip.hosts.is_empty() {
         tables.push(mobile_ip::results::table(world));

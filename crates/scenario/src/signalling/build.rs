@@ -96,6 +96,7 @@ impl Builder<'_> {
             kind: match kind {
                 SignallingKind::Indication => Kind::Indication,
                 SignallingKind::Request => Kind::Request,
+                SignallingKind::LinkEvents => Kind::LinkEvents,
             },
             validity: match acknowledgement.map(|settings| settings.validity) {
                 None => "none",
@@ -104,14 +105,14 @@ impl Builder<'_> {
                 Some(Validity::Strict) => "strict",
             }
             .to_owned(),
-            message_size: size_distribution(message_size),
-            interval: time_distribution(interval),
+            message_size: message_size.as_ref().map(size_distribution),
+            interval: interval.as_ref().map(time_distribution),
             processing_time: time_distribution(processing_time),
             start: self.start(start, stream("start")),
             stop: self.stop(stop),
         };
         let reporter = match config.kind {
-            Kind::Indication => nodes[0],
+            Kind::Indication | Kind::LinkEvents => nodes[0],
             Kind::Request => nodes[1],
         };
         let ends = ((ends[0], stream("origin")), (ends[1], stream("responder")));

@@ -27,11 +27,15 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {
             let steps = join(&at, ["message_size"]);
-            let max_bytes = source.message_size.max_bytes();
-            transport::check_datagram(&steps, max_bytes, ends, scenario, topology, report);
+            if let Some(size) = &source.message_size {
+                transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
+            }
         }
-        let zero = Some("messages without time between them never end");
-        check_distribution(&join(&at, ["interval"]), &source.interval, zero, report);
+        if let Some(interval) = &source.interval {
+            let zero = Some("messages without time between them never end");
+            check_distribution(&join(&at, ["interval"]), interval, zero, report);
+        }
+        check_pace(&at, source, report);
         check_distribution(&join(&at, ["processing_time"]), &source.processing_time, None, report);
         check_exchange(&at, source, report);
     }
@@ -50,11 +54,12 @@ fn length_bytes(n: u64) -> u64 {
 
 fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     let steps = join(at, ["message_size"]);
-    if !check_size(&steps, &source.message_size, report) {
+    let Some(size) = &source.message_size else { return };
+    if !check_size(&steps, size, report) {
         return;
     }
     let least_bytes = HEADER_BYTES + id_tlv_bytes(&source.from) + id_tlv_bytes(&source.to);
-    if source.message_size.min_bytes() < least_bytes {
+    if size.min_bytes() < least_bytes {
         let message = format!("an MIH message between these two has at least {least_bytes} B");
         let help = format!(
             "the header takes 8 B, and the MIHF IDs \"{}\" and \"{}\" the rest; write \"{least_bytes}B\" or more",
@@ -62,15 +67,35 @@ fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
         );
         report.add(&steps, message, help);
     }
-    if source.message_size.max_bytes() > MAX_MESSAGE_BYTES {
+    if size.max_bytes() > MAX_MESSAGE_BYTES {
         let message =
             format!("an MIH message has {MAX_MESSAGE_BYTES} B at most: its length field has 16 bits");
         report.add(&steps, message, format!("write \"{MAX_MESSAGE_BYTES}B\" or less"));
     }
 }
 
+/// Checks who says when there is a message, and how long it is.
+fn check_pace(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
+    if source.kind == SignallingKind::LinkEvents {
+        if source.interval.is_some() {
+            let message = "link events come when links have them, in no interval";
+            let help = "leave `interval` out, or write kind = \"indication\"";
+            report.add(&join(at, ["interval"]), message, help);
+        }
+        return;
+    }
+    if source.message_size.is_none() {
+        let help = "write for example message_size = \"200B\", or kind = \"link_events\"";
+        report.add(at, format!("the messages of \"{}\" need a `message_size`", source.name), help);
+    }
+    if source.interval.is_none() {
+        let help = "write for example interval = \"500ms\", or kind = \"link_events\"";
+        report.add(at, format!("the messages of \"{}\" need an `interval`", source.name), help);
+    }
+}
+
 fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
-    let indication = source.kind == SignallingKind::Indication;
+    let indication = source.kind != SignallingKind::Request;
     if indication && !source.processing_time.is_zero() {
         let help = "leave `processing_time` out, or write kind = \"request\"";
         report.add(&join(at, ["processing_time"]), "an indication has no response to process", help);

@@ -9,7 +9,8 @@ use crate::model::dscp::Dscp;
 use crate::transport::Transport;
 use crate::units;
 
-/// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another.
+/// A `[[signalling]]`: the MIH user at one node sends indications or requests to the MIHF of another, or its links send
+/// theirs.
 ///
 /// Registration, subscription and, over TCP, the connection come before `start` and count in no overhead.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -29,10 +30,14 @@ pub struct Signalling {
     /// that set it on their sockets. Default: best effort (RFC 2474 section 4.1).
     #[serde(default)]
     pub dscp: Dscp,
-    /// Size of the whole MIH message, header and MIHF IDs included; of a response as well.
-    pub message_size: SizeDistribution,
-    /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`.
-    pub interval: TimeDistribution,
+    /// Size of the whole MIH message, header and MIHF IDs included; of a response as well. Of `link_events` it may be left
+    /// out: a message is then as long as what it says.
+    #[serde(default)]
+    pub message_size: Option<SizeDistribution>,
+    /// Time between two messages: generated at start, start + interval, ... while the time is before `stop`. Of `link_events`
+    /// there is none: links say when.
+    #[serde(default)]
+    pub interval: Option<TimeDistribution>,
     /// Time from a request's arrival to its response, at the responder. Default: none.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -65,6 +70,9 @@ pub enum SignallingKind {
     Indication,
     /// A request, which the other end answers with a response.
     Request,
+    /// What happens to the links of `from`, as it happens: MIH_Link_Up, MIH_Link_Going_Down and MIH_Link_Down, to which the
+    /// MIH user at `to` subscribes once `from` has registered its links.
+    LinkEvents,
 }
 
 /// MIH acknowledgement and retransmission.

@@ -90,6 +90,7 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                 rows.clone().map(|row| match row.entry.config.kind {
                     Kind::Indication => "indication".to_owned(),
                     Kind::Request => "request".to_owned(),
+                    Kind::LinkEvents => "link_events".to_owned(),
                 }),
             ),
             text("transport", rows.clone().map(|row| row.sockets.source.protocol().to_owned())),

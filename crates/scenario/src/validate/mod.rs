@@ -16,7 +16,7 @@ use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
 use crate::units;
-use crate::{Scenario, flow, mobile_ip, motion, signalling};
+use crate::{Scenario, flow, handover, mobile_ip, motion, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
 pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems) {
@@ -32,6 +32,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     station::check(&context, &mut report);
     let topology = Topology::new(scenario, &names, &attached);
     mobile_ip::check::check(scenario, &names, &attached, &topology, &mut report);
+    handover::check::check(scenario, &names, &attached, &topology, &mut report);
     flow::check::check(scenario, &names, &topology, &mut report);
     signalling::check::check(scenario, &names, &topology, &mut report);
     unused::check(scenario, &attached, &mut report);

@@ -8,6 +8,7 @@ use roamsim_network::mobility::ever_within;
 
 use super::{At, Key, Report, Step, join};
 use crate::access::{Attached, Context, Entry, Role};
+use crate::handover::model::Schemes;
 use crate::model::node::PrimaryChange;
 use crate::units::length_text;
 
@@ -16,7 +17,7 @@ const TOLD: usize = 3;
 
 pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let &Context { scenario, attached, .. } = context;
-    let followed = scenario.with_followed_addresses();
+    let schemes = Schemes::new(scenario);
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         let base = attached.is(&node.name, Role::BaseStation);
@@ -26,7 +27,7 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             let help = "name it in the `stations` of a [[cell]], or leave `motion` out";
             report.add(&[Key("node"), At(i), Key("motion")], message, help);
         }
-        let follows = node.multihomed && followed.contains(node.name.as_str());
+        let follows = node.multihomed && schemes.follows(&node.name);
         let at = [Key("node"), At(i)];
         if node.multihomed && !station && attached.of(&node.name).len() == 1 {
             let message = format!("\"{}\" has one link, and so one address", node.name);

@@ -8,6 +8,7 @@ use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
 use crate::access::{Attached, Role};
+use crate::handover::model::Schemes;
 
 /// The nodes as a graph, accesses as its edges.
 pub(crate) struct Topology {
@@ -27,11 +28,11 @@ pub(crate) struct Topology {
 impl Topology {
     pub fn new(scenario: &Scenario, names: &Names<'_>, attached: &Attached<'_>) -> Topology {
         let nodes = &scenario.nodes;
-        let mobile_nodes = scenario.mobile_nodes();
+        let schemes = Schemes::new(scenario);
         let mut topology = Topology {
             neighbours: vec![Vec::new(); nodes.len()],
             host: nodes.iter().map(|n| n.multihomed || attached.is(&n.name, Role::Station)).collect(),
-            mobile: nodes.iter().map(|node| mobile_nodes.contains_key(node.name.as_str())).collect(),
+            mobile: nodes.iter().map(|node| schemes.mobile_ip(&node.name).is_some()).collect(),
             parts: Vec::new(),
             accesses: nodes
                 .iter()

@@ -1,5 +1,7 @@
 //! Columns of an outcome's tables.
 
+#![allow(dead_code, reason = "no file of tests uses all of them")]
+
 use roamsim_scenario::run::Outcome;
 use roamsim_scenario::table::{Table, Texts, Values};
 

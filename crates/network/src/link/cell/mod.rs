@@ -14,14 +14,17 @@
 //! Broadcasts do not come through [`Link::enqueue`] but through [`Stations::broadcast`], because their copies have to
 //! enter the network's account: use `Network::broadcast`. Only stations in reach get a copy.
 //!
-//! Beacons ([`Stations::beacon`]) are the link layer's own: they are no packets and take no time on the transmitter.
+//! Beacons and the link events that come of them: [`beacons`].
 //!
 //! Not modelled: contention (each transmitter has a channel of its own), interference between cells, frames and their
 //! overhead, retransmission by the link, power.
 
+pub mod beacons;
 pub mod coverage;
 
+use self::beacons::{BeaconConfig, Beacons, Hearing};
 use self::coverage::Coverage;
+use super::indication::{Indication, LinkEvent};
 use super::stations::account::{Lost, Path, Toward};
 use super::stations::{BroadcastCopy, Stations};
 use super::{Attachment, Link, LinkStats, Sender};
@@ -31,6 +34,7 @@ use crate::packet::{Packet, PacketId};
 use crate::queue::QueueLimit;
 use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::collections::BTreeMap;
 
@@ -53,8 +57,8 @@ pub struct CellConfig {
     pub mtu_bytes: u32,
     /// What is lost at which distance.
     pub coverage: Coverage,
-    /// Octets of a beacon, which decide on its survival where errors are of bits.
-    pub beacon_bytes: u32,
+    /// How the base station makes itself known.
+    pub beacons: BeaconConfig,
 }
 
 /// One station in the cell.
@@ -63,6 +67,7 @@ struct Station {
     trajectory: Trajectory,
     uplink: Transmitter<Attachment>,
     path: Path,
+    hearing: Hearing,
     downlink_draws: Stream,
     uplink_draws: Stream,
     broadcast_draws: Stream,
@@ -76,6 +81,7 @@ pub struct Cell {
     base_station: Trajectory,
     downlink: Transmitter<Attachment>,
     stations: Vec<Station>,
+    beacons: Beacons,
     /// In the air: by arrival, and then in the order of sending.
     flying: BTreeMap<(Time, u64), (Attachment, Packet)>,
     sent: u64,
@@ -103,12 +109,14 @@ impl Cell {
             trajectory,
             uplink: transmitter(),
             path: Path::default(),
+            hearing: Hearing::default(),
             downlink_draws: stream(number, "downlink"),
             uplink_draws: stream(number, "uplink"),
             broadcast_draws: stream(number, "broadcast"),
             beacon_draws: stream(number, "beacon"),
         };
         Cell {
+            beacons: Beacons::new(config.beacons),
             base_station,
             downlink: transmitter(),
             stations: stations.into_iter().enumerate().map(station).collect(),
@@ -199,11 +207,12 @@ impl Stations for Cell {
         Attachment(1 + station)
     }
 
-    fn beacon(&mut self, station: u32, now: Time) -> Option<f64> {
-        let distance_m = self.distance_m(station, now);
-        let probability = self.config.coverage.loss_probability(distance_m, self.config.beacon_bytes);
-        let lost = self.stations[station as usize].beacon_draws.bernoulli(probability.unwrap_or(1.0));
-        (probability.is_some() && !lost).then_some(distance_m)
+    fn associate(&mut self, station: u32) -> Option<LinkEvent> {
+        self.stations[station as usize].hearing.associate()
+    }
+
+    fn leave(&mut self, station: u32) -> Option<LinkEvent> {
+        self.stations[station as usize].hearing.leave()
     }
 
     fn broadcast(&mut self, now: Time, packet: &Packet, next_id: u64) -> Result<Vec<BroadcastCopy>, Dropped> {
@@ -307,6 +316,18 @@ impl Link for Cell {
             self.stations[station as usize].path.arrived(now, toward);
         }
         Some((to, packet))
+    }
+
+    fn link_type(&self) -> LinkType {
+        LinkType::WIRELESS_OTHER
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        Some(self.next_beacon())
+    }
+
+    fn poll_indication(&mut self, now: Time) -> Option<Indication> {
+        self.poll_beacons(now)
     }
 
     fn packets_inside(&self) -> u64 {

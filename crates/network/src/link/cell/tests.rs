@@ -14,14 +14,28 @@ fn cell(coverage: Coverage, delay: Option<Span>, stations_m: &[f64]) -> Cell {
         queue: QueueLimit::Packets(2),
         mtu_bytes: 1500,
         coverage,
-        beacon_bytes: 100,
+        beacons: BeaconConfig {
+            period: Span::from_ms(100),
+            start: Time::ZERO,
+            lifetime: 3,
+            bytes: 100,
+            going_down_ahead: None,
+        },
     };
     let at = |x_m: &f64| Trajectory::fixed(Point::new(*x_m, 0.0));
     let streams = |station, purpose: &str| stream(&format!("{station} {purpose}"));
     Cell::new(config, Trajectory::fixed(Point::default()), stations_m.iter().map(at).collect(), streams)
 }
 
-fn disc(radius_m: f64) -> Coverage {
+/// A cell of one station that walks.
+pub(super) fn cell_with(coverage: Coverage, beacons: BeaconConfig, walk: Trajectory) -> Cell {
+    let mut cell = cell(coverage, None, &[0.0]);
+    cell.beacons = Beacons::new(beacons);
+    cell.stations[0].trajectory = walk;
+    cell
+}
+
+pub(super) fn disc(radius_m: f64) -> Coverage {
     Coverage::Disc { radius_m }
 }
 
@@ -139,7 +153,7 @@ fn losses_are_as_frequent_as_the_distance_says() {
             cell.downlink = idle.clone();
             cell.stations[station as usize].uplink = idle;
         }
-        let heard = (0..n).filter(|_| cell.beacon(station, Time::ZERO).is_some()).count();
+        let heard = (0..n).filter(|_| cell.hears_m(station, Time::ZERO).is_some()).count();
         let share = 1.0 - heard as f64 / n as f64;
         assert!((share - p).abs() < 3.0 * (p * (1.0 - p) / n as f64).sqrt(), "{share} instead of {p}");
     }
@@ -162,7 +176,7 @@ fn the_nth_packet_of_a_direction_meets_the_nth_draw_wherever_the_others_are() {
                 if others {
                     enqueue(&mut cell, now, Attachment(2), 700).ok();
                     enqueue(&mut cell, now, up, 100).ok();
-                    cell.beacon(0, now);
+                    cell.hears_m(0, now);
                     cell.broadcast(now, &broadcast(60), 1000).ok();
                 }
                 enqueue(&mut cell, now, Attachment(1), 400 + 3 * i as u32).is_err()

@@ -7,6 +7,8 @@
 //! can leave in frame F + 1. A frame is therefore worked out at its end, in one wake-up; frames in which
 //! nothing can happen are left out.
 //!
+//! Link events: the terminal's link is up while it has a bearer.
+//!
 //! Not modelled: the delay of slots within a frame (a packet leaves and arrives at the bounds of frames), traffic of
 //! the background terminals (they hold channels, that is all), the C plane.
 
@@ -17,11 +19,13 @@ use super::ip_channel::AFields;
 use super::lu2::Ended;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
 use crate::drops::{DropReason, Dropped};
+use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
 
@@ -105,6 +109,8 @@ pub struct Access {
     busy: bool,
     delivered: VecDeque<(Attachment, Packet)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
+    /// Link events of the terminal.
+    indications: VecDeque<LinkEvent>,
     log: AccessLog,
     stats: Option<AccessStats>,
 }
@@ -137,6 +143,7 @@ impl Access {
             busy: false,
             delivered: VecDeque::new(),
             dropped: VecDeque::new(),
+            indications: VecDeque::new(),
             log: AccessLog::default(),
             stats: None,
         };
@@ -273,6 +280,12 @@ impl Access {
         {
             log.push((frame, self.bearers.len() as u64));
         }
+        // With its first bearer the terminal can send, with its last one it cannot any more.
+        match (before, self.bearers.len()) {
+            (0, 1..) => self.indications.push_back(LinkEvent::Up),
+            (1.., 0) => self.indications.push_back(LinkEvent::Down(LinkDownReason::NO_RESOURCE)),
+            _ => {}
+        }
         true
     }
 
@@ -345,6 +358,18 @@ impl Link for Access {
         let dropped = self.dropped.pop_front()?;
         self.directions[dropped.0.0 as usize].link.dropped_packets += 1;
         Some(dropped)
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        (!self.indications.is_empty()).then_some(Time::ZERO)
+    }
+
+    fn poll_indication(&mut self, _now: Time) -> Option<Indication> {
+        self.indications.pop_front().map(|event| Indication { at: Attachment(0), event })
+    }
+
+    fn link_type(&self) -> LinkType {
+        LinkType::WIRELESS_OTHER
     }
 
     fn packets_inside(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Links with a base station, and stations that may be in reach of it or not.
 //!
 //! What handovers, broadcasts and Mobile IP ask of such a link, whatever its technology; `link/mod.rs` says which link is
-//! one ([`Link::stations`](super::Link::stations)). Stations have numbers, in the order in which the link was described.
+//! one ([`Link::stations`](super::Link::stations)). Who is heard where, they tell by link events ([`super::indication`]). Stations have numbers, in the order in which the link was described.
 //! Attachments of a link of n stations: 0 is the base station's broadcast interface; 1 to n are the base station's
 //! sub-interfaces, one a station; n+1 to 2n are the stations.
 
@@ -9,6 +9,7 @@ pub mod account;
 
 use self::account::Path;
 use super::Attachment;
+use super::indication::LinkEvent;
 use crate::drops::Dropped;
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::Time;
@@ -21,8 +22,11 @@ pub trait Stations {
     /// The base station's sub-interface to a station.
     fn sub_interface(&self, station: u32) -> Attachment;
 
-    /// The base station beacons: the distance, in metres, at which `station` hears it; `None` when it does not.
-    fn beacon(&mut self, station: u32, now: Time) -> Option<f64>;
+    /// A station takes this link for its own, as the association decides: what it indicates at once, a Link_Up.
+    fn associate(&mut self, station: u32) -> Option<LinkEvent>;
+
+    /// A station gives it up: what it indicates at once, a Link_Down.
+    fn leave(&mut self, station: u32) -> Option<LinkEvent>;
 
     /// Takes a packet for every station in reach, each of which gets a copy. The first copy keeps the packet's number,
     /// the others have numbers from `next_id` on. What reaches nobody is dropped as out of reach.

@@ -40,6 +40,7 @@ use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::Packet;
 use roamsim_engine::{Stream, Time};
+use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -258,6 +259,10 @@ impl Link for Cell {
 
     fn finish(&mut self, end: Time) {
         self.medium_passes(end);
+    }
+
+    fn link_type(&self) -> LinkType {
+        LinkType::IEEE_802_11
     }
 
     fn packets_inside(&self) -> u64 {

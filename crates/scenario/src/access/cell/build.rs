@@ -5,6 +5,7 @@ use crate::access::queue::queue_limit;
 use crate::access::stations::Advertisement;
 use crate::build::{Builder, escaped};
 use roamsim_network::link::AnyLink;
+use roamsim_network::link::cell::beacons::BeaconConfig;
 use roamsim_network::link::cell::coverage::{Coverage, ErrorUnit};
 use roamsim_network::link::cell::{Cell, CellConfig};
 
@@ -18,8 +19,7 @@ pub(super) fn machine(model: &CellModel, builder: &Builder<'_>) -> AnyLink {
         queue,
         mtu_bytes,
         coverage: ref errors,
-        // When it beacons is for handovers to know.
-        advertisement: Advertisement { period: _, start: _, lifetime: _, size_bytes: beacon_bytes },
+        advertisement: Advertisement { period, start, lifetime, size_bytes: beacon_bytes, going_down_ahead },
     } = model;
     let config = CellConfig {
         rate_bps,
@@ -27,7 +27,7 @@ pub(super) fn machine(model: &CellModel, builder: &Builder<'_>) -> AnyLink {
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
         coverage: coverage(errors),
-        beacon_bytes: beacon_bytes as u32,
+        beacons: BeaconConfig { period, start, lifetime, bytes: beacon_bytes as u32, going_down_ahead },
     };
     let places = stations.iter().map(|name| builder.trajectory(name)).collect();
     AnyLink::Cell(Box::new(Cell::new(

@@ -26,7 +26,7 @@ fn handover_s(handover: &Handover) -> f64 {
     seconds(handover.completed) - handover.detected.as_secs_f64()
 }
 
-pub(super) fn table(world: &World) -> Table {
+pub(crate) fn table(world: &World) -> Table {
     let rows = &world.handovers.records;
     let cell = |cell: u32| world.handovers.cells[cell as usize].name.clone();
     let time =

@@ -1,8 +1,10 @@
-//! Mobile IP in the world: the machines of agents and mobile nodes, their messages, and what follows from their events.
+//! The machines of agents and mobile nodes driven: their messages, their deadlines, and what follows from their events for
+//! routes, tunnels and handovers.
 
-use super::World;
-use super::describe::{describe_icmp, describe_registration};
+use super::{MobileIp, react};
 use crate::event::Event;
+use crate::handover::Handovers;
+use crate::network::Network;
 use crate::network::tunnel::Ends;
 use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
 use crate::recorder::Detail;
@@ -10,8 +12,8 @@ use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::mobile_ip::{
-    Arrival, ForeignAgentEvent, HomeAgentEvent, Interface, Message as Registration, MobileNodeEvent,
-    Pdu as MobileIpPdu, Transmit,
+    Arrival, ForeignAgentEvent, HomeAgentEvent, Interface, Message as Registration, Pdu as MobileIpPdu,
+    Transmit,
 };
 use roamsim_protocols::udp::Datagram;
 use roamsim_protocols::{Address, Context, Machine};
@@ -20,9 +22,16 @@ use std::sync::Arc;
 /// No socket waits for the messages of Mobile IP.
 const NO_SOCKET: u32 = u32::MAX;
 
-impl World {
+/// What they act on.
+pub(crate) struct Driving<'a> {
+    pub mobile_ip: &'a mut MobileIp,
+    pub handovers: &'a mut Handovers,
+    pub network: &'a mut Network,
+}
+
+impl Driving<'_> {
     /// Starts all machines. Until it has heard an agent, a mobile node sends by its home cell.
-    pub(super) fn start_mobile_ip(&mut self, queue: &mut EventQueue<Event>) {
+    pub(crate) fn start(&mut self, queue: &mut EventQueue<Event>) {
         for number in 0..self.mobile_ip.agents.len() as u32 {
             let agent = &mut self.mobile_ip.agents[number as usize];
             agent.advertiser.start(&mut Context { now: Time::ZERO, random: &mut agent.random });
@@ -36,7 +45,7 @@ impl World {
         }
     }
 
-    pub(super) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(crate) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         let agent = &mut self.mobile_ip.agents[number as usize];
         if !agent.alarm.fires(now) {
             return false;
@@ -54,7 +63,7 @@ impl World {
         worked
     }
 
-    pub(super) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(crate) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         let host = &mut self.mobile_ip.hosts[number as usize];
         if !host.alarm.fires(now) {
             return false;
@@ -67,7 +76,7 @@ impl World {
 
     /// An ICMP message has come to a node; `packet.socket` of a broadcast is the interface that it came in at.
     #[cold]
-    pub(super) fn receive_icmp(
+    pub(crate) fn receive_icmp(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -99,7 +108,7 @@ impl World {
 
     /// A registration message has come to a node.
     #[cold]
-    pub(super) fn receive_registration(
+    pub(crate) fn receive_registration(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -143,8 +152,7 @@ impl World {
                 HomeAgentEvent::Refused { .. } => continue,
             };
             let home_address = address_of(home_address);
-            let Some(home_interface) =
-                sub_interface(&self.network, &self.handovers, agent.cell, home_address)
+            let Some(home_interface) = sub_interface(self.network, self.handovers, agent.cell, home_address)
             else {
                 continue;
             };
@@ -160,7 +168,7 @@ impl World {
             let visitor = agent.foreign.as_ref().and_then(|machine| machine.visitor(home_address)).copied();
             let home_address = address_of(home_address);
             let interface = visitor.and_then(|visitor| {
-                sub_interface(&self.network, &self.handovers, visitor.interface.0, home_address)
+                sub_interface(self.network, self.handovers, visitor.interface.0, home_address)
             });
             let reverse = visitor.filter(|visitor| visitor.reverse_tunnel);
             let reverse =
@@ -182,7 +190,7 @@ impl World {
             let destination = address_of(transmit.destination);
             let by = transmit.interface.and_then(|interface| match destination {
                 BROADCAST => Some(broadcast),
-                home => sub_interface(&self.network, &self.handovers, interface.0, home),
+                home => sub_interface(self.network, self.handovers, interface.0, home),
             });
             self.send_mobile_ip(now, node, by, transmit, queue);
         }
@@ -199,32 +207,9 @@ impl World {
     fn serve_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
         let host = &mut self.mobile_ip.hosts[number as usize];
         let station = host.station;
-        let mut asks = true;
-        while let Some(event) = host.machine.poll_event() {
-            match event {
-                MobileNodeEvent::AgentLost { .. } => self.handovers.left(now, station),
-                MobileNodeEvent::Moved { interface, .. } => {
-                    let cells = &self.handovers.stations[station as usize].cells;
-                    let Some(at) = cells.iter().position(|membership| membership.cell == interface.0) else {
-                        continue;
-                    };
-                    self.network.topology.set_egress(host.node, Some(cells[at].interface));
-                    self.handovers.begin(&mut self.network, now, station, at);
-                    asks = false;
-                }
-                MobileNodeEvent::RegistrationSent { .. } => {
-                    self.handovers.requested(station);
-                    asks = true;
-                }
-                MobileNodeEvent::Registered { .. } | MobileNodeEvent::Deregistered => {
-                    self.handovers.complete(now, station);
-                }
-                MobileNodeEvent::Refused { .. } | MobileNodeEvent::Expired => {}
-            }
-        }
-        if !asks {
-            // At home again before anything was asked for elsewhere: there is nobody to ask.
-            self.handovers.complete(now, station);
+        let mut events = std::iter::from_fn(|| host.machine.poll_event());
+        for action in react(&self.handovers.stations[station as usize], &mut events) {
+            self.handovers.perform(self.network, now, station, action);
         }
         loop {
             let host = &mut self.mobile_ip.hosts[number as usize];
@@ -265,7 +250,8 @@ impl World {
             Pdu::Udp(datagram, _) => datagram.total_bytes(),
             Pdu::Tcp(_) | Pdu::Sctp(_) => return,
         };
-        let detail = self.details.then(|| {
+        let described = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
+        let detail = described.then(|| {
             Box::new(match &pdu {
                 Pdu::Icmp(icmp) => Detail { description: describe_icmp(icmp), ..Detail::default() },
                 Pdu::Udp(_, Message::MobileIp(message)) => Detail {
@@ -308,8 +294,8 @@ fn arrival(packet: &Packet, cell: u32, source_port: u16) -> Arrival {
 
 /// The base station's interface, in a cell, to the station that has this home address.
 fn sub_interface(
-    network: &crate::Network,
-    handovers: &crate::handover::Handovers,
+    network: &Network,
+    handovers: &Handovers,
     cell: u32,
     home_address: Address,
 ) -> Option<Address> {
@@ -318,4 +304,27 @@ fn sub_interface(
     let membership = station.cells.iter().find(|membership| membership.cell == cell)?;
     let link = handovers.cells[cell as usize].link;
     Some(network.address_of(link, network.stations(link)?.sub_interface(membership.number)))
+}
+
+/// A message of agent discovery in words: "agent advertisement 7 for 3 s".
+fn describe_icmp(icmp: &Icmp) -> String {
+    match icmp {
+        Icmp::AgentAdvertisement(advertisement) => {
+            format!("agent advertisement {} for {} s", advertisement.sequence, advertisement.lifetime_s)
+        }
+        Icmp::AgentSolicitation => "agent solicitation".to_owned(),
+    }
+}
+
+/// A registration message in words: "registration request of 10.0.0.9 at 10.0.0.4 for 300 s".
+pub(crate) fn describe_registration(message: &Registration) -> String {
+    match message {
+        Registration::Request(request) => format!(
+            "registration request of {} at {} for {} s",
+            request.home_address, request.care_of_address, request.lifetime_s
+        ),
+        Registration::Reply(reply) => {
+            format!("registration reply to {}: {} for {} s", reply.home_address, reply.code, reply.lifetime_s)
+        }
+    }
 }

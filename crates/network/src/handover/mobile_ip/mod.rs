@@ -6,17 +6,22 @@
 //!
 //! Interfaces of the machines are numbers of cells. A mobile node listens to all cells that it is in at once; from the
 //! moment that it decides for an agent it sends by that agent's cell, and until it has heard of one, by its home cell.
-//! What drives the machines is in `world/mobile_ip.rs`, what happens to packets in `tunnel.rs`.
+//! What drives the machines is in [`driving`], what happens to packets in `tunnel.rs`.
 //!
 //! Not modelled: home networks without a cell, agents that are not base stations.
 
+mod driving;
+
+pub(crate) use self::driving::{Driving, describe_registration};
+
+use super::{Action, StationPlace};
 use crate::alarm::Alarm;
 use crate::packet;
 use crate::topology::NodeId;
 use roamsim_engine::Stream;
 use roamsim_protocols::Address;
 use roamsim_protocols::mobile_ip::{
-    Advertiser, ForeignAgent, HomeAgent, Interface, MobileNode, MobileNodeConfig,
+    Advertiser, ForeignAgent, HomeAgent, Interface, MobileNode, MobileNodeConfig, MobileNodeEvent,
 };
 use std::collections::BTreeMap;
 
@@ -125,4 +130,34 @@ impl MobileIp {
     pub(crate) fn host(&self, home_address: Address) -> Option<u32> {
         self.host_at.get(&home_address).copied()
     }
+}
+
+/// What the events of a station's mobile node mean for its handovers.
+pub(crate) fn react(place: &StationPlace, events: impl Iterator<Item = MobileNodeEvent>) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let mut asks = true;
+    for event in events {
+        match event {
+            MobileNodeEvent::AgentLost { .. } => actions.push(Action::Left),
+            MobileNodeEvent::Moved { interface, .. } => {
+                let at = place.cells.iter().position(|membership| membership.cell == interface.0);
+                let Some(at) = at else { continue };
+                actions.extend([Action::Egress(Some(place.cells[at].interface)), Action::Begin(at)]);
+                asks = false;
+            }
+            MobileNodeEvent::RegistrationSent { .. } => {
+                actions.push(Action::Requested);
+                asks = true;
+            }
+            MobileNodeEvent::Registered { .. } | MobileNodeEvent::Deregistered => {
+                actions.push(Action::Complete);
+            }
+            MobileNodeEvent::Refused { .. } | MobileNodeEvent::Expired => {}
+        }
+    }
+    if !asks {
+        // At home again before anything was asked for elsewhere: there is nobody to ask.
+        actions.push(Action::Complete);
+    }
+    actions
 }

@@ -1,0 +1,91 @@
+//! Link events: what a link tells those above it, in the words of IEEE Std 802.21-2008 (the events of MIH_LINK_SAP).
+//!
+//! A link of any technology gives them by [`Link::poll_indication`](super::Link::poll_indication), each with the end whose
+//! node it is for. Who hears them: association and handover schemes (`handover/`), the users of MIH functions
+//! (`world/link_events.rs`), the trace `link_events`.
+//!
+//! Beside the standard's: [`LinkEvent::Rollback`], which drafts of it had, and [`LinkEvent::Lost`], since a station of several
+//! cells chooses among those that it hears. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
+//! layer, Link_PDU_Transmit_Status, thresholds.
+
+use super::Attachment;
+use roamsim_engine::Span;
+
+pub use roamsim_protocols::mih::wire::link::{LinkDownReason, LinkGoingDownReason};
+
+/// What happened to a link, seen from one of its ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkEvent {
+    /// Link_Detected: a base station is heard that was not.
+    Detected {
+        /// How far away it is, in metres; stands for the strength of its signal.
+        distance_m: f64,
+    },
+    /// Link_Up: packets can be sent over it.
+    Up,
+    /// Link_Parameters_Report: a base station is heard again.
+    ParametersReport {
+        /// How far away it is, in metres.
+        distance_m: f64,
+    },
+    /// Link_Going_Down.
+    GoingDown {
+        /// When it will be down, unless something changes.
+        within: Span,
+        /// How probable that is, in percent.
+        confidence_percent: u8,
+        /// Why.
+        reason: LinkGoingDownReason,
+    },
+    /// Link_Event_Rollback: it is not going down any more.
+    Rollback,
+    /// Link_Down.
+    Down(LinkDownReason),
+    /// A base station that was detected, and over which no link was up, is heard no more.
+    Lost,
+}
+
+impl LinkEvent {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkEvent::Detected { .. } => "link_detected",
+            LinkEvent::Up => "link_up",
+            LinkEvent::ParametersReport { .. } => "link_parameters_report",
+            LinkEvent::GoingDown { .. } => "link_going_down",
+            LinkEvent::Rollback => "link_event_rollback",
+            LinkEvent::Down(_) => "link_down",
+            LinkEvent::Lost => "link_lost",
+        }
+    }
+
+    /// Why, in words, where it says so.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            LinkEvent::GoingDown { reason, .. } => Some(match reason {
+                LinkGoingDownReason::EXPLICIT_DISCONNECT => "explicit disconnect",
+                LinkGoingDownReason::LOW_POWER => "low power",
+                LinkGoingDownReason::NO_RESOURCE => "no resource",
+                _ => "link parameter degrading",
+            }),
+            LinkEvent::Down(reason) => Some(match reason {
+                LinkDownReason::EXPLICIT_DISCONNECT => "explicit disconnect",
+                LinkDownReason::PACKET_TIMEOUT => "packet timeout",
+                LinkDownReason::NO_RESOURCE => "no resource",
+                LinkDownReason::NO_BROADCAST => "no broadcast",
+                LinkDownReason::AUTHENTICATION_FAILURE => "authentication failure",
+                _ => "billing failure",
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A link event at one end of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Indication {
+    /// The end.
+    pub at: Attachment,
+    /// What happened.
+    pub event: LinkEvent,
+}

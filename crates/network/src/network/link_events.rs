@@ -1,0 +1,35 @@
+//! Link events on their way up: from the links to those who hear them, and into the trace.
+
+use super::Network;
+use crate::event::Event;
+use crate::link::Link;
+use crate::link::indication::Indication;
+use crate::topology::LinkId;
+use roamsim_engine::{EventQueue, Time};
+
+impl Network {
+    /// Makes sure that a link is asked for its next link event in time.
+    pub(crate) fn arm_indications(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+        let wanted = self.links[number as usize].link.next_indication().map(|due| due.max(now));
+        self.records[number as usize].indications.arm(wanted, Event::Indication(number), queue);
+    }
+
+    /// Whether a wake-up for link events is still meant.
+    pub(crate) fn indications_fire(&mut self, now: Time, number: u32) -> bool {
+        self.records[number as usize].indications.fires(now)
+    }
+
+    /// The next link event of a link.
+    pub(crate) fn poll_indication(&mut self, now: Time, number: u32) -> Option<Indication> {
+        self.links[number as usize].link.poll_indication(now)
+    }
+
+    /// A link event has happened: it is recorded, and noted for those whom the world tells.
+    pub(crate) fn indicate(&mut self, now: Time, link: LinkId, indication: Indication) {
+        let at = self.address_of(link, indication.at);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.link_event(now, at, indication.event);
+        }
+        self.indicated.push_back((link, indication));
+    }
+}

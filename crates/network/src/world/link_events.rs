@@ -1,0 +1,107 @@
+//! Link events in the world: handovers hear them first, then the users of MIH functions.
+//!
+//! Where a signalling entry is driven by link events, the MIHF of its origin registers the links of its node with the
+//! responder, whose user subscribes to the events of each; from then on the MIHF hears what its links indicate
+//! (MIH_LINK_SAP) and sends the user an indication of each event.
+
+use super::World;
+use crate::event::Event;
+use crate::link::{Attachment, Link};
+use crate::signalling::{Kind, heard_by_mihf, link_address};
+use crate::topology::LinkId;
+use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::Address;
+use roamsim_protocols::mih::link_sap::REMOTE_EVENTS;
+use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId};
+
+impl World {
+    /// A link may have link events.
+    pub(super) fn handle_indications(
+        &mut self,
+        now: Time,
+        number: u32,
+        queue: &mut EventQueue<Event>,
+    ) -> bool {
+        if !self.network.indications_fire(now, number) {
+            return false;
+        }
+        while let Some(indication) = self.network.poll_indication(now, number) {
+            self.handovers.on_link_event(&mut self.network, now, LinkId(number), indication);
+            self.tell_mihfs(now);
+        }
+        self.network.arm_indications(now, number, queue);
+        self.announce_addresses();
+        true
+    }
+
+    /// Finds the signalling entries that link events drive.
+    pub(super) fn find_link_event_users(&mut self) {
+        for (number, signalling) in (0..).zip(&self.signalling) {
+            if signalling.config.kind == Kind::LinkEvents {
+                let node = self.mih_nodes[signalling.origin.mihf as usize].node;
+                self.link_event_users.entry(node).or_default().push(number);
+            }
+        }
+    }
+
+    /// MIH_LINK_SAP: tells the MIHFs of nodes what their links have indicated, for the entries that want to know.
+    fn tell_mihfs(&mut self, now: Time) {
+        while let Some((link, indication)) = self.network.indicated.pop_front() {
+            let Some(event) = heard_by_mihf(indication.event) else { continue };
+            let interface = self.network.address_of(link, indication.at);
+            let node = self.network.topology.owner(interface);
+            for at in 0..self.link_event_users.get(&node).map_or(0, Vec::len) {
+                let number = self.link_event_users[&node][at];
+                let signalling = &mut self.signalling[number as usize];
+                if now < signalling.config.start || now >= signalling.config.stop {
+                    continue;
+                }
+                let (origin, bytes) = (signalling.origin, signalling.message_bytes());
+                let point = self.network.stations(link).map(|_| self.network.address_of(link, Attachment(0)));
+                let tuple = LinkTupleId {
+                    link: self.mih_link(interface),
+                    point_of_attachment: point.map(link_address),
+                };
+                let begun = self.on_mihf(now, origin, |mihf, cx, session| {
+                    mihf.link_event(cx, session, &tuple, event, bytes)
+                });
+                if let Some(transaction) = begun {
+                    self.signalling[number as usize].begin(now, transaction);
+                }
+            }
+        }
+    }
+
+    /// What messages call the link of an interface.
+    fn mih_link(&self, interface: Address) -> MihLinkId {
+        let (link, _) = self.network.topology.attachment(interface);
+        MihLinkId { link_type: self.network.link(link).link_type(), address: link_address(interface) }
+    }
+
+    /// The origin's MIHF registers the links of its node with the responder.
+    pub(super) fn register_links(&mut self, now: Time, number: u32) {
+        let origin = self.signalling[number as usize].origin;
+        let topology = &self.network.topology;
+        let node = self.mih_nodes[origin.mihf as usize].node;
+        let interfaces = topology.node(node).interfaces.iter().map(|&number| Address(number));
+        // Not the broadcast interface of a base station, which leads to nobody.
+        let leads_away = |&interface: &Address| topology.interface(interface).neighbour != node;
+        let links = interfaces.filter(leads_away).map(|interface| self.mih_link(interface)).collect();
+        self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));
+    }
+
+    /// The responder's user subscribes to the events of links that the origin's MIHF has registered.
+    pub(super) fn subscribe_to_links(&mut self, now: Time, number: u32, links: Vec<MihLinkId>) {
+        let signalling = &self.signalling[number as usize];
+        if signalling.config.kind != Kind::LinkEvents {
+            return;
+        }
+        let responder = signalling.responder;
+        for link in links {
+            let tuple = LinkTupleId { link, point_of_attachment: None };
+            self.on_mihf(now, responder, |mihf, cx, session| {
+                mihf.subscribe(cx, session, tuple, REMOTE_EVENTS);
+            });
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Handovers: how stations' addresses follow them from cell to cell.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
+pub(crate) mod results;

@@ -1,0 +1,69 @@
+//! Handover schemes: their names, and which one a station has where it does not say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::mobile_ip::model::MobileIp;
+use crate::model::node::Node;
+use crate::model::scenario::Scenario;
+
+/// How a station's addresses follow it from cell to cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Handover")]
+pub enum Scheme {
+    /// All base stations are one bridged network: in the instant of the association every route leads to the new cell.
+    Bridged,
+    /// Mobile IPv4: the home address follows by registration and tunnel.
+    MobileIp,
+    /// An address in each cell: SCTP associations with `dynamic_addresses` add, prefer and delete them.
+    MobileSctp,
+    /// An address in each cell, which stays there.
+    Multihomed,
+}
+
+impl Scheme {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Bridged => "bridged",
+            Scheme::MobileIp => "mobile_ip",
+            Scheme::MobileSctp => "mobile_sctp",
+            Scheme::Multihomed => "multihomed",
+        }
+    }
+}
+
+/// What the rest of a scenario makes of its stations.
+pub(crate) struct Schemes<'a> {
+    followed: BTreeSet<&'a str>,
+    mobile_nodes: BTreeMap<&'a str, &'a MobileIp>,
+}
+
+impl<'a> Schemes<'a> {
+    pub fn new(scenario: &'a Scenario) -> Schemes<'a> {
+        Schemes { followed: scenario.with_followed_addresses(), mobile_nodes: scenario.mobile_nodes() }
+    }
+
+    /// The scheme of a station that does not state one.
+    pub fn inferred(&self, node: &Node) -> Scheme {
+        match node.multihomed {
+            true if self.follows(&node.name) => Scheme::MobileSctp,
+            true => Scheme::Multihomed,
+            false if self.mobile_nodes.contains_key(node.name.as_str()) => Scheme::MobileIp,
+            false => Scheme::Bridged,
+        }
+    }
+
+    /// Whether an SCTP association follows the addresses of this node.
+    pub fn follows(&self, node: &str) -> bool {
+        self.followed.contains(node)
+    }
+
+    /// The Mobile IP entry of a mobile node.
+    pub fn mobile_ip(&self, node: &str) -> Option<&'a MobileIp> {
+        self.mobile_nodes.get(node).copied()
+    }
+}

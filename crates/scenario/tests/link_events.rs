@@ -1,0 +1,150 @@
+//! Link events, end to end: what links say, and what a remote MIH user hears of it.
+
+mod outcome;
+#[macro_use]
+mod refusal;
+
+use outcome::{floats, texts};
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::{Format, Scenario};
+use std::fs;
+use std::path::PathBuf;
+
+fn example(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    fs::read_to_string(folder.join(name)).expect("the example")
+}
+
+fn outcome(text: &str) -> Outcome {
+    let scenario = Scenario::parse(text, "link_events.toml", Format::Toml, &[])
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let trace = Trace { link_events: true, transactions: true, bearers: true, ..Trace::default() };
+    run(&scenario, Options { trace, ..Options::default() }).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Rows of the table without reports: milliseconds, link, event.
+fn events(outcome: &Outcome) -> Vec<(f64, String, String)> {
+    let (times, links, events) = (
+        floats(outcome, "link_events", "time_s"),
+        texts(outcome, "link_events", "link"),
+        texts(outcome, "link_events", "event"),
+    );
+    let rows = times.iter().zip(links.iter()).zip(events.iter());
+    rows.filter(|(_, event)| *event != "link_parameters_report")
+        .map(|((time_s, link), event)| ((time_s * 1e5).round() / 100.0, link.clone(), event.clone()))
+        .collect()
+}
+
+#[test]
+fn a_walk_between_two_cells_is_told_step_by_step_and_by_mih() {
+    let outcome = outcome(&example("link-events.toml"));
+    // Beacons come every 102.4 ms. The reach of 170 m at a height of 10 m is left at x = sqrt(170^2 - 10^2) = 169.706 m,
+    // after (169.706 - 20) / 5 = 29.941 s; the other one is entered at x = 130.294 m, after 22.059 s: by beacon 216 at
+    // 22118.4 ms. 3 s ahead: the first beacon after 26.941 s, number 264 at 27033.6 ms. Missed from number 293 at 30003.2 ms
+    // on: lost by the third, at 30208 ms, with the other at once.
+    let found = events(&outcome);
+    let found: Vec<_> = found.iter().map(|(ms, link, event)| (*ms, link.as_str(), event.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (0.0, "west cell", "link_detected"),
+            (0.0, "west cell", "link_up"),
+            (22118.4, "east cell", "link_detected"),
+            (27033.6, "west cell", "link_going_down"),
+            (30208.0, "west cell", "link_down"),
+            (30208.0, "east cell", "link_up"),
+        ]
+    );
+    // The first Link_Up came before the user had subscribed.
+    assert_eq!(floats(&outcome, "transactions", "generated_s"), [27.0336, 30.208, 30.208]);
+    assert_eq!(texts(&outcome, "transactions", "outcome"), ["success"; 3]);
+    assert_eq!(texts(&outcome, "handovers", "scheme"), ["bridged"]);
+}
+
+#[test]
+fn without_time_ahead_it_is_a_beacon_missed_that_tells() {
+    let text = example("link-events.toml").replace("advertisement = { going_down_ahead = \"3s\" }\n", "");
+    let found = events(&outcome(&text));
+    let going_down: Vec<_> = found.iter().filter(|(_, _, event)| event == "link_going_down").collect();
+    // Beacon 293 is the first that is out of reach; two remain, certainly.
+    assert_eq!(going_down.len(), 1);
+    assert_eq!(going_down[0].0, 30003.2);
+}
+
+#[test]
+fn an_outage_takes_a_wire_down_and_up_at_both_ends() {
+    let text = example("outages.toml");
+    let found = events(&outcome(&text));
+    let at_both_ends = |ms: f64, event: &str| vec![(ms, "radio".to_owned(), event.to_owned()); 2];
+    let expected = [
+        at_both_ends(10_000.0, "link_down"),
+        at_both_ends(10_800.0, "link_up"),
+        at_both_ends(30_000.0, "link_down"),
+        at_both_ends(42_000.0, "link_up"),
+    ];
+    assert_eq!(found, expected.concat());
+}
+
+#[test]
+fn a_dect_terminal_is_up_while_it_has_a_bearer() {
+    // So many others that it loses all of its bearers from time to time.
+    let text = example("dect-access.toml")
+        .replace("\"15min\"", "\"11min\"")
+        .replace("offered_erlang = 105", "offered_erlang = 300")
+        .replace("cell_time = \"60s\"", "cell_time = \"2s\"")
+        .replace("bursts = [{ start = \"750s\", duration = \"1s\", factor = 10 }]\n", "");
+    let outcome = outcome(&text);
+    let (times, bearers) = (floats(&outcome, "samples", "time_s"), floats(&outcome, "samples", "value"));
+    let samples: Vec<_> = times.iter().zip(bearers).collect();
+    let turns = samples.windows(2).filter(|pair| (*pair[0].1 == 0.0) != (*pair[1].1 == 0.0));
+    // What happens in a frame of 10 ms is known at its end.
+    let expected: Vec<_> = turns
+        .map(|pair| {
+            let ms = (pair[1].0 * 1e5).round() / 100.0 + 10.0;
+            (ms, "air".to_owned(), if *pair[1].1 > 0.0 { "link_up" } else { "link_down" }.to_owned())
+        })
+        .collect();
+    assert!(expected.len() > 2, "{expected:?}");
+    assert_eq!(events(&outcome), expected);
+}
+
+const WALK: &str = include_str!("../../../examples/link-events.toml");
+
+reports! { on WALK;
+    one_interface_under_mobile_sctp: "\"bridged\"" => "\"mobile_sctp\"";
+    one_interface_that_is_multihomed: "\"bridged\"" => "\"multihomed\"";
+    mobile_ip_without_an_entry: "\"bridged\"" => "\"mobile_ip\"";
+    a_bridged_station_with_an_address_in_each_cell: "\"bridged\"" => "\"bridged\"\nmultihomed = true";
+    a_handover_of_a_node_without_cells:
+        "name = \"point of service\"\n[" => "name = \"point of service\"\nhandover = \"bridged\"\n[";
+    a_bridge_between_base_stations_that_nothing_joins:
+        "[[link]]\nname = \"to east\"\nbetween = [\"point of service\", \"east\"]" =>
+        "[[node]]\nname = \"elsewhere\"\n[[link]]\nname = \"to east\"\nbetween = [\"elsewhere\", \"east\"]";
+    going_down_no_time_ahead:
+        "advertisement = { going_down_ahead = \"3s\" }\n[[cell]]" => "advertisement = { going_down_ahead = \"0s\" }\n[[cell]]";
+    indications_without_a_pace: "kind = \"link_events\"" => "kind = \"indication\"";
+    link_events_at_an_interval: "kind = \"link_events\"" => "kind = \"link_events\"\ninterval = \"1s\"";
+}
+
+const MOBILE_IP: &str = include_str!("../../../examples/mobile-ip.toml");
+
+reports! { on MOBILE_IP;
+    a_mobile_node_that_is_bridged: "handover = \"mobile_ip\"" => "handover = \"bridged\"";
+    a_cell_without_an_agent: "[[mobile_ip]]\nname" => "\
+[[node]]
+name = \"third\"
+position = { x = \"150m\", y = \"0m\" }
+[[link]]
+name = \"to third\"
+between = [\"router\", \"third\"]
+rate = \"10Mb/s\"
+delay = \"20ms\"
+[[cell]]
+name = \"third cell\"
+base_station = \"third\"
+stations = [\"terminal\"]
+rate = \"1Mb/s\"
+coverage = { model = \"disc\", radius = \"170m\" }
+[[mobile_ip]]
+name";
+}
