@@ -65,6 +65,7 @@ mod tests {
         assert_eq!((expedited.octet(), expedited.dscp(), expedited.ecn()), (0xB8, 46, Ecn::NotCapable));
         let marked = expedited.with_ecn(Ecn::Capable0).with_ecn(Ecn::CongestionExperienced);
         assert_eq!((marked.octet(), marked.dscp(), marked.ecn()), (0xBB, 46, Ecn::CongestionExperienced));
+        assert_eq!(marked.with_ecn(Ecn::NotCapable), expedited);
         assert_eq!(TrafficClass::default().with_ecn(Ecn::Capable1).octet(), 0b01);
         assert_eq!(TrafficClass::default().with_ecn(Ecn::Capable0).octet(), 0b10);
         for ecn in [Ecn::NotCapable, Ecn::Capable1, Ecn::Capable0, Ecn::CongestionExperienced] {

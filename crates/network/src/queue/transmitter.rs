@@ -240,9 +240,9 @@ mod tests {
         assert_eq!(ahead(500, 'b'), Ahead { packets: 2, waiting: us(500 + 2500), busy: us(2000) });
         assert_eq!(ahead(2250, 'a'), Ahead { packets: 0, waiting: us(0), busy: us(750) });
         assert_eq!(ahead(2250, 'b'), Ahead { packets: 1, waiting: us(750), busy: us(1000) });
-        // Silence, and then b alone.
-        transmitter.book(at(9000), 1000, 'b').expect("room");
-        assert_eq!(transmitter.ahead(at(9250), |of| of == 'a').busy, us(0));
-        assert_eq!(transmitter.ahead(at(9250), |of| of == 'b').busy, us(750));
+        // Silence, and then a alone, though b was the last that waited.
+        transmitter.book(at(9000), 1000, 'a').expect("room");
+        assert_eq!(transmitter.ahead(at(9250), |of| of == 'a').busy, us(750));
+        assert_eq!(transmitter.ahead(at(9250), |of| of == 'b').busy, us(0));
     }
 }
