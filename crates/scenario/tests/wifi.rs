@@ -84,3 +84,94 @@ fn a_slow_station_takes_the_fast_one_down() {
     let alike = goodputs_bps(&GOOD.replace("rate = \"1Mb/s\"", "rate = \"11Mb/s\""));
     assert!(alike.iter().all(|&bps| bps > 2_500_000.0), "{alike:?}");
 }
+
+/// Two stations, each 40 m from the access point and 80 m from each other, that are heard 50 m far.
+const PLACED: &str = r#"[scenario]
+name = "Hidden stations"
+duration = "20s"
+ip = "ipv4"
+
+[[node]]
+name = "access-point"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "west"
+position = { x = "-40m", y = "0m" }
+[[node]]
+name = "east"
+position = { x = "40m", y = "0m" }
+
+[[wifi]]
+name = "air"
+access_point = "access-point"
+stations = ["west", "east"]
+rate = "11Mb/s"
+[wifi.radio]
+transmit_power = "100mW"
+path_loss = { model = "log_distance", exponent = 2.7 }
+radius = "50m"
+carrier_sense_threshold = "-66dBm"
+
+[[flow]]
+name = "from-west"
+from = "west"
+to = "access-point"
+transport = { protocol = "udp" }
+application = { kind = "poisson", packet_size = "1000B", mean_interval = "10ms" }
+[[flow]]
+name = "from-east"
+from = "east"
+to = "access-point"
+transport = { protocol = "udp" }
+application = { kind = "poisson", packet_size = "1000B", mean_interval = "10ms" }
+"#;
+
+reports! {
+    on PLACED;
+    a_power_without_unit: "\"100mW\"" => "100";
+    a_power_in_other_units: "\"100mW\"" => "\"100m\"";
+    no_power_at_all: "\"100mW\"" => "\"0mW\"";
+    a_path_loss_that_does_not_exist: "log_distance" => "log_normal";
+    no_exponent: "exponent = 2.7" => "exponent = 0";
+    a_negative_deviation: "radius = \"50m\"" => "shadowing_deviation_db = -4";
+    no_radius: "radius = \"50m\"" => "radius = \"0m\"";
+    radius_and_threshold: "radius = \"50m\"" => "radius = \"50m\"\nreception_threshold = \"-70dBm\"";
+    carrier_sense_above_reception: "\"-66dBm\"" => "\"-60dBm\"";
+    a_radio_without_a_place: "position = { x = \"40m\", y = \"0m\" }" => "";
+    a_station_out_of_reach: "x = \"40m\"" => "x = \"60m\"";
+}
+
+/// Attempts of both stations, and those that failed.
+fn attempts(text: &str) -> (f64, f64) {
+    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let outcome = run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run");
+    let table = outcome.tables.iter().find(|table| table.name == "wifi_stations").expect("the radios");
+    let sum = |name: &str| match &table.columns.iter().find(|column| column.name == name).expect(name).values
+    {
+        Values::Integer(values) => values[1..].iter().sum::<u64>() as f64,
+        other => panic!("{other:?}"),
+    };
+    (sum("attempts"), sum("failed_attempts"))
+}
+
+#[test]
+fn hidden_stations_collide_unless_they_ask() {
+    // 20 dBm less 40.095 + 27 log10(50) = 85.967 dB: -65.97 dBm are understood; from -66 dBm on they are heard, up to 50.1 m.
+    let (begun, failed) = attempts(PLACED);
+    // Of the other's frames a first attempt meets those that begin within 966 us (192 + 1064 * 8 / 11) before or after it: at
+    // 100 attempts a second it fails with 1 - exp(-2 * 0.0966) = 0.18, at the 160 with repetitions 0.27. Both have failed then, and
+    // their windows of 64, 128, 256, 512 slots are short beside the 48 slots of a frame: it fails again with 1 - (1 - 48/64)^2 =
+    // 0.94, then 0.61, 0.34, 0.18. That is 2.74 failures a first one, and from 0.18 * 2.74 / (1 + 0.18 * 2.74) = 0.33 to 0.43 of
+    // all attempts.
+    assert!((0.33..0.43).contains(&(failed / begun)), "{failed} of {begun}");
+    // An RTS and SIFS have 14 slots, and the CTS is heard by both. A first one fails with 0.055 to 0.09 (100 a second, or 170 while
+    // neither waits for the other's exchange of 1764 us), its repetitions with 0.39 and 0.2: 1.48 failures each. After an exchange
+    // both have a packet waiting with the square of their load, some 0.3, and meet within 32 slots with 0.68: up to 0.08 more.
+    let asked = PLACED.replace("[wifi.radio]", "rts_threshold = \"0B\"\n[wifi.radio]");
+    let (begun, failed) = attempts(&asked);
+    assert!((0.08..0.20).contains(&(failed / begun)), "{failed} of {begun}");
+    // Where they hear each other, only those collide that find the medium idle, or begin, at the same time.
+    let (begun, failed) = attempts(&PLACED.replace("\"-66dBm\"", "\"-75dBm\""));
+    assert!(failed / begun < 0.02, "{failed} of {begun}");
+}

@@ -68,6 +68,11 @@ pub(crate) trait Access {
         None
     }
 
+    /// Whether it asks where its nodes are.
+    fn asks_for_places(&self) -> bool {
+        self.advertisement().is_some()
+    }
+
     /// Within what distance of its base station a station is in it; `None`: places do not matter to it.
     fn reach_m(&self) -> Option<f64> {
         None

@@ -6,6 +6,7 @@
 //! Rates are in bits per second (`b`); rates in bytes are refused with the value in bits, because `MB/s` and `Mb/s`
 //! differ by a factor of eight and one letter. Prefixes are decimal (`k` = 1000); sizes also know `KiB`, `MiB`, `GiB`.
 
+mod power;
 mod quantity;
 
 use std::borrow::Cow;
@@ -16,6 +17,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+pub use self::power::Power;
+pub(crate) use self::power::{power, some_power};
 use self::quantity::{Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, no_unit, parse, print, shorten, split};
 
 /// Reads a quantity of one kind, from whatever the scenario holds in its place.

@@ -1,7 +1,7 @@
 //! What nodes say of themselves as stations: place and motion, addresses, and when they change their cell or their primary
 //! address.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roamsim_engine::Time;
 use roamsim_network::mobility::ever_within;
@@ -18,13 +18,15 @@ const TOLD: usize = 3;
 pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let &Context { scenario, attached, .. } = context;
     let schemes = Schemes::new(scenario);
+    let asked = scenario.accesses().filter(|entry| entry.access.asks_for_places());
+    let placed: BTreeSet<&str> =
+        asked.flat_map(|entry| entry.access.pairs()).flat_map(|pair| pair.nodes).collect();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
-        let base = attached.is(&node.name, Role::BaseStation);
-        if node.motion.is_some() && !station && !base {
+        if node.motion.is_some() && !placed.contains(node.name.as_str()) {
             let message =
                 format!("\"{}\" moves, but it is in no cell: nothing depends on its place", node.name);
-            let help = "name it in the `stations` of a [[cell]], or leave `motion` out";
+            let help = "name it in the `stations` of a [[cell]] or of a [[wifi]] with `radio`, or leave `motion` out";
             report.add(&[Key("node"), At(i), Key("motion")], message, help);
         }
         let follows = node.multihomed && schemes.follows(&node.name);

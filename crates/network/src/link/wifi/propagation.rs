@@ -14,6 +14,11 @@ use super::SPEED_OF_LIGHT_M_PER_S;
 use roamsim_engine::Stream;
 use std::f64::consts::PI;
 
+/// A power in dBm.
+pub fn dbm_of_milliwatts(milliwatts: f64) -> f64 {
+    10.0 * libm::log10(milliwatts)
+}
+
 /// How power falls with distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathLoss {
@@ -105,6 +110,12 @@ mod tests {
 
     fn assert_near(got: f64, expected: f64) {
         assert!((got - expected).abs() < 0.005, "{got} for {expected}");
+    }
+
+    #[test]
+    fn a_hundred_milliwatts_are_twenty_dbm() {
+        assert_near(dbm_of_milliwatts(100.0), 20.0);
+        assert_near(dbm_of_milliwatts(0.5), -3.010);
     }
 
     #[test]

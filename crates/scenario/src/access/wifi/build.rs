@@ -11,7 +11,7 @@ use roamsim_network::link::wifi::{Cell, CellConfig, Freezing};
 pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
     let &Wifi {
         ref name,
-        access_point: _,
+        ref access_point,
         ref stations,
         standard,
         rate_bps: _,
@@ -24,6 +24,7 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
         short_retry_limit,
         long_retry_limit,
         rts_threshold_bytes,
+        ref radio,
         queue,
         mtu_bytes,
     } = model;
@@ -50,5 +51,13 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
     };
-    AnyLink::Wifi(Box::new(Cell::new(config, |purpose| builder.stream("wifi", name, &[purpose]))))
+    let stream = |purpose: &str| builder.stream("wifi", name, &[purpose]);
+    AnyLink::Wifi(Box::new(match radio {
+        None => Cell::new(config, stream),
+        Some(radio) => {
+            let nodes = std::iter::once(access_point).chain(stations);
+            let places = nodes.map(|node| builder.trajectory(node)).collect();
+            Cell::with_places(config, radio.config(model), places, stream)
+        }
+    }))
 }

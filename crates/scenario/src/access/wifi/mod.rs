@@ -3,6 +3,7 @@
 mod build;
 mod check;
 pub mod model;
+pub mod radio;
 mod results;
 
 use self::model::Wifi;
@@ -32,8 +33,17 @@ impl Access for Wifi {
         self.stations.iter().map(|station| Pair::fixed(&self.access_point, station)).collect()
     }
 
+    fn asks_for_places(&self) -> bool {
+        self.radio.is_some()
+    }
+
+    fn reach_m(&self) -> Option<f64> {
+        self.radio.as_ref().and_then(|radio| radio.reach_m(self))
+    }
+
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
+        radio::check(self, at, context, report);
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {

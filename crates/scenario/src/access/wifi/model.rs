@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::radio::Radio;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::units;
 
-/// A `[[wifi]]`: an access point and the stations in its cell, which all hear each other.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wifi {
     /// The cell's name in results.
@@ -63,6 +64,9 @@ pub struct Wifi {
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
+    /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other, wherever they are.
+    #[serde(default)]
+    pub radio: Option<Radio>,
     /// The drop-tail queue of the access point and of each station. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,

@@ -1,0 +1,251 @@
+//! The radio of a Wi-Fi cell: who hears whom, by the places of the nodes.
+
+use roamsim_network::link::wifi::RadioConfig;
+use roamsim_network::link::wifi::propagation::{PathLoss as NetworkPathLoss, Propagation};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::model::{Wifi, WifiStandard};
+use crate::access::Context;
+use crate::units;
+use crate::validate::{At, Report, Step, join};
+
+/// Channel 1 (IEEE 802.11-2007 section 18.4.6.2).
+const FREQUENCY_HZ: f64 = 2.412e9;
+
+/// What OFDM's clear channel assessment has to hear (IEEE 802.11-2007 section 17.3.10.5).
+const CARRIER_SENSE_DBM: f64 = -82.0;
+
+/// A larger exponent is no law of nature, and its powers are zero.
+const LARGEST_EXPONENT: f64 = 100.0;
+
+/// Further than that nobody looks for a cell's edge.
+const FURTHEST_M: f64 = 1e7;
+
+/// Who hears whom, by the places of the nodes and what of their power arrives there.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// The power of every radio, `"20dBm"` or `"100mW"`. Default: 20 dBm, which is allowed at 2.4 GHz in Europe (ETSI EN 300 328
+    /// section 4.3.2.2).
+    #[serde(
+        rename = "transmit_power",
+        default = "default_transmit_power_dbm",
+        deserialize_with = "units::power"
+    )]
+    #[schemars(with = "units::Power")]
+    pub transmit_power_dbm: f64,
+    /// How power falls with distance.
+    pub path_loss: PathLoss,
+    /// The standard deviation of log-normal shadowing in dB, drawn anew for each frame and receiver. Default: 0, none.
+    #[serde(default)]
+    pub shadowing_deviation_db: f64,
+    /// The distance up to which frames are understood, as far as shadowing lets them: sets `reception_threshold`.
+    #[serde(rename = "radius", default, with = "units::length")]
+    #[schemars(with = "Option<units::Length>")]
+    pub radius_m: Option<f64>,
+    /// The power from which on a frame is understood. Left out: the sensitivity that the standard asks for at `rate` (IEEE
+    /// 802.11-2007 table 17-13; -80 dBm up to 2 Mb/s: section 15.4.8.1; -76 dBm above: section 18.4.8.1).
+    #[serde(rename = "reception_threshold", default, deserialize_with = "units::some_power")]
+    #[schemars(with = "Option<units::Power>")]
+    pub reception_threshold_dbm: Option<f64>,
+    /// The power from which on a frame makes the medium busy, and disturbs others. Left out: -82 dBm, which OFDM's clear
+    /// channel assessment hears (IEEE 802.11-2007 section 17.3.10.5), or the threshold of reception where that is lower.
+    #[serde(rename = "carrier_sense_threshold", default, deserialize_with = "units::some_power")]
+    #[schemars(with = "Option<units::Power>")]
+    pub carrier_sense_threshold_dbm: Option<f64>,
+}
+
+fn default_transmit_power_dbm() -> f64 {
+    20.0
+}
+
+/// How power falls with distance.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:model", rename_all = "snake_case")]
+#[schemars(rename = "PathLoss", tag = "model")]
+pub enum PathLoss {
+    /// By the square of the distance (Friis 1946).
+    FreeSpace(FreeSpace),
+    /// Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport, Wireless
+    /// Communications, 2nd edition, section 4.6).
+    TwoRayGround(TwoRayGround),
+    /// By an exponent of one's own (Rappaport, section 4.9.1).
+    LogDistance(LogDistance),
+}
+
+/// Nothing but distance.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreeSpace {}
+
+/// Flat ground.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TwoRayGround {
+    /// The height of all antennas. Default chosen: 1.5 m, a terminal in the hand.
+    #[serde(rename = "antenna_height", default = "default_antenna_height_m", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub antenna_height_m: f64,
+}
+
+fn default_antenna_height_m() -> f64 {
+    1.5
+}
+
+/// An exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogDistance {
+    /// The exponent: 2 in free space, 2.7 to 3.5 in a town, 4 to 6 in buildings (Rappaport, table 4.2).
+    pub exponent: f64,
+    /// Up to there, space is free. Default: 1 m, as is usual indoors (Rappaport, section 4.9.1).
+    #[serde(rename = "reference_distance", default = "default_reference_distance_m", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub reference_distance_m: f64,
+}
+
+fn default_reference_distance_m() -> f64 {
+    1.0
+}
+
+impl Radio {
+    /// The settings of the machine, in a cell of this standard and rate.
+    pub(super) fn config(&self, cell: &Wifi) -> RadioConfig {
+        let &Radio {
+            transmit_power_dbm,
+            path_loss,
+            shadowing_deviation_db,
+            radius_m,
+            reception_threshold_dbm,
+            carrier_sense_threshold_dbm,
+        } = self;
+        let propagation = Propagation {
+            transmit_power_dbm,
+            frequency_hz: FREQUENCY_HZ,
+            path_loss: match path_loss {
+                PathLoss::FreeSpace(FreeSpace {}) => NetworkPathLoss::FreeSpace,
+                PathLoss::TwoRayGround(TwoRayGround { antenna_height_m }) => {
+                    NetworkPathLoss::TwoRayGround { antenna_height_m }
+                }
+                PathLoss::LogDistance(LogDistance { exponent, reference_distance_m }) => {
+                    NetworkPathLoss::LogDistance { exponent, reference_distance_m }
+                }
+            },
+            shadowing_deviation_db,
+        };
+        let at_radius = radius_m.map(|radius_m| propagation.received_dbm(radius_m));
+        let reception_threshold_dbm =
+            at_radius.or(reception_threshold_dbm).unwrap_or_else(|| sensitivity_dbm(cell));
+        RadioConfig {
+            propagation,
+            reception_threshold_dbm,
+            carrier_sense_threshold_dbm: carrier_sense_threshold_dbm
+                .unwrap_or(CARRIER_SENSE_DBM.min(reception_threshold_dbm)),
+        }
+    }
+
+    /// How far frames are understood; `None` where shadowing may bring them anywhere.
+    pub(super) fn reach_m(&self, cell: &Wifi) -> Option<f64> {
+        if self.shadowing_deviation_db > 0.0 {
+            return None;
+        }
+        let RadioConfig { propagation, reception_threshold_dbm, .. } = self.config(cell);
+        let (mut near_m, mut far_m) = (0.0, FURTHEST_M);
+        // Power falls with distance: to the millimetre in 34 halvings.
+        for _ in 0..64 {
+            let middle_m = f64::midpoint(near_m, far_m);
+            if propagation.received_dbm(middle_m) >= reception_threshold_dbm {
+                near_m = middle_m;
+            } else {
+                far_m = middle_m;
+            }
+        }
+        Some(far_m)
+    }
+}
+
+/// The sensitivity that the standard asks for at the cell's rate.
+fn sensitivity_dbm(cell: &Wifi) -> f64 {
+    let rate_bps = cell.data_rate_bps();
+    match cell.standard {
+        WifiStandard::Ieee80211b if rate_bps <= 2_000_000 => -80.0,
+        WifiStandard::Ieee80211b => -76.0,
+        WifiStandard::Ieee80211g => match rate_bps {
+            6_000_000 => -82.0,
+            9_000_000 => -81.0,
+            12_000_000 => -79.0,
+            18_000_000 => -77.0,
+            24_000_000 => -74.0,
+            36_000_000 => -70.0,
+            48_000_000 => -66.0,
+            _ => -65.0,
+        },
+    }
+}
+
+/// Checks the radio of a cell whose keys are under `at`.
+pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    let Some(radio) = &cell.radio else { return };
+    let mut stations = Vec::new();
+    for (number, name) in cell.stations.iter().enumerate() {
+        let mut steps = join(at, ["stations"]);
+        steps.push(At(number));
+        stations.push((name, steps));
+    }
+    for (name, steps) in std::iter::once((&cell.access_point, join(at, ["access_point"]))).chain(stations) {
+        let node = context.names.node(name).map(|node| &context.scenario.nodes[node]);
+        if node.is_some_and(|node| node.position.is_none() && node.motion.is_none()) {
+            let help = format!(
+                "write in [[node]] \"{name}\": position = {{ x = \"0m\", y = \"0m\" }}, or leave `radio` out"
+            );
+            report.add(&steps, format!("\"{name}\" has a radio, but no position"), help);
+        }
+    }
+    let steps = join(at, ["radio"]);
+    if !(0.0..=50.0).contains(&radio.shadowing_deviation_db) {
+        let help = "write decibels from 0 to 50; 4 to 12 are usual";
+        report.add(&join(&steps, ["shadowing_deviation_db"]), "this is no deviation of shadowing", help);
+        return;
+    }
+    let path_loss = join(&steps, ["path_loss"]);
+    let refused = match radio.path_loss {
+        PathLoss::FreeSpace(FreeSpace {}) => None,
+        PathLoss::TwoRayGround(law) if law.antenna_height_m <= 0.0 => Some("antenna_height"),
+        PathLoss::LogDistance(law) if !(law.exponent > 0.0 && law.exponent <= LARGEST_EXPONENT) => {
+            let help = "write a number above 0, up to 100: 2 is free space, 4 flat ground";
+            report.add(&join(&path_loss, ["exponent"]), "this is no exponent of a path loss", help);
+            return;
+        }
+        PathLoss::LogDistance(law) if law.reference_distance_m <= 0.0 => Some("reference_distance"),
+        PathLoss::TwoRayGround(_) | PathLoss::LogDistance(_) => None,
+    };
+    if let Some(key) = refused {
+        report.add(
+            &join(&path_loss, [key]),
+            "no length is no place to measure at",
+            "write a length such as \"1m\"",
+        );
+        return;
+    }
+    if radio.radius_m.is_some_and(|radius_m| radius_m <= 0.0) {
+        let help = "write a radius above zero, such as \"50m\"";
+        report.add(&join(&steps, ["radius"]), "a cell of no radius reaches nobody", help);
+        return;
+    }
+    if radio.radius_m.is_some() && radio.reception_threshold_dbm.is_some() {
+        let message =
+            "`radius` says from which power on frames are understood, and so does `reception_threshold`";
+        report.add(&join(&steps, ["reception_threshold"]), message, "leave one of them out");
+        return;
+    }
+    let config = radio.config(cell);
+    if config.carrier_sense_threshold_dbm > config.reception_threshold_dbm {
+        let message = format!(
+            "frames that are understood, from {:.1}dBm on, would not be noticed",
+            config.reception_threshold_dbm
+        );
+        let help = "lower it to the threshold of reception, or below";
+        report.add(&join(&steps, ["carrier_sense_threshold"]), message, help);
+    }
+}
