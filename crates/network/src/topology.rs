@@ -240,6 +240,10 @@ impl Topology {
     /// Sets the interface by which one node sends on what is for a bound address; `None`: it has no route there.
     pub fn set_route(&mut self, node: NodeId, destination: Address, interface: Option<Address>) {
         let target = self.hot[destination.0 as usize].target as usize;
+        if matches!(self.routes[node.0 as usize], Routes::Host) {
+            // A home agent with an address on several links: what it is told has its place in a table.
+            self.routes[node.0 as usize] = Routes::Table(self.first_interfaces(node.0 as usize));
+        }
         if let Routes::Table(table) = &mut self.routes[node.0 as usize]
             && let Some(entry) = table.get_mut(target)
         {
@@ -516,6 +520,24 @@ mod tests {
         assert_eq!(topology.egress(NodeId(0), first, Address(7)), Some(second));
         topology.set_egress(NodeId(0), None);
         assert_eq!(topology.egress(NodeId(0), first, Address(7)), None);
+    }
+
+    #[test]
+    fn a_host_is_told_a_route() {
+        let (mut topology, [first, second]) = two_ways();
+        topology.bind(first);
+        topology.bind(second);
+        // The server's only address, bound as that of a mobile node is.
+        let other = Address(7);
+        topology.bind(other);
+        topology.make_routes();
+        assert_eq!(topology.route_to(NodeId(0), other), Some(first));
+        topology.set_route(NodeId(0), other, Some(second));
+        assert_eq!(topology.route_to(NodeId(0), other), Some(second));
+        topology.set_route(NodeId(0), other, None);
+        assert_eq!(topology.route_to(NodeId(0), other), None);
+        // What is for router 1 goes where it went.
+        assert_eq!(topology.route_to(NodeId(0), Address(1)), Some(first));
     }
 
     #[test]

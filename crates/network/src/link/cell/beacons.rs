@@ -16,6 +16,10 @@ use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDo
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
+/// For the confidence of Link_Going_Down no more beacons of a lifetime are looked at: with the rest it would hardly be
+/// another one, and a lifetime without end would have no end here either (chosen).
+const MOST_BEACONS_AHEAD: u32 = 1000;
+
 /// How a base station makes itself known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BeaconConfig {
@@ -168,7 +172,13 @@ impl Cell {
         let BeaconConfig { period, lifetime, .. } = self.beacons.config;
         let due = |beacon: u32| now + period * u64::from(beacon);
         let lost = |beacon| self.beacon_loss(self.distance_m(station, due(beacon))).unwrap_or(1.0);
-        let confidence: f64 = (1..lifetime).map(lost).product();
+        let mut confidence = 1.0;
+        for beacon in 1..lifetime.min(MOST_BEACONS_AHEAD) {
+            confidence *= lost(beacon);
+            if confidence < 0.005 {
+                break;
+            }
+        }
         LinkEvent::GoingDown {
             within: due(lifetime - 1) - now,
             confidence_percent: (100.0 * confidence).round() as u8,
@@ -311,6 +321,21 @@ mod tests {
         let count = |name| found.iter().filter(|(_, event)| event.name() == name).count();
         let (first, lost) = (count("link_going_down"), count("link_down"));
         assert!((330..500).contains(&first) && (15..65).contains(&lost), "{first}, {lost}");
+    }
+
+    #[test]
+    fn a_lifetime_without_end_takes_no_time_to_look_at() {
+        // Heard at 0, then out of reach for ever: the probability of each of the rest is one.
+        let walk = Trajectory::waypoints(
+            Point::new(90.0, 0.0),
+            Time::ZERO,
+            &[(Point::new(900.0, 0.0), 900.0, Span::ZERO)],
+        );
+        let mut cell = cell_with(disc(100.0), BeaconConfig { lifetime: u32::MAX, ..BEACONS }, walk);
+        let found = events(&mut cell, 3);
+        let certain =
+            |event: &LinkEvent| matches!(event, LinkEvent::GoingDown { confidence_percent: 100, .. });
+        assert!(found.iter().any(|(_, event)| certain(event)), "{found:?}");
     }
 
     #[test]
