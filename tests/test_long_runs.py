@@ -177,10 +177,21 @@ def test_a_sweep_tells_before_what_takes_long(roamsim: Command, tmp_path: Path) 
 
 
 def test_the_pace_of_a_run_tells_what_is_left() -> None:
-    # A hundredth in 60 s: 99 min more. What it has taken of memory is less than a twentieth of the limit.
+    # A hundredth in 60 s: 99 min more. Its memory does not grow.
     used, _ = _roamsim.memory_bytes()
-    assert pace(0.01, 60.0, used) == ["at this pace the run takes 99 min more; Ctrl-C ends it"]
-    assert pace(0.99, 60.0, used) == []
+    assert pace(0.01, 60.0, (0.005, used)) == ["at this pace the run takes 99 min more; Ctrl-C ends it"]
+    assert pace(0.99, 60.0, (0.98, used)) == []
+
+
+def test_memory_is_foreseen_by_what_it_grows_not_by_what_was_taken_to_begin_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roamsim.running.foresight.memory_bytes", lambda: (300_000_000, 1_000_000_000))
+    # 25 MB for a hundredth: 2.45 GB more for the rest.
+    told = "at this pace it takes 2.75 GB of memory, and is stopped at 1 GB (--max-memory)"
+    assert pace(0.02, 1.0, (0.01, 275_000_000)) == [told]
+    # A large world, of which nothing is added.
+    assert pace(0.02, 1.0, (0.01, 299_000_000)) == []
 
 
 #: Small datagrams over two wires, one of which loses some: four events each.

@@ -3,9 +3,11 @@
 //! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over accesses that
 //! carry the same at all times ([`Access::capacity`]: wires), greedy streams, as fast as the slowest on their way and their
 //! receive window allow. A source over TCP or SCTP is counted in full packets, and as no faster than a greedy stream. Where
-//! more comes to an access than it can carry, each source gets its share and what is too much is dropped.
+//! more comes to an access than it can carry, each source gets its share: one over TCP or SCTP sends no more than that, of
+//! others what is too much is dropped.
 //!
-//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses in the way of TCP and SCTP, what comes the other way
+//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses, losses and outages in the way of TCP and SCTP, what
+//! comes the other way
 //! (ACKs, answers), `transfer`, requests and responses, beacons, retransmissions, timers.
 
 use crate::access::Access;
@@ -44,6 +46,8 @@ struct Stream {
     /// Messages that its source generates, each by an event.
     messages_per_s: f64,
     active_s: f64,
+    /// Whether it sends no faster than the accesses on its way let it: over TCP and SCTP.
+    elastic: bool,
 }
 
 /// What comes to an interface.
@@ -83,6 +87,20 @@ impl Ways<'_> {
         self.topology.path(self.nodes[from], self.nodes[to]).into_iter().map(|address| address.0).collect()
     }
 
+    /// What comes to each interface that carries the same at all times.
+    fn loads(&self, streams: &[Stream]) -> BTreeMap<u32, Load> {
+        let mut loads: BTreeMap<u32, Load> = BTreeMap::new();
+        for stream in streams {
+            for &interface in &stream.way {
+                if let Some(capacity) = self.access(interface).capacity() {
+                    let sends_s = Span::of_transmission(stream.bytes.round() as u64, capacity.rate_bps);
+                    loads.entry(interface).or_default().busy += stream.packets_per_s * sends_s.as_secs_f64();
+                }
+            }
+        }
+        loads
+    }
+
     /// The access that an interface sends on.
     fn access(&self, interface: u32) -> &dyn Access {
         self.links[self.topology.interface(Address(interface)).link.0 as usize]
@@ -94,16 +112,13 @@ impl Scenario {
     pub fn estimate(&self, trace: &Trace) -> Estimate {
         let (topology, nodes, links) = build::topology(self);
         let ways = Ways { topology, nodes, links };
-        let streams = self.streams(&ways);
-        let mut loads: BTreeMap<u32, Load> = BTreeMap::new();
-        for stream in &streams {
-            for &interface in &stream.way {
-                if let Some(capacity) = ways.access(interface).capacity() {
-                    let sends_s = Span::of_transmission(stream.bytes.round() as u64, capacity.rate_bps);
-                    loads.entry(interface).or_default().busy += stream.packets_per_s * sends_s.as_secs_f64();
-                }
-            }
+        let mut streams = self.streams(&ways);
+        let crowded = ways.loads(&streams);
+        for stream in streams.iter_mut().filter(|stream| stream.elastic) {
+            let shares = stream.way.iter().filter_map(|interface| crowded.get(interface)).map(Load::share);
+            stream.packets_per_s *= shares.fold(1.0, f64::min);
         }
+        let mut loads = ways.loads(&streams);
         let mut estimate = Estimate::default();
         for stream in &streams {
             let sent = stream.packets_per_s * stream.active_s;
@@ -177,7 +192,8 @@ impl Scenario {
                     _ => continue,
                 };
                 let messages_per_s = paced.map_or(0.0, |(messages_per_s, _)| messages_per_s);
-                streams.push(Stream { way, packets_per_s, bytes, messages_per_s, active_s });
+                let elastic = !matches!(flow.transport, Transport::Udp(_));
+                streams.push(Stream { way, packets_per_s, bytes, messages_per_s, active_s, elastic });
             }
         }
         for entry in &self.signalling {
@@ -191,18 +207,20 @@ impl Scenario {
                     bytes: mean_bytes(size) + datagram_bytes,
                     messages_per_s: 1.0 / interval_s,
                     active_s: active_s(&entry.start, entry.stop),
+                    elastic: false,
                 });
             }
         }
         streams
     }
 
-    /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all times.
+    /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all times, or loses
+    /// packets.
     fn full_speed(&self, ways: &Ways<'_>, way: &[u32], transport: &Transport) -> Option<FullSpeed> {
         let (mut rate_bps, mut mtu_bytes, mut delay_s) = (u64::MAX, u64::MAX, 0.0);
         for &interface in way {
             let access = ways.access(interface);
-            let capacity = access.capacity()?;
+            let capacity = access.capacity().filter(|capacity| capacity.lossless)?;
             rate_bps = rate_bps.min(capacity.rate_bps);
             mtu_bytes = mtu_bytes.min(access.mtu_bytes());
             delay_s += capacity.delay.as_secs_f64();
@@ -217,8 +235,9 @@ impl Scenario {
                 let bytes = tcp.mss_bytes.map_or(mtu_bytes, |mss| (mss + headers_bytes).min(mtu_bytes));
                 (tcp.receive_window_bytes() as f64, headers_bytes, bytes)
             }
-            Transport::Sctp(_) => {
-                (f64::INFINITY, ip_bytes + Sctp::HEADER_BYTES + Sctp::DATA_HEADER_BYTES, mtu_bytes)
+            Transport::Sctp(sctp) => {
+                let headers_bytes = ip_bytes + Sctp::HEADER_BYTES + Sctp::DATA_HEADER_BYTES;
+                (sctp.receive_window_bytes as f64, headers_bytes, mtu_bytes)
             }
             Transport::Udp(_) => (f64::INFINITY, ip_bytes + Udp::HEADER_BYTES, mtu_bytes),
         };
@@ -362,9 +381,39 @@ mod tests {
         let tcp = scenario("4Mb/s", "tcp", bulk).estimate(&Trace::default());
         assert!((tcp.events - 2.0 * 40e6 / 12_000.0).abs() < 1e-6, "{tcp:?}");
         // A window of 10 kB in 40 ms is 2 Mb/s: half of it.
-        let window = [("flow.f.transport.receive_window".to_owned(), "10kB".to_owned())];
-        let small = scenario("4Mb/s", "tcp", bulk);
-        let small = Scenario::parse(small.canonical_json(), "x", Format::Json, &window).expect("valid");
-        assert!((small.estimate(&Trace::default()).events - tcp.events / 2.0).abs() < 1e-6);
+        let small = |transport| {
+            let window = [("flow.f.transport.receive_window".to_owned(), "10kB".to_owned())];
+            let whole = scenario("4Mb/s", transport, bulk);
+            let small = Scenario::parse(whole.canonical_json(), "x", Format::Json, &window).expect("valid");
+            small.estimate(&Trace::default()).events
+        };
+        assert!((small("tcp") - tcp.events / 2.0).abs() < 1e-6);
+        assert!((small("sctp") - tcp.events / 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn greedy_streams_that_share_a_wire_send_their_shares_and_nothing_more() {
+        // Four at 8 Mb/s each over a wire of 8 Mb/s: 6666.7 packets of 1500 octets in 10 s, two arrivals each; nothing waits.
+        let mut shared = scenario("8Mb/s", "tcp", "{ kind = \"bulk\" }");
+        for name in ["g", "h", "i"] {
+            let again = Flow { name: name.to_owned(), ..shared.flows[0].clone() };
+            shared.flows.push(again);
+        }
+        let estimate = shared.estimate(&Trace::default());
+        assert!((estimate.events - 2.0 * 80e6 / 12_000.0).abs() < 1e-6, "{estimate:?}");
+        // 10 ms of 8 Mb/s on each of two wires: 6.67 packets each.
+        assert!((estimate.packets_under_way - 2.0 * 80e3 / 12_000.0).abs() < 1e-6, "{estimate:?}");
+    }
+
+    #[test]
+    fn what_a_stream_makes_of_losses_is_not_guessed() {
+        let mut lossy = scenario("8Mb/s", "tcp", "{ kind = \"bulk\" }");
+        let text = lossy.canonical_json().replace(
+            "\"name\":\"second\"",
+            "\"name\":\"second\",\"loss\":{\"model\":\"bernoulli\",\"probability\":0.1}",
+        );
+        lossy = Scenario::parse(&text, "x", Format::Json, &[]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(lossy.links[1].loss.len(), 1);
+        assert_eq!(lossy.estimate(&Trace::default()), Estimate::default());
     }
 }

@@ -140,8 +140,8 @@ class _Rate(ProgressColumn):
 class _Bar:
     #: Before this time there is nothing to wait for (chosen).
     DELAY_S = 0.5
-    #: By this time the pace tells how long a single run will take (chosen).
-    FORESEE_S = 2.0
+    #: At these times a single run is looked at, and by the second one its pace tells what it will take (chosen).
+    LOOK_S, FORESEE_S = 1.0, 2.0
 
     def __init__(self, bar: RichProgress | None, what: str) -> None:
         self._bar = bar
@@ -152,7 +152,7 @@ class _Bar:
         self._started = False
         self._total = 0
         self._foreseen = False
-        self._bytes = _roamsim.memory_bytes()[0]
+        self._earlier: tuple[float, int] | None = None
 
     def plan(self, runs: int, kept: int) -> None:
         note = f" ({kept} kept)" if kept else ""
@@ -167,11 +167,16 @@ class _Bar:
     def under_way(self, runs: float) -> None:
         self._show(runs)
         elapsed_s = time.monotonic() - self._begun
-        if self._total == 1 and runs > 0 and elapsed_s > self.FORESEE_S and not self._foreseen:
+        if self._total != 1 or runs <= 0 or self._foreseen:
+            return
+        if self._earlier is None:
+            if elapsed_s > self.LOOK_S:
+                self._earlier = (runs, _roamsim.memory_bytes()[0])
+        elif elapsed_s > self.FORESEE_S:
             self._foreseen = True
             # In words too, for those who see no bar.
             said = self._bar.console if self._bar else Console(stderr=True)
-            for sentence in foresight.pace(runs, elapsed_s, self._bytes):
+            for sentence in foresight.pace(runs, elapsed_s, self._earlier):
                 said.print(f"roamsim: {sentence}", soft_wrap=True, highlight=False)
 
     def _show(self, under_way: float, **changes: Any) -> None:

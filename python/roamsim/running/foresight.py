@@ -80,16 +80,25 @@ def foresee(
         )
 
 
-def pace(share: float, elapsed_s: float, bytes_before: int) -> list[str]:
-    """What the rest of a single run will take, at the pace of the share that is over, where that is plainly much."""
+def pace(share: float, elapsed_s: float, earlier: tuple[float, int]) -> list[str]:
+    """What the rest of a single run will take, at its pace so far, where that is plainly much.
+
+    Args:
+        share: the part of it that is over.
+        elapsed_s: the time that this took.
+        earlier: the part that was over at an earlier look, and the octets of memory then. What a run takes once and
+            for all, to begin with, is among these.
+    """
     told = []
     left_s = elapsed_s / share * (1 - share)
     if left_s > LONG_EVENTS / EVENTS_PER_S:
         told.append(f"at this pace the run takes {long(left_s)} more; Ctrl-C ends it")
     used, limit = memory_bytes()
-    foreseen = bytes_before + (used - bytes_before) / share
-    # What a run takes once and for all, to begin with, is less.
-    if limit and used - bytes_before > limit / 20 and foreseen > limit:
+    share_before, bytes_before = earlier
+    grown = used - bytes_before
+    foreseen = used + grown / (share - share_before) * (1 - share) if share > share_before else used
+    # Less is what buffers take, and what is allocated ahead.
+    if limit and grown > limit / 50 and foreseen > limit:
         told.append(
             f"at this pace it takes {size(foreseen)} of memory, and is stopped at {size(limit)} (--max-memory)"
         )

@@ -135,6 +135,8 @@ pub(crate) struct Capacity {
     pub delay: Span,
     /// What waits before it.
     pub queue: Queue,
+    /// Whether it loses nothing but what its queue has no room for.
+    pub lossless: bool,
 }
 
 /// What checks of an access may look at.

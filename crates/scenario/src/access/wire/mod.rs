@@ -30,7 +30,8 @@ impl Access for Link {
     }
 
     fn capacity(&self) -> Option<Capacity> {
-        Some(Capacity { rate_bps: self.rate_bps, delay: self.delay, queue: self.queue })
+        let lossless = self.loss.is_empty() && self.outages.is_empty();
+        Some(Capacity { rate_bps: self.rate_bps, delay: self.delay, queue: self.queue, lossless })
     }
 
     fn draws_nothing(&self) -> bool {
