@@ -2,9 +2,8 @@
 //! Journal on Selected Areas in Communications 18(3), 2000: under his assumptions (section IV) the throughput is within 1 %
 //! and the probability of a collision within 0.01 of his fixed point.
 
-use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing};
+use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, RTS_BYTES, Timing};
 use super::*;
-use crate::link::QueueLimit;
 use crate::link::testing::{datagram, stream};
 use roamsim_engine::Span;
 
@@ -123,21 +122,7 @@ pub(super) fn saturated(config: CellConfig, bytes: u32, exchanges: usize) -> Sat
 }
 
 pub(super) fn b(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
-    let format = Format::Dsss(Preamble::Long);
-    CellConfig {
-        format,
-        timing: Timing::new(format, Span::from_us(20)),
-        rates_bps: vec![11_000_000; stations],
-        basic_rates_bps: vec![1_000_000, 2_000_000],
-        cw_min: 31,
-        cw_max: 1023,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
-        rts_threshold_bytes,
-        freezing: Freezing::Standard,
-        queue: QueueLimit::Packets(100),
-        mtu_bytes: 2296,
-    }
+    CellConfig { rts_threshold_bytes, mtu_bytes: 2296, ..super::tests::config(stations) }
 }
 
 fn g(stations: usize, rts_threshold_bytes: u32) -> CellConfig {

@@ -7,7 +7,7 @@ use crate::link::testing::{datagram, stream};
 use roamsim_engine::Span;
 
 /// 802.11b at 11 Mb/s with long preambles and ACKs at 2 Mb/s, and so many stations.
-fn config(stations: usize) -> CellConfig {
+pub(super) fn config(stations: usize) -> CellConfig {
     let format = Format::Dsss(Preamble::Long);
     CellConfig {
         format,
