@@ -21,9 +21,9 @@ impl DropTail {
 }
 
 impl Discipline for DropTail {
-    fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)> {
+    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)> {
         let bytes = waiting.packet.size_bytes;
-        if self.limit.is_some_and(|limit| !limit.admits(self.waiting.len(), self.bytes, bytes)) {
+        if !idle && self.limit.is_some_and(|limit| !limit.admits(self.waiting.len(), self.bytes, bytes)) {
             return Err((waiting, DropReason::QueueFull));
         }
         self.bytes += u64::from(bytes);
@@ -48,6 +48,7 @@ mod tests {
     use super::*;
     use crate::packet::{Packet, PacketId};
     use crate::testing::datagram;
+    use crate::topology::Attachment;
     use roamsim_engine::Span;
 
     fn at(ms: u64) -> Time {
@@ -58,35 +59,71 @@ mod tests {
         Packet { id: PacketId(id), ..datagram(bytes) }
     }
 
+    const A: Attachment = Attachment(7);
+    const B: Attachment = Attachment(8);
+
     fn enqueue(queue: &mut Queue, now: Time, packet: Packet) -> Result<(), (u64, DropReason)> {
-        queue.enqueue(now, packet).map_err(|(packet, reason)| (packet.id.0, reason))
+        enqueue_from(queue, now, A, packet)
+    }
+
+    fn enqueue_from(
+        queue: &mut Queue,
+        now: Time,
+        from: Attachment,
+        packet: Packet,
+    ) -> Result<(), (u64, DropReason)> {
+        queue.enqueue(now, from, packet, false).map_err(|(packet, reason)| (packet.id.0, reason))
     }
 
     #[test]
     fn packets_leave_in_order_and_their_waiting_is_summed_up() {
-        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Packets(2))));
+        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Packets(2))), 7..8);
         assert_eq!(enqueue(&mut queue, at(0), packet(0, 100)), Ok(()));
         assert_eq!(enqueue(&mut queue, at(1), packet(1, 200)), Ok(()));
         assert_eq!(enqueue(&mut queue, at(2), packet(2, 50)), Err((2, DropReason::QueueFull)));
         assert_eq!(queue.length(), Length { packets: 2, bytes: 300 });
-        assert_eq!(queue.dequeue(at(4)).map(|packet| packet.id.0), Some(0));
+        assert_eq!(queue.dequeue(at(4)).map(|next| next.packet.id.0), Some(0));
         assert_eq!(queue.length(), Length { packets: 1, bytes: 200 });
         // 4 ms of the first, and 10 - 1 of the second, which still waits at 10 ms.
-        assert_eq!(queue.waited(at(10)), Span::from_ms(13));
-        assert_eq!(queue.dequeue(at(11)).map(|packet| packet.id.0), Some(1));
-        assert_eq!(queue.dequeue(at(12)).map(|packet| packet.id), None);
+        assert_eq!(queue.waited(A, at(10)), Span::from_ms(13));
+        assert_eq!(queue.dequeue(at(11)).map(|next| next.packet.id.0), Some(1));
+        assert_eq!(queue.dequeue(at(12)).map(|next| next.packet.id), None);
         // 4 + 10 ms, whenever it is asked for.
-        assert_eq!((queue.waited(at(11)), queue.waited(at(99))), (Span::from_ms(14), Span::from_ms(14)));
-        assert_eq!(queue.max_packets(), 2);
+        assert_eq!(
+            (queue.waited(A, at(11)), queue.waited(A, at(99))),
+            (Span::from_ms(14), Span::from_ms(14))
+        );
+        assert_eq!(queue.max_packets(A), 2);
     }
 
     #[test]
     fn a_limit_of_octets_takes_what_fits_and_none_takes_all() {
-        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Bytes(300))));
+        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Bytes(300))), 7..8);
         assert_eq!(enqueue(&mut queue, at(0), packet(0, 200)), Ok(()));
         assert_eq!(enqueue(&mut queue, at(0), packet(1, 101)), Err((1, DropReason::QueueFull)));
         assert_eq!(enqueue(&mut queue, at(0), packet(2, 100)), Ok(()));
-        let mut queue = Queue::new(DropTail::new(None));
+        let mut queue = Queue::new(DropTail::new(None), 7..8);
         assert!((0..1000).all(|id| enqueue(&mut queue, at(0), packet(id, 1500)).is_ok()));
+    }
+
+    #[test]
+    fn who_shares_a_queue_has_an_account_of_its_own() {
+        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Packets(2))), 7..9);
+        assert_eq!(enqueue_from(&mut queue, at(0), A, packet(0, 100)), Ok(()));
+        assert_eq!(enqueue_from(&mut queue, at(1), B, packet(1, 100)), Ok(()));
+        assert_eq!(enqueue_from(&mut queue, at(1), B, packet(2, 100)), Err((2, DropReason::QueueFull)));
+        assert_eq!((queue.waiting_packets(A), queue.waiting_packets(B)), (1, 1));
+        assert_eq!(queue.dequeue(at(3)).map(|next| next.from), Some(A));
+        assert_eq!((queue.waited(A, at(5)), queue.waited(B, at(5))), (Span::from_ms(3), Span::from_ms(4)));
+        assert_eq!((queue.max_packets(A), queue.max_packets(B)), (1, 1));
+    }
+
+    #[test]
+    fn what_comes_to_an_idle_transmitter_does_not_wait_whatever_its_length() {
+        let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Bytes(50))), 7..8);
+        assert_eq!(queue.enqueue(at(0), A, packet(0, 100), true).map_err(|(_, reason)| reason), Ok(()));
+        assert_eq!(queue.dequeue(at(0)).map(|next| next.packet.id.0), Some(0));
+        assert_eq!((queue.max_packets(A), queue.waited(A, at(9))), (0, Span::ZERO));
+        assert_eq!(enqueue(&mut queue, at(0), packet(1, 100)), Err((1, DropReason::QueueFull)));
     }
 }

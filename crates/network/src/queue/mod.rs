@@ -1,11 +1,11 @@
 //! Queues: what waits before a transmitter.
 //!
 //! A queue is a part of its own, and its [`Discipline`] decides who is let in, who is next, and who is dropped: at the
-//! tail when a packet comes, or later from anywhere in the queue. Whoever transmits asks for the next packet when it is
-//! free for one; a packet in service does not wait any more. A discipline sees the time and the packet, with its traffic
+//! tail when a packet comes, or later from anywhere in the queue. Every packet goes through it: whoever transmits asks for the
+//! next one when it is free, at once where it is idle; a packet in service does not wait any more. A discipline sees the time and the packet, with its traffic
 //! class; it has no clock and no wake-up of its own.
 //!
-//! [`Queue`] keeps the accounts, the same for every discipline. [`transmitter`] is drop-tail by arithmetic, for
+//! [`Queue`] keeps the accounts, the same for every discipline, of each attachment that shares the transmitter. [`transmitter`] is drop-tail by arithmetic, for
 //! transmitters that serve in order at a fixed rate: no packet costs it an event, and none is moved.
 
 pub mod drop_tail;
@@ -13,8 +13,10 @@ pub mod transmitter;
 
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Time};
 use std::fmt;
+use std::ops::Range;
 
 /// The limit of a queue: those waiting, not the one in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +52,17 @@ pub struct Length {
 pub struct Waiting {
     /// When it came.
     pub since: Time,
+    /// From where, of the attachments that share the transmitter.
+    pub from: Attachment,
     /// It.
     pub packet: Packet,
 }
 
 /// The rule by which packets wait.
 pub trait Discipline: fmt::Debug + Send {
-    /// Takes a packet, or gives it back and says why.
-    fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)>;
+    /// Takes a packet, or gives it back and says why. When the transmitter is idle nothing waits, and this packet will not
+    /// either: it is taken out at once.
+    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)>;
 
     /// The next packet to be sent. Whom it drops on the way is taken with `poll_drop`.
     fn dequeue(&mut self, now: Time) -> Option<Waiting>;
@@ -71,54 +76,80 @@ pub trait Discipline: fmt::Debug + Send {
     fn length(&self) -> Length;
 }
 
-/// A queue before a transmitter: a discipline and its account.
-#[derive(Debug)]
-pub struct Queue {
-    discipline: Box<dyn Discipline>,
+/// What waits of one attachment, and what has waited.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    packets: usize,
+    max_packets: usize,
     /// Sum of the waiting times of those that have left.
     waited: Span,
     /// Sum of the instants, in nanoseconds, since which those that wait do so.
     since_ns: u128,
-    max_packets: usize,
+}
+
+/// A queue before a transmitter: a discipline, and an account of each attachment that shares it.
+#[derive(Debug)]
+pub struct Queue {
+    discipline: Box<dyn Discipline>,
+    /// Of the attachments from this one on.
+    first: u32,
+    accounts: Vec<Account>,
 }
 
 impl Queue {
-    /// An empty queue.
-    pub fn new(discipline: impl Discipline + 'static) -> Queue {
-        Queue { discipline: Box::new(discipline), waited: Span::ZERO, since_ns: 0, max_packets: 0 }
+    /// An empty queue of these attachments.
+    pub fn new(discipline: impl Discipline + 'static, of: Range<u32>) -> Queue {
+        Queue {
+            discipline: Box::new(discipline),
+            first: of.start,
+            accounts: of.map(|_| Account::default()).collect(),
+        }
     }
 
-    /// Takes a packet that has come at `now`, or gives it back and says why.
+    /// Takes a packet that has come at `now`, or gives it back and says why. Who transmits says whether it is idle, and then
+    /// takes the packet out at once.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, packet: Packet) -> Result<(), (Packet, DropReason)> {
-        let waiting = Waiting { since: now, packet };
-        self.discipline.enqueue(waiting).map_err(|(waiting, reason)| (waiting.packet, reason))?;
-        self.since_ns += u128::from(now.as_ns());
-        self.max_packets = self.max_packets.max(self.length().packets);
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        packet: Packet,
+        idle: bool,
+    ) -> Result<(), (Packet, DropReason)> {
+        let waiting = Waiting { since: now, from, packet };
+        self.discipline.enqueue(waiting, idle).map_err(|(waiting, reason)| (waiting.packet, reason))?;
+        let account = &mut self.accounts[(from.0 - self.first) as usize];
+        account.since_ns += u128::from(now.as_ns());
+        account.packets += 1;
+        if !idle {
+            account.max_packets = account.max_packets.max(account.packets);
+        }
         Ok(())
     }
 
     /// The next packet to be sent; at `now` it waits no longer. What the discipline drops is taken with
     /// [`Queue::poll_drop`].
     #[inline]
-    pub fn dequeue(&mut self, now: Time) -> Option<Packet> {
+    pub fn dequeue(&mut self, now: Time) -> Option<Waiting> {
         let waiting = self.discipline.dequeue(now)?;
-        self.left(now, waiting.since);
-        Some(waiting.packet)
+        self.left(now, &waiting);
+        Some(waiting)
     }
 
     /// The next packet that was dropped by `now` after it had been taken, and why.
     #[inline]
-    pub fn poll_drop(&mut self, now: Time) -> Option<(Packet, DropReason)> {
+    pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
         let (waiting, reason) = self.discipline.poll_drop()?;
-        self.left(now, waiting.since);
-        Some((waiting.packet, reason))
+        self.left(now, &waiting);
+        Some((waiting, reason))
     }
 
     #[inline]
-    fn left(&mut self, now: Time, since: Time) {
-        self.waited += now - since;
-        self.since_ns -= u128::from(since.as_ns());
+    fn left(&mut self, now: Time, waiting: &Waiting) {
+        let account = &mut self.accounts[(waiting.from.0 - self.first) as usize];
+        account.packets -= 1;
+        account.waited += now - waiting.since;
+        account.since_ns -= u128::from(waiting.since.as_ns());
     }
 
     /// How much waits.
@@ -127,15 +158,24 @@ impl Queue {
         self.discipline.length()
     }
 
-    /// Sum of all waiting times up to `now`: of those that have left, and of those that wait.
-    pub fn waited(&self, now: Time) -> Span {
-        let still_ns = u128::from(now.as_ns()) * self.length().packets as u128;
-        let still_ns = still_ns.saturating_sub(self.since_ns);
-        self.waited + Span::from_ns(u64::try_from(still_ns).unwrap_or(u64::MAX))
+    fn account(&self, from: Attachment) -> &Account {
+        &self.accounts[(from.0 - self.first) as usize]
     }
 
-    /// The most packets that ever waited.
-    pub fn max_packets(&self) -> usize {
-        self.max_packets
+    /// How many packets of an attachment wait.
+    pub fn waiting_packets(&self, from: Attachment) -> usize {
+        self.account(from).packets
+    }
+
+    /// The most packets of an attachment that ever waited.
+    pub fn max_packets(&self, from: Attachment) -> usize {
+        self.account(from).max_packets
+    }
+
+    /// Sum of all waiting times of an attachment's packets up to `now`: of those that have left, and of those that wait.
+    pub fn waited(&self, from: Attachment, now: Time) -> Span {
+        let account = self.account(from);
+        let still_ns = (u128::from(now.as_ns()) * account.packets as u128).saturating_sub(account.since_ns);
+        account.waited + Span::from_ns(u64::try_from(still_ns).unwrap_or(u64::MAX))
     }
 }

@@ -143,7 +143,10 @@ mod tests {
     use super::*;
     use crate::packet::{Packet, PacketId};
     use crate::testing::datagram;
+    use crate::topology::Attachment;
     use proptest::prelude::*;
+
+    const A: Attachment = Attachment(0);
 
     /// A transmitter that takes packets out of a queue when it is free, step by step.
     struct StepByStep {
@@ -158,9 +161,9 @@ mod tests {
         /// Serves whoever can be served by `now`.
         fn serve(&mut self, now: Time) {
             while self.busy_until <= now
-                && let Some(packet) = self.queue.dequeue(self.busy_until)
+                && let Some(next) = self.queue.dequeue(self.busy_until)
             {
-                self.send(self.busy_until, &packet);
+                self.send(self.busy_until, &next.packet);
             }
         }
 
@@ -172,11 +175,12 @@ mod tests {
 
         fn arrive(&mut self, now: Time, packet: Packet) -> bool {
             self.serve(now);
-            if self.busy_until <= now {
-                self.send(now, &packet);
-                return true;
+            let idle = self.busy_until <= now;
+            let taken = self.queue.enqueue(now, A, packet, idle).is_ok();
+            if idle && let Some(next) = self.queue.dequeue(now) {
+                self.send(now, &next.packet);
             }
-            self.queue.enqueue(now, packet).is_ok()
+            taken
         }
     }
 
@@ -192,7 +196,7 @@ mod tests {
         ) {
             // 8 Mb/s: an octet a microsecond, against pauses of 1.5 ms in the mean.
             let rate_bps = 8_000_000;
-            let queue = Queue::new(DropTail::new(Some(limit)));
+            let queue = Queue::new(DropTail::new(Some(limit)), 0..1);
             let mut steps = StepByStep { queue, rate_bps, busy_until: Time::ZERO, services: Vec::new() };
             let mut transmitter = Transmitter::new(rate_bps, limit);
             let mut foreseen = Vec::new();
@@ -211,7 +215,7 @@ mod tests {
                 }
                 let ahead = transmitter.ahead(now, |()| true);
                 prop_assert_eq!(ahead.packets, steps.queue.length().packets);
-                prop_assert_eq!(waited.saturating_sub(ahead.waiting), steps.queue.waited(now));
+                prop_assert_eq!(waited.saturating_sub(ahead.waiting), steps.queue.waited(A, now));
                 let sent_ns: u64 = steps
                     .services
                     .iter()
@@ -221,7 +225,7 @@ mod tests {
             }
             steps.serve(Time::MAX);
             prop_assert_eq!(foreseen, steps.services);
-            prop_assert_eq!(most, steps.queue.max_packets());
+            prop_assert_eq!(most, steps.queue.max_packets(A));
         }
     }
 

@@ -22,7 +22,6 @@ use crate::drops::{DropReason, Dropped};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::packet::Packet;
-use crate::queue::Queue;
 use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
@@ -124,7 +123,7 @@ impl Access {
     /// An access before its first frame; `stream(purpose)` gives the random streams.
     pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
         let direction = |name: &str| {
-            let queue = Queue::new(DropTail::new(None));
+            let queue = DropTail::new(None);
             Direction::new(&config.service, queue, config.ip, &config.errors, stream(name))
         };
         let a_fields = || ErrorProcess::new(&config.errors, A_FIELD_BITS, stream("errors of A fields"));

@@ -9,7 +9,8 @@ use super::lu2::{Ended, Lu2, Lu2Config, Lu2Stats};
 use super::mac::Quality;
 use crate::link::LinkStats;
 use crate::packet::Packet;
-use crate::queue::Queue;
+use crate::queue::{Discipline, Queue, Waiting};
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -72,6 +73,9 @@ pub(super) struct Run {
     pub end: usize,
 }
 
+/// Whose packets a direction's queue holds: one end's alone, whichever that is.
+const SENDER: Attachment = Attachment(0);
+
 /// One direction.
 #[derive(Debug)]
 pub(super) struct Direction {
@@ -98,7 +102,7 @@ pub(super) struct Direction {
 impl Direction {
     pub fn new(
         service: &Service,
-        queue: Queue,
+        queue: impl Discipline + 'static,
         ip_config: IpConfig,
         errors: &ErrorConfig,
         random: Stream,
@@ -109,7 +113,7 @@ impl Direction {
         };
         Direction {
             arrivals: VecDeque::new(),
-            queue,
+            queue: Queue::new(queue, SENDER.0..SENDER.0 + 1),
             queued_fragments: 0,
             dlc,
             ip_config,
@@ -141,7 +145,7 @@ impl Direction {
         self.errors.advance(frame);
         while let Some((at, packet)) = self.arrivals.pop_front_if(|(at, _)| *at <= start) {
             let fragments = self.frames().fragments_of(packet.size_bytes);
-            match self.queue.enqueue(at, packet) {
+            match self.queue.enqueue(at, SENDER, packet, false) {
                 Ok(()) => self.queued_fragments += fragments,
                 Err(dropped) => ended(Err(dropped)),
             }
@@ -164,7 +168,7 @@ impl Direction {
     /// Takes what the queue has dropped of those that it had taken.
     #[inline]
     fn take_drops(&mut self, now: Time, ended: &mut impl FnMut(Ended)) {
-        while let Some((packet, reason)) = self.queue.poll_drop(now) {
+        while let Some((Waiting { packet, .. }, reason)) = self.queue.poll_drop(now) {
             self.queued_fragments -= self.frames().fragments_of(packet.size_bytes);
             ended(Err((packet, reason)));
         }
@@ -204,7 +208,7 @@ impl Direction {
         let written = self.frames().written();
         let (queue, link) = (&mut self.queue, &mut self.link);
         let packet = || {
-            let packet = if waiting { queue.dequeue(start)? } else { return None };
+            let Waiting { packet, .. } = if waiting { queue.dequeue(start)? } else { return None };
             link.sent_packets += 1;
             link.sent_bytes += u64::from(packet.size_bytes);
             Some(packet)
@@ -354,7 +358,7 @@ impl Direction {
 
     /// Sum of all waiting times up to `now`.
     pub fn waited(&self, now: Time) -> Span {
-        self.arrivals.iter().fold(self.queue.waited(now), |sum, (at, _)| sum + now.since(*at))
+        self.arrivals.iter().fold(self.queue.waited(SENDER, now), |sum, (at, _)| sum + now.since(*at))
     }
 
     /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
@@ -411,7 +415,7 @@ mod tests {
     use crate::drops::DropReason;
     use crate::packet::PacketId;
     use crate::queue::drop_tail::DropTail;
-    use crate::queue::{Discipline, Length, QueueLimit, Waiting};
+    use crate::queue::{Length, QueueLimit};
     use crate::testing::datagram;
 
     /// One frame over so many good bearers, none of whose bits arrives: bearers used, and who carries what.
@@ -428,8 +432,8 @@ mod tests {
             let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
             let config = IpConfig { max_attempts: 10, unfinished };
             let service = Service::Lu2(Lu2Config::default());
-            let queue = Queue::new(DropTail::new(None));
-            let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));
+            let (queue, draws) = (DropTail::new(None), Stream::new(1, 0, "errors"));
+            let mut direction = Direction::new(&service, queue, config, &errors, draws);
             // Two fragments each.
             (0..2).for_each(|_| direction.arrive(Time::ZERO, datagram(40)));
             assert_eq!(frame(&mut direction, 3), (3, vec![(0, 0), (1, 1), (2, 2)]));
@@ -456,8 +460,8 @@ mod tests {
     }
 
     impl Discipline for Impatient {
-        fn enqueue(&mut self, waiting: Waiting) -> Result<(), (Waiting, DropReason)> {
-            self.waiting.enqueue(waiting)
+        fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)> {
+            self.waiting.enqueue(waiting, idle)
         }
 
         fn dequeue(&mut self, now: Time) -> Option<Waiting> {
@@ -482,7 +486,7 @@ mod tests {
     #[test]
     fn what_the_queue_drops_has_an_end_and_leaves_no_fragments_behind() {
         let waiting = DropTail::new(Some(QueueLimit::Packets(3)));
-        let queue = Queue::new(Impatient { waiting, dropped: VecDeque::new() });
+        let queue = Impatient { waiting, dropped: VecDeque::new() };
         let (errors, service) = (ErrorConfig { ber_good: 0.0, ..ErrorConfig::default() }, Service::Lu1);
         let config = IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost };
         let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));

@@ -13,8 +13,8 @@ impl Cell {
         }
     }
 
-    /// A packet comes to an empty queue.
-    pub(super) fn first_in_queue(&mut self, now: Time, number: usize) {
+    /// A packet comes to a radio that has none.
+    pub(super) fn first_packet(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];
         let ear = &self.ears[radio.ear];
         if ear.heard > 0 || ear.nav > now || radio.answers {
@@ -51,7 +51,7 @@ impl Cell {
     /// When a radio may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
     pub(super) fn access_time(&self, number: usize) -> Option<Time> {
         let radio = &self.radios[number];
-        if radio.queue.is_empty() || radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
+        if radio.head.is_none() || radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
             return None;
         }
         let countdown_end = self.resumes(radio, number) + radio.countdown(self.config.timing.slot);
@@ -106,7 +106,7 @@ impl Cell {
             if self.config.freezing == Freezing::CountsBusyPeriods {
                 radio.backoff_slots = radio.backoff_slots.map(|slots| slots.saturating_sub(1));
             }
-            match (radio.queue.is_empty(), radio.backoff_slots) {
+            match (radio.head.is_none(), radio.backoff_slots) {
                 (true, None) => {
                     radio.listed = false;
                     place -= 1;

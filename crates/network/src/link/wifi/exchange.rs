@@ -5,6 +5,7 @@ use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, RTS_BYTES};
 use super::radio::Attempt;
 use super::{Cell, DropReason, Dropped};
+use crate::queue::Waiting;
 use roamsim_engine::{Span, Time};
 
 /// What happens next.
@@ -25,12 +26,11 @@ impl Cell {
     /// A radio begins a frame exchange.
     pub(super) fn begin(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];
-        let Some(head) = radio.queue.front() else { return };
+        let Some(head) = &radio.head else { return };
         let (from, bytes) = (head.from, head.bytes);
         let first = radio.short_retries == 0 && radio.long_retries == 0;
         if first {
             let stats = &mut self.stats[from.0 as usize];
-            stats.waiting += radio.contends_since - head.since;
             stats.sent_packets += 1;
             stats.sent_bytes += u64::from(bytes);
         }
@@ -49,7 +49,7 @@ impl Cell {
 
     /// The airtime of a frame between two radios, in the exchange of a packet.
     pub(super) fn airtime(&self, kind: Kind, initiator: usize) -> Span {
-        let Some(head) = self.radios[initiator].queue.front() else { return Span::ZERO };
+        let Some(head) = &self.radios[initiator].head else { return Span::ZERO };
         let (from, to) = self.ends(head.from);
         let rate_bps = self.config.rates_bps[from.max(to) - 1];
         let control_rate_bps = self.config.control_rate_bps(rate_bps);
@@ -96,9 +96,9 @@ impl Cell {
         ear.nav <= now || ear.reserved_by.contains(&rts.to)
     }
 
-    /// The receiver has the packet at the head of a queue, unless it had it before.
+    /// The receiver has a radio's packet, unless it had it before.
     pub(super) fn deliver(&mut self, sender: usize) {
-        let Some(head) = self.radios[sender].queue.front_mut() else { return };
+        let Some(head) = &mut self.radios[sender].head else { return };
         let from = head.from;
         if let Some(packet) = head.packet.take() {
             self.stats[from.0 as usize].delivered_packets += 1;
@@ -107,7 +107,7 @@ impl Cell {
         }
     }
 
-    /// The head of a queue was acknowledged.
+    /// A radio's packet was acknowledged.
     pub(super) fn succeed(&mut self, now: Time, number: usize) {
         self.account(now, number);
         self.next_packet(now, number);
@@ -120,7 +120,7 @@ impl Cell {
         self.account(sent_until, number);
         let radio = &mut self.radios[number];
         radio.not_before = now;
-        let Some(head) = radio.queue.front() else { return };
+        let Some(head) = &radio.head else { return };
         // Clause 9.2.5.3: after an RTS without answer the short limit counts as well.
         let long = head.bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes;
         let (retries, limit) = match long && radio.sent_data {
@@ -135,9 +135,9 @@ impl Cell {
         radio.draw_backoff();
     }
 
-    /// The head of a queue is given up; the receiver may have it all the same.
+    /// A radio's packet is given up; the receiver may have it all the same.
     pub(super) fn give_up(&mut self, now: Time, number: usize) {
-        if let Some(head) = self.radios[number].queue.front_mut()
+        if let Some(head) = &mut self.radios[number].head
             && let Some(packet) = head.packet.take()
         {
             let from = head.from;
@@ -150,19 +150,17 @@ impl Cell {
     /// A frame exchange is over: what of it was on the air counts as busy.
     pub(super) fn account(&mut self, until: Time, number: usize) {
         let radio = &mut self.radios[number];
-        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, radio.queue.front()) {
+        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.head) {
             self.stats[head.from.0 as usize].busy += until - begin;
         }
         radio.attempt = Attempt::None;
     }
 
-    /// The head of a queue is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
+    /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
     pub(super) fn next_packet(&mut self, now: Time, number: usize) {
-        let radio = &mut self.radios[number];
-        if let Some(head) = radio.pop() {
-            self.queued[head.from.0 as usize] -= 1;
-        }
-        if radio.queue.is_empty() {
+        self.radios[number].next_head(now);
+        self.take_drops(now, number);
+        if self.radios[number].head.is_none() {
             self.contenders_change(now, self.contenders - 1);
         }
         let radio = &mut self.radios[number];
@@ -173,13 +171,21 @@ impl Cell {
         radio.draw_backoff();
     }
 
+    /// What a queue has dropped of what it had taken.
+    pub(super) fn take_drops(&mut self, now: Time, number: usize) {
+        while let Some((Waiting { from, packet, .. }, reason)) = self.radios[number].queue.poll_drop(now) {
+            self.stats[from.0 as usize].dropped_packets += 1;
+            self.dropped.push_back((from, packet, Dropped { reason, at: now }));
+        }
+    }
+
     pub(super) fn take(&mut self, now: Time, step: Step) {
         match step {
             Step::End(frame) => self.end(now, frame),
             Step::Cts(from, to) => self.send(now, Kind::Cts, from, to),
             Step::Ack(from, to) => self.send(now, Kind::Ack, from, to),
             Step::Data(from) => {
-                if let Some(head) = self.radios[from].queue.front() {
+                if let Some(head) = &self.radios[from].head {
                     let (_, to) = self.ends(head.from);
                     self.send(now, Kind::Data, from, to);
                 }

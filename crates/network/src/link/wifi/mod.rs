@@ -34,7 +34,7 @@ use self::air::{Air, Hearing};
 pub use self::config::{CellConfig, Freezing};
 use self::exchange::Step;
 use self::medium::{Ear, Frame};
-use self::radio::{Attempt, Radio, Waiting};
+use self::radio::{Attempt, Radio};
 use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
@@ -58,7 +58,7 @@ fn radio_name(number: usize) -> String {
 }
 
 /// The cell.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
     radios: Vec<Radio>,
@@ -74,11 +74,10 @@ pub struct Cell {
     next_access: Option<Time>,
     arrived: VecDeque<(Attachment, Packet)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
-    /// By attachment: what was sent, and packets in queues.
+    /// By attachment, what was sent.
     stats: Vec<LinkStats>,
-    queued: Vec<usize>,
     medium: MediumTime,
-    /// Radios whose queue is not empty.
+    /// Radios that have a packet.
     contenders: usize,
 }
 
@@ -130,7 +129,12 @@ impl Cell {
         };
         let radio = |number: usize| {
             let draws = stream(&format!("{}/backoff", radio_name(number)));
-            Radio::new(if shared { 0 } else { number }, config.cw_min, draws)
+            let ear = if shared { 0 } else { number };
+            let of = match number as u32 {
+                0 => 0..stations as u32,
+                station => stations as u32 + station - 1..stations as u32 + station,
+            };
+            Radio::new(ear, config.cw_min, of, config.queue, draws)
         };
         Cell {
             radios: (0..=stations).map(radio).collect(),
@@ -145,7 +149,6 @@ impl Cell {
             arrived: VecDeque::new(),
             dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); 2 * stations],
-            queued: vec![0; 2 * stations],
             medium: MediumTime::default(),
             contenders: 0,
             config,
@@ -221,31 +224,23 @@ impl Link for Cell {
         let now = cx.now;
         let bytes = packet.size_bytes;
         let (number, _) = self.ends(from);
-        let reason = if bytes > self.config.mtu_bytes {
-            Some(DropReason::TooLarge)
-        } else if !self.radios[number].admits(self.config.queue, bytes) {
-            Some(DropReason::QueueFull)
-        } else {
-            None
+        let radio = &mut self.radios[number];
+        let idle = radio.head.is_none();
+        let taken = match bytes > self.config.mtu_bytes {
+            true => Err(DropReason::TooLarge),
+            false => radio.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason),
         };
-        if let Some(reason) = reason {
+        if let Err(reason) = taken {
             self.stats[from.0 as usize].dropped_packets += 1;
             return Err(Dropped { reason, at: now });
         }
-        let first = self.radios[number].queue.is_empty();
-        if first {
-            self.first_in_queue(now, number);
-        }
-        let radio = &mut self.radios[number];
-        radio.push(Waiting { since: now, from, bytes, packet: Some(packet) });
-        self.queued[from.0 as usize] += 1;
-        if first {
+        if idle {
+            radio.next_head(now);
+            self.first_packet(now, number);
             self.list(number);
             self.plan();
         }
-        let waiting = self.waiting_packets(from, now) as u64;
-        let stats = &mut self.stats[from.0 as usize];
-        stats.max_waiting_packets = stats.max_waiting_packets.max(waiting);
+        self.take_drops(now, number);
         Ok(())
     }
 
@@ -266,25 +261,18 @@ impl Link for Cell {
     }
 
     fn packets_inside(&self) -> u64 {
-        let queued =
-            self.radios.iter().flat_map(|radio| &radio.queue).filter(|waiting| waiting.packet.is_some());
-        (queued.count() + self.arrived.len() + self.dropped.len()) as u64
+        let head = |radio: &Radio| radio.head.as_ref().is_some_and(|head| head.packet.is_some());
+        let held = self.radios.iter().map(|radio| radio.queue.length().packets + usize::from(head(radio)));
+        (held.sum::<usize>() + self.arrived.len() + self.dropped.len()) as u64
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let (number, _) = self.ends(from);
         let radio = &self.radios[number];
         let mut stats = self.stats[from.0 as usize];
-        for (place, waiting) in radio.queue.iter().enumerate().filter(|(_, waiting)| waiting.from == from) {
-            // The first of the queue waits no longer once it contends.
-            let until = if place == 0 { radio.contends_since } else { now };
-            if place > 0
-                || (radio.short_retries == 0 && radio.long_retries == 0 && radio.attempt == Attempt::None)
-            {
-                stats.waiting += until - waiting.since;
-            }
-        }
-        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, radio.queue.front())
+        stats.waiting = radio.queue.waited(from, now);
+        stats.max_waiting_packets = radio.queue.max_packets(from) as u64;
+        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.head)
             && head.from == from
         {
             stats.busy += now - begin;
@@ -294,8 +282,7 @@ impl Link for Cell {
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
         let (number, _) = self.ends(from);
-        let in_service = self.radios[number].queue.front().is_some_and(|head| head.from == from);
-        self.queued[from.0 as usize] - usize::from(in_service)
+        self.radios[number].queue.waiting_packets(from)
     }
 
     fn senders(&self) -> Vec<Sender> {

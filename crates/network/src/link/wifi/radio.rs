@@ -1,22 +1,23 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
 
 use super::account::RadioTime;
-use crate::link::{Attachment, QueueLimit};
+use crate::link::Attachment;
 use crate::packet::Packet;
+use crate::queue::drop_tail::DropTail;
+use crate::queue::{Queue, QueueLimit, Waiting};
 use roamsim_engine::{Span, Stream, Time};
-use std::collections::VecDeque;
+use std::ops::Range;
 
-/// A packet that waits for the medium, or for its acknowledgement.
-#[derive(Clone, Debug)]
-pub(super) struct Waiting {
-    pub since: Time,
+/// The packet that contends for the medium, or waits for its acknowledgement.
+#[derive(Debug)]
+pub(super) struct Head {
     pub from: Attachment,
     pub bytes: u32,
     /// `None` once the receiver has it: what is left are repetitions for want of the acknowledgement.
     pub packet: Option<Packet>,
 }
 
-/// What a radio does about the head of its queue.
+/// What a radio does about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// Nothing, or it contends for the medium.
@@ -26,12 +27,13 @@ pub(super) enum Attempt {
 }
 
 /// A radio.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Radio {
-    /// The first is next, or in its frame exchange.
-    pub queue: VecDeque<Waiting>,
-    queue_bytes: u64,
-    /// Since when the head of the queue contends.
+    /// What waits behind the head.
+    pub queue: Queue,
+    /// What is taken out of the queue and dealt with; `None`: nothing waits either.
+    pub head: Option<Head>,
+    /// Since when the head contends.
     pub contends_since: Time,
     pub attempt: Attempt,
     /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the medium has been
@@ -41,7 +43,7 @@ pub(super) struct Radio {
     pub not_before: Time,
     /// Contention window, in slots.
     pub cw: u32,
-    /// Failed attempts at the head of the queue: of its short frames, of its long one (clause 9.2.5.3).
+    /// Failed attempts at the head: of its short frames, of its long one (clause 9.2.5.3).
     pub short_retries: u32,
     pub long_retries: u32,
     /// Its last frame on the air: begin and end.
@@ -60,10 +62,10 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    pub fn new(ear: usize, cw: u32, random: Stream) -> Radio {
+    pub fn new(ear: usize, cw: u32, of: Range<u32>, limit: QueueLimit, random: Stream) -> Radio {
         Radio {
-            queue: VecDeque::new(),
-            queue_bytes: 0,
+            queue: Queue::new(DropTail::new(Some(limit)), of),
+            head: None,
             contends_since: Time::ZERO,
             attempt: Attempt::None,
             backoff_slots: None,
@@ -81,21 +83,11 @@ impl Radio {
         }
     }
 
-    /// Whether a packet fits behind those that wait; the head of the queue is in service.
-    pub fn admits(&self, limit: QueueLimit, bytes: u32) -> bool {
-        let Some(head) = self.queue.front() else { return true };
-        limit.admits(self.queue.len() - 1, self.queue_bytes - u64::from(head.bytes), bytes)
-    }
-
-    pub fn push(&mut self, waiting: Waiting) {
-        self.queue_bytes += u64::from(waiting.bytes);
-        self.queue.push_back(waiting);
-    }
-
-    pub fn pop(&mut self) -> Option<Waiting> {
-        let head = self.queue.pop_front()?;
-        self.queue_bytes -= u64::from(head.bytes);
-        Some(head)
+    /// Turns to the next packet of the queue, if there is one.
+    pub fn next_head(&mut self, now: Time) {
+        let head =
+            |Waiting { from, packet, .. }| Head { from, bytes: packet.size_bytes, packet: Some(packet) };
+        self.head = self.queue.dequeue(now).map(head);
     }
 
     /// Uniform on 0 to the contention window (clause 9.2.4).
