@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import polars
 import pytest
 import roamsim
 from roamsim import technologies
+from roamsim.technologies import wifi
 
 TOWER = """
 from matplotlib.figure import Figure
@@ -57,3 +59,12 @@ def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
     page = results.report().read_text()
     assert "air: airtime, means over the runs of the first point" in page
     assert "of them without an answer" in page
+
+
+def test_a_radio_shows_its_airtime_its_contention_and_what_became_of_its_attempts() -> None:
+    medium = {"data_s": 2.0, "control_s": 0.5, "collision_s": 0.5, "backoff_s": 1.0, "idle_s": 1.0}
+    own = {"data_s": [1.0], "control_s": [0.25], "lost_s": [0.5], "contention_s": [2.0]}
+    radios = polars.DataFrame({"node": ["ap"], "attempts": [8], "failed_attempts": [2], **own})
+    # Of 5 s: 40, 10, 10, 20, 20 %; 20, 5, 10 %; 40 %; and 8 - 2 attempts with an answer.
+    shown = [[bar.get_width() for bar in axes.patches] for axes in wifi.draw(polars.DataFrame([medium]), radios).axes]
+    assert shown == [[40, 10, 10, 20, 20], [20, 5, 10], [40], [6, 2]]

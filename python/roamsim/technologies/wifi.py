@@ -33,12 +33,21 @@ RADIO = {
     "lost_s": ("not understood", "#e45756"),
 }
 
+#: How long packets at the head of a radio's queue waited for the medium. These times of several radios overlap.
+CONTENTION = {"contention_s": ("contending", "#eeca3b")}
+
+#: What became of a radio's attempts.
+ATTEMPTS = {
+    "answered_attempts": ("answered", "#4c78a8"),
+    "failed_attempts": ("without answer", "#e45756"),
+}
+
 #: More radios than that are not told apart in a picture (chosen: they fill a page); the table has all.
 MAX_RADIOS = 40
 
 
 def report(page: Report, results: Results) -> None:
-    """The time of each cell and the airtime of its radios, with attempts and those that failed."""
+    """The time of each cell, and of its radios airtime, contention, and attempts with those that failed."""
     if "wifi" not in results or not results["wifi"].height:
         return
     page.heading("Wi-Fi")
@@ -59,34 +68,46 @@ def report(page: Report, results: Results) -> None:
 
 
 def draw(cell: polars.DataFrame, radios: polars.DataFrame) -> Figure:
-    """The shares of a cell's time above, and those of each radio's airtime below."""
+    """The shares of a cell's time above; below, for each radio, its airtime, its contention and its attempts."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     shown = _busiest(radios)
+    names = shown["node"].to_list()
     total_s = sum(cell[column][0] for column in MEDIUM)
-    height = 1.3 + 0.24 * shown.height + 0.9
-    figure = Figure(figsize=(7.2, height), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=False, height_ratios=[1.1, 0.24 * shown.height + 0.6])
-    _bars(above, cell, ["medium"], MEDIUM, total_s)
-    _bars(below, shown, shown["node"].to_list(), RADIO, total_s)
-    above.set_xlim(0, 100)
-    below.set_xlabel("% of the run")
-    above.legend(ncols=len(MEDIUM), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-    below.legend(ncols=len(RADIO), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    radios_height = 0.24 * shown.height + 0.6
+    figure = Figure(figsize=(9.0, 1.9 + radios_height), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[1.0, radios_height + 0.7])
+    medium = above.subplots()
+    _bars(medium, cell, ["medium"], MEDIUM, 100 / total_s)
+    medium.set_xlim(0, 100)
+    medium.set_xlabel("% of the run")
+    airtime, contention, attempts = below.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
+    _bars(airtime, shown, names, RADIO, 100 / total_s)
+    airtime.set_xlabel("airtime, % of the run")
+    _bars(contention, shown, names, CONTENTION, 100 / total_s)
+    contention.set_xlabel("contending, % of the run")
+    contention.set_xlim(0, 100)
+    counts = shown.with_columns(answered_attempts=polars.col("attempts") - polars.col("failed_attempts"))
+    _bars(attempts, counts, names, ATTEMPTS, 1.0)
+    attempts.set_xlabel("attempts")
+    attempts.xaxis.set_major_locator(MaxNLocator(4))
+    for axes in (medium, airtime, attempts):
+        axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+    airtime.invert_yaxis()  # of all three, which share it
     return figure
 
 
 def _bars(
-    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], total_s: float
+    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], scale: float
 ) -> None:
     places = list(range(len(names)))
     left = [0.0] * len(names)
     for column, (label, colour) in parts.items():
-        shares = [100 * value / total_s if total_s else 0.0 for value in frame[column]]
-        axes.barh(places, shares, left=left, height=0.7, color=colour, label=label)
-        left = [begin + share for begin, share in zip(left, shares, strict=True)]
+        widths = [scale * value for value in frame[column]]
+        axes.barh(places, widths, left=left, height=0.7, color=colour, label=label)
+        left = [begin + width for begin, width in zip(left, widths, strict=True)]
     axes.set_yticks(places, names)
-    axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -98,7 +119,7 @@ def _busiest(radios: polars.DataFrame) -> polars.DataFrame:
 
 def _note(radios: polars.DataFrame) -> str:
     attempts, failed = sum(radios["attempts"].to_list()), sum(radios["failed_attempts"].to_list())
-    share = f"{failed / attempts:.1%}" if attempts else "none"
+    share = f"{100 * failed / attempts:.1f} %" if attempts else "none"
     told = f"{attempts:,.0f} attempts, {share} of them without an answer."
     left_out = radios.height - MAX_RADIOS
     return told + (f" {left_out} radios with less airtime are in the table alone." if left_out > 0 else "")

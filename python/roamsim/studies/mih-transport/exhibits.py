@@ -1,4 +1,4 @@
-"""The study's drawings."""
+"""The study's drawings, and its tables of other tables than the signalling."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from roamsim.study.data import Data
+from roamsim.study.judging import with_interval
+from roamsim.study.metric import estimate_of
 
 #: The nodes of both networks and what lies between them.
 NETWORKS = {
@@ -39,3 +41,37 @@ def network(_data: Data, **values: Any) -> Figure:
         box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": "0.3"}
         axes.text(at, 0, name, ha="center", va="center", bbox=box, zorder=2)
     return figure
+
+
+#: What a cell's time was used for, by the columns of the table `wifi`.
+AIRTIME = {
+    "data_s": "data (%)",
+    "control_s": "ACK (%)",
+    "collision_s": "collisions (%)",
+    "backoff_s": "back-off (%)",
+    "idle_s": "idle (%)",
+}
+
+
+def cell_of_background(data: Data) -> list[dict[str, Any]]:
+    """By direction and number of stations: what the cell's time was used for, and how many attempts failed."""
+    rows = []
+    for background in data.labels("background", "background"):
+        for stations in data.labels("background", "stations"):
+            at = {
+                "kind": "indication",
+                "transport": "UDP",
+                "loss": 0.0,
+                "background": background,
+                "stations": stations,
+            }
+            cells = data.rows_of("background", "wifi", **at)
+            radios = data.rows_of("background", "wifi_stations", **at)
+            total = " + ".join(AIRTIME)
+            attempts, failed = (sum(row[column] for row in radios) for column in ("attempts", "failed_attempts"))
+            row: dict[str, Any] = {"background": background, "stations": stations}
+            row |= {
+                name: with_interval(estimate_of(cells, f"100 * {part} / ({total})")) for part, name in AIRTIME.items()
+            }
+            rows.append({**row, "failed attempts (%)": f"{100 * failed / attempts:.1f}"})
+    return rows

@@ -57,6 +57,11 @@ def delay_of_path(one_way_ms: int, _labels: Mapping[str, Any]) -> dict[str, Any]
     return {"link.path.delay": f"{one_way_ms}ms"}
 
 
+def background_stations(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """So many background stations in the cell, each with its flow."""
+    return {"node.background-{i}.count": count}
+
+
 def flow_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """One of the eight message flows."""
     settings: dict[str, Any] = {}
