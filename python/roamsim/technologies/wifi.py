@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars
 
@@ -77,7 +77,8 @@ def draw(cell: polars.DataFrame, radios: polars.DataFrame) -> Figure:
     total_s = sum(cell[column][0] for column in MEDIUM)
     radios_height = 0.24 * shown.height + 0.6
     figure = Figure(figsize=(9.0, 1.9 + radios_height), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=[1.0, radios_height + 0.7])
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, radios_height + 0.7])
+    above, below = parts
     medium = above.subplots()
     _bars(medium, cell, ["medium"], MEDIUM, 100 / total_s)
     medium.set_xlim(0, 100)

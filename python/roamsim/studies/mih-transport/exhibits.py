@@ -58,7 +58,7 @@ def cell_of_background(data: Data) -> list[dict[str, Any]]:
     rows = []
     for background in data.labels("background", "background"):
         for stations in data.labels("background", "stations"):
-            at = {
+            at: dict[str, Any] = {
                 "kind": "indication",
                 "transport": "UDP",
                 "loss": 0.0,
