@@ -1,0 +1,166 @@
+"""Measurements of the published statements, whose rules stand in statements.toml; of throughput by findings.py."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data
+from roamsim.study.entries import Label
+from roamsim.study.judging import Finding, Value, Verdict, every, within, yes
+
+from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
+from .study import published_delays_ms
+
+IFQS = (25, 50, 100)
+#: Percent within which a published level agrees.
+TOLERANCE = 10.0
+
+
+def _of(clause: str, data: Data) -> Finding:
+    return FINDINGS[clause][1](Runs(data))
+
+
+def retransmissions_do_not_matter(data: Data) -> Finding:
+    """1a."""
+    return _of("1a", data)
+
+
+def longer_queue_is_better(data: Data) -> Finding:
+    """1b."""
+    return _of("1b", data)
+
+
+def queue_matters_most_when_near(data: Data) -> Finding:
+    """1c."""
+    return _of("1c", data)
+
+
+def falls_with_distance(data: Data) -> Finding:
+    """1d."""
+    return _of("1d", data)
+
+
+def sack_best_near(data: Data) -> Finding:
+    """2a."""
+    return _of("2a", data)
+
+
+def tahoe_nearly_worst(data: Data) -> Finding:
+    """2b."""
+    return _of("2b", data)
+
+
+def tahoe_passes_sack(data: Data) -> Finding:
+    """2c."""
+    return _of("2c", data)
+
+
+def newreno_slightly_better(data: Data) -> Finding:
+    """2d."""
+    return _of("2d", data)
+
+
+def reno_passes_newreno(data: Data) -> Finding:
+    """2e."""
+    return _of("2e", data)
+
+
+def tahoe_best_far(data: Data) -> Finding:
+    """2f."""
+    return _of("2f", data)
+
+
+def vegas_fourth_reno_last(data: Data) -> Finding:
+    """2g."""
+    return _of("2g", data)
+
+
+def sack_and_newreno_overlap(data: Data) -> Finding:
+    """2h."""
+    return _of("2h", data)
+
+
+def sack_over_newreno_with_short_queue(data: Data) -> Finding:
+    """2i."""
+    return _of("2i", data)
+
+
+def three_are_equal(data: Data) -> Finding:
+    """2j."""
+    return _of("2j", data)
+
+
+def sack_best_standing(data: Data) -> Finding:
+    """5a."""
+    return _of("5a", data)
+
+
+# 3. Delay of the FTP flow
+
+
+def delay(data: Data, variant: str, ifq: int, metres: int) -> Estimate:
+    """The mean packet delay in milliseconds, with 3 retransmissions."""
+    at: dict[str, Label] = {"variant": variant, "ifq": ifq, "distance_m": metres, "retransmissions": THREE}
+    return data.estimate("standing", "packet_delay_s", **at).scaled(1000)
+
+
+def delays_in_range(data: Data) -> Finding:
+    """3a: every mean delay lies in the published range."""
+    points = product(VARIANTS, IFQS, DISTANCES_M)
+    return every(
+        [
+            within(delay(data, variant, ifq, metres), 45, 67, f"{NAMES[variant]}, IFQ {ifq}, {metres} m (ms)")
+            for variant, ifq, metres in points
+        ]
+    )
+
+
+def vegas_keeps_its_delay(data: Data) -> Finding:
+    """3b: Vegas' delay with 100 packets is that with 25."""
+    findings = []
+    for metres in DISTANCES_M:
+        at: dict[str, Label] = {"variant": "vegas", "ifq": 100, "distance_m": metres, "retransmissions": THREE}
+        change = data.compared("standing", "packet_delay_s", "gain_over", {"ifq": 25}, **at).scaled(100)
+        findings.append(within(change, -5, 5, f"Vegas' delay with IFQ 100 over that with 25 (%), {metres} m"))
+    return every(findings)
+
+
+def order_of_delays(data: Data, first: str, second: str, ifq: int, metres: int) -> tuple[Verdict, Estimate]:
+    """Whether two variants have the published order of their delays, by the paired difference (ms)."""
+    at: dict[str, Label] = {"variant": first, "ifq": ifq, "distance_m": metres, "retransmissions": THREE}
+    ours = data.compared("standing", "packet_delay_s", "less", {"variant": second}, **at).scaled(1000)
+    there = published_delays_ms()
+    published = there[first, metres, ifq] - there[second, metres, ifq]
+    low, high = (ours.low, ours.high) if published > 0 else (-ours.high, -ours.low)
+    return "agrees" if low > 0 else "differs" if high < 0 else "not decidable", ours
+
+
+def delay_orders(data: Data) -> Finding:
+    """3c: the order of each two variants at each queue and distance is the published one."""
+    verdicts = [
+        order_of_delays(data, first, second, ifq, metres)[0]
+        for (first, second), ifq, metres in product(combinations(VARIANTS, 2), IFQS, DISTANCES_M)
+    ]
+    return _counted(verdicts, "orders")
+
+
+def delay_levels(data: Data) -> Finding:
+    """3d: each mean delay is the published one."""
+    verdicts: list[Verdict] = []
+    for variant, ifq, metres in product(VARIANTS, IFQS, DISTANCES_M):
+        there = published_delays_ms()[variant, metres, ifq]
+        ours = delay(data, variant, ifq, metres)
+        verdicts.append(within(ours, (1 - TOLERANCE / 100) * there, (1 + TOLERANCE / 100) * there, "").verdict)
+    return _counted(verdicts, "levels")
+
+
+def _counted(verdicts: list[Verdict], what: str) -> Finding:
+    """Agrees when all do, differs when one does."""
+    agree, differ = verdicts.count("agrees"), verdicts.count("differs")
+    left = len(verdicts) - agree - differ
+    words = f"{agree} of {len(verdicts)} {what} agree, {differ} differ, {left} are not decidable"
+    values = Value(f"{what} that agree", agree), Value(f"{what} that differ", differ)
+    if not differ and agree < len(verdicts):
+        return Finding("not decidable", words, values, brief=words)
+    return yes(not differ, words, *values)

@@ -1,0 +1,144 @@
+"""The study's code: settings that are computed, and what is measured of a run."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+CELLS = ("bs0", "bs1")
+BASE_STATIONS_APART_M = 20
+
+#: From A3 to n3: the delays of the wires, and the transmission of 552 octets at 100 Mb/s on both.
+WIRES_S = 0.030 + 0.010 + 2 * 552 * 8 / 100e6
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def _of_cells(**settings: Any) -> dict[str, Any]:
+    return {f"wifi.{cell}.{key}": value for cell in CELLS for key, value in settings.items()}
+
+
+# Settings of dimensions -------------------------------------------------------------------------------------------
+
+
+def interface_queue(packets: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The queue of every radio."""
+    return {f"wifi.{cell}.queue.packets": packets for cell in CELLS}
+
+
+def retransmissions(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """How often a frame is sent again: the standard's limits count attempts in all, one more."""
+    return _of_cells(short_retry_limit=count + 1, long_retry_limit=count + 1)
+
+
+def distance(metres: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """n3 between the base stations, so far from BS1."""
+    return {"node.n3.position.x": f"{BASE_STATIONS_APART_M - metres}m"}
+
+
+_WINDOW = {"flow.ftp.transport.receive_window": "10240B", "flow.ftp.transport.window_scaling": False}
+#: Every data frame is longer than a threshold of zero: the long limit counts its attempts, ns-2's seven those of RTS.
+_RTS = _of_cells(rts_threshold="0B", short_retry_limit=7)
+_DSSS = _of_cells(slot_time="long", cw_min=31)
+
+#: The choices that are changed one at a time, by the names in study.toml.
+CONDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "as chosen": {},
+    "window of 20 segments": _WINDOW,
+    "RTS and CTS before every frame": _RTS,
+    "a limit of L is L attempts in all": {},
+    "slots and window of DSSS": _DSSS,
+    "802.11b at 11 Mb/s, long preamble": _of_cells(standard="802.11b", rate="11Mb/s"),
+    "these habits of ns-2 together": {**_WINDOW, **_RTS, **_DSSS},
+    "rate of 18 Mb/s": _of_cells(rate="18Mb/s"),
+    "rate of 54 Mb/s": _of_cells(rate="54Mb/s"),
+    "radius of 15 m": {f"wifi.{cell}.radio.radius": "15m" for cell in CELLS},
+    "radius of 30 m": {f"wifi.{cell}.radio.radius": "30m" for cell in CELLS},
+    "reception at the standard's sensitivity": _of_cells(
+        radio={"path_loss": {"model": "log_distance", "exponent": 2.7}, "shadowing_deviation_db": 4.0}
+    ),
+    "no shadowing": {f"wifi.{cell}.radio.shadowing_deviation_db": 0.0 for cell in CELLS},
+    "game and chat in the other cell": {
+        "wifi.bs0.stations": ["n0", "n1", "n2"],
+        "wifi.bs1.stations": ["n3"],
+        "node.n1.position.x": "0m",
+        "node.n2.position.x": "0m",
+    },
+    "delayed acknowledgements": {"flow.ftp.transport.delayed_ack": True},
+    "least RTO of 1 s": {"flow.ftp.transport.min_rto": "1s"},
+}
+
+#: Those of them in which a limit counts attempts in all, as in ns-2.
+ATTEMPTS_IN_ALL = ("a limit of L is L attempts in all", "these habits of ns-2 together")
+
+
+def condition(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One choice changed."""
+    changed = dict(CONDITIONS[name])
+    if name in ATTEMPTS_IN_ALL:
+        limits = _of_cells(short_retry_limit=labels["retransmissions"], long_retry_limit=labels["retransmissions"])
+        changed = {**limits, **changed}
+    return changed
+
+
+# Measurements -----------------------------------------------------------------------------------------------------
+
+#: The flows beside the FTP flow, and what is kept of each: as columns whose names begin with its own.
+OTHERS = ("movie", "game-server", "game-client", "chat-down", "chat-up")
+OF_OTHERS = ("mean_delay_s", "p95_delay_s", "jitter_s", "loss_ratio")
+
+#: What is kept of the FTP flow.
+OF_FTP = ("goodput_bps", "timeouts", "fast_retransmits", "retransmissions")
+
+
+def throughput(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
+    """One row: the FTP flow with its mean packet delay (as a stream of bytes it has no messages), and the others."""
+    flows = tables["flows"]
+    rows = {name: row for row, name in enumerate(flows["name"])}
+    ftp = rows["ftp"]
+    measured = {column: [flows[column][ftp]] for column in OF_FTP}
+    measured["packet_delay_s"] = [packet_delay_s(tables, flows["stop_s"][ftp])]
+    for name in OTHERS:
+        measured |= {f"{name.replace('-', '_')}_{column}": [flows[column][rows[name]]] for column in OF_OTHERS}
+    return measured
+
+
+def packet_delay_s(tables: Mapping[str, Columns], end_s: float) -> float | None:
+    """The mean delay of packets from A3 to n3, by Little's law: how many wait, over how many leave in a second.
+
+    The time in service at the base station is the mean of all packets that it sends.
+    """
+    hops = (("a3", "a0"), ("a0", "bs1"), ("bs1", "n3"))
+    links = {(a, b): i for i, (a, b) in enumerate(zip(tables["links"]["from"], tables["links"]["to"], strict=True))}
+    sent, waiting = tables["links"]["sent_packets"], tables["links"]["mean_queue_packets"]
+    if not sent[links["bs1", "n3"]]:
+        return None
+    queues_s: float = sum(waiting[i] * end_s / sent[i] for i in (links[hop] for hop in hops))
+    radios = tables["wifi_stations"]
+    own = list(radios["node"]).index("bs1")
+    served = sum(sent[i] for (sender, to), i in links.items() if sender == "bs1" and to != "a0")
+    service_s: float = sum(radios[column][own] for column in ("contention_s", "data_s", "lost_s")) / served
+    return WIRES_S + queues_s + service_s
+
+
+# Published values -------------------------------------------------------------------------------------------------
+
+
+@cache
+def published_delays_ms() -> dict[tuple[str, int, int], float]:
+    """Table IV by variant, distance (m) and interface queue (packets)."""
+    with (Path(__file__).parent / "published-delays.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {
+        (row["variant"], int(row["distance_m"]), ifq): float(row[f"ifq_{ifq}"])
+        for row in rows
+        for ifq in (25, 50, 100)
+    }
+
+
+def published_delay_s(labels: Mapping[str, Any], _column: str) -> float | None:
+    """The published mean delay of a point, in seconds."""
+    return published_delays_ms()[labels["variant"], labels["distance_m"], labels["ifq"]] / 1000

@@ -1,0 +1,136 @@
+"""The definition of the study `tcp-wifi-mobility`, and single runs of its scenarios."""
+
+import pytest
+import roamsim
+from roamsim import study
+from roamsim.study import Data
+from roamsim.study.definition import points
+
+FOLDER = study.available()["tcp-wifi-mobility"]
+STANDING = FOLDER / "scenarios" / "standing.toml"
+#: The FTP flow for a few seconds.
+SHORT = {"scenario.duration": "22s", "flow.ftp.application.start": "16s"}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> study.Study:
+    return study.load("tcp-wifi-mobility")
+
+
+def test_figures_2_and_3_have_each_variant_queue_retransmission_and_distance(loaded: study.Study) -> None:
+    standing = loaded.experiment("standing")
+    labels = [point.labels for point in points(loaded, standing, "full")]
+    assert len(labels) == 5 * 3 * 4 * 2
+    assert {(one["ifq"], one["retransmissions"], one["distance_m"]) for one in labels} == {
+        (ifq, count, metres) for ifq in (25, 50, 100) for count in (1, 2, 3, 4) for metres in (5, 10)
+    }
+    assert standing.full.replications >= 20
+
+
+def test_table_iv_is_as_published(loaded: study.Study) -> None:
+    delays = loaded.code.published_delays_ms()
+    assert len(delays) == 30
+    assert delays["sack", 5, 25] == 52.0391
+    assert delays["vegas", 10, 100] == 55.0818
+    assert loaded.code.published_delay_s({"variant": "tahoe", "distance_m": 10, "ifq": 100}, "") == pytest.approx(
+        0.0648416
+    )
+
+
+def test_a_frame_is_sent_once_more_than_it_is_sent_again(loaded: study.Study) -> None:
+    assert loaded.code.retransmissions(3, {})["wifi.bs1.short_retry_limit"] == 4
+    in_all = loaded.code.condition("a limit of L is L attempts in all", {"retransmissions": 3})
+    assert in_all["wifi.bs1.short_retry_limit"] == in_all["wifi.bs0.long_retry_limit"] == 3
+    # Data frames are the long ones, and RTS frames have ns-2's seven attempts.
+    habits = loaded.code.condition("these habits of ns-2 together", {"retransmissions": 3})
+    assert (habits["wifi.bs1.long_retry_limit"], habits["wifi.bs1.short_retry_limit"]) == (3, 7)
+
+
+def test_every_condition_is_run_and_changes_something(loaded: study.Study) -> None:
+    run = list(points(loaded, loaded.experiment("conditions"), "full"))
+    assert {point.labels["condition"] for point in run} == set(loaded.code.CONDITIONS)
+
+    def settings(of: str) -> list[dict[str, object]]:
+        return [dict(point.settings) for point in run if point.labels["condition"] == of]
+
+    for name in set(loaded.code.CONDITIONS) - {"as chosen"}:
+        assert settings(name) != settings("as chosen"), name
+
+
+def test_the_delay_by_littles_law_is_that_of_the_packets(loaded: study.Study) -> None:
+    result = roamsim.run(STANDING, set=SHORT, trace=["packets"])
+    packets = result.tables["packets"]
+    # A segment of 512 octets: with the headers of TCP and IPv4 552.
+    of = {row["packet_id"]: row["time_s"] for row in packets.iter_rows(named=True) if row["event"] == "sent"}
+    delays = [
+        row["time_s"] - of[row["packet_id"]]
+        for row in packets.iter_rows(named=True)
+        if row["event"] == "delivered" and row["size_bytes"] == 552
+    ]
+    assert len(delays) > 5000
+    (measured,) = loaded.code.throughput(result.tables)["packet_delay_s"]
+    assert measured == pytest.approx(sum(delays) / len(delays), rel=0.005)
+    # The wires alone: 40 ms and 88.32 us.
+    assert pytest.approx(0.04008832) == loaded.code.WIRES_S
+    assert measured > loaded.code.WIRES_S
+
+
+def test_one_row_a_run_has_the_other_flows_beside_the_transfer(loaded: study.Study) -> None:
+    tables = roamsim.run(STANDING, set=SHORT).tables
+    measured = loaded.code.throughput(tables)
+    assert {len(column) for column in measured.values()} == {1}
+    flows = {row["name"]: row for row in tables["flows"].iter_rows(named=True)}
+    assert measured["goodput_bps"] == [flows["ftp"]["goodput_bps"]]
+    assert measured["game_client_mean_delay_s"] == [flows["game-client"]["mean_delay_s"]]
+
+
+def test_a_window_of_20_segments_never_fills_a_queue_of_25_packets(loaded: study.Study) -> None:
+    window = loaded.code.condition("window of 20 segments", {})
+    few, many = (
+        roamsim.run(STANDING, set={**SHORT, **window, "wifi.bs1.queue.packets": packets}).tables["flows"]
+        for packets in (25, 100)
+    )
+    assert few.equals(many)
+
+
+class Levels(Data):
+    """Runs whose throughput is made up: of each variant, at each point, in two replications."""
+
+    def __init__(self, level: dict[str, float]) -> None:
+        self.level = level
+        rows = [
+            {
+                "variant": variant,
+                "ifq": ifq,
+                "retransmissions": count,
+                "distance_m": metres,
+                "replication": replication,
+            }
+            | {"experiment": "standing", "goodput_bps": level[variant] * (1 + replication / 100)}
+            for variant in level
+            for ifq in (25, 50, 100)
+            for count in (1, 2, 3, 4)
+            for metres in (5, 10)
+            for replication in (0, 1)
+        ]
+        self._rows = {("standing", "made up"): rows}
+        self._tables = {"standing": "made up"}
+        names = ("variant", "ifq", "retransmissions", "distance_m")
+        self._labels = {"standing": {name: list(dict.fromkeys(row[name] for row in rows)) for name in names}}
+
+
+def test_orders_are_judged_by_pairs(loaded: study.Study) -> None:
+    level = {"tahoe": 1.0, "reno": 0.8, "newreno": 1.5, "sack": 2.0, "vegas": 1.2}
+    data = Levels(level)
+    verdict = {s.id: loaded.measurement(s.function)(data).verdict for s in loaded.statements if s.id[0] in "12"}
+    # By the levels above; queue, distance and retransmissions make no difference at all.
+    assert verdict == {
+        "1a": "agrees", "1b": "differs", "1c": "differs", "1d": "differs",
+        "2a": "agrees", "2b": "agrees", "2c": "differs", "2d": "differs", "2e": "differs", "2f": "differs",
+        "2g": "agrees", "2h": "differs", "2i": "agrees", "2j": "differs",
+    }  # fmt: skip
+    assert loaded.measurement("sack_best_standing")(data).verdict == "agrees"
+    # Where all are equal none is ahead, not even slightly.
+    assert loaded.measurement("newreno_slightly_better")(Levels(dict.fromkeys(level, 1.0))).verdict == "differs"
+    nearly = Levels({**level, "newreno": 2.0, "vegas": 0.8, "reno": 0.8})
+    assert loaded.measurement("sack_and_newreno_overlap")(nearly).verdict == "agrees"
