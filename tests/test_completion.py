@@ -28,7 +28,7 @@ def offered(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("study", "run", "tcp"), ["tcp-dect"]),
+        (("study", "run", "tcp"), ["tcp-dect", "tcp-wifi-mobility"]),
         (("study", "show", "sctp"), ["sctp-mobile-ip"]),
         (("run", EXAMPLE, "--trace", "cw"), ["cwnd"]),
         (("run", EXAMPLE, "--trace", "cwnd,cw"), []),
