@@ -74,6 +74,11 @@ impl Flow {
         }
     }
 
+    /// Its direction, in the word of result tables.
+    pub fn direction(&self) -> &'static str {
+        if self.reverse { "reverse" } else { "forward" }
+    }
+
     /// Whether the flow is a stream of octets without messages.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, Source::Bulk(_) | Source::Transfer(_))

@@ -13,6 +13,7 @@
 use crate::access::Access;
 use crate::access::queue::Queue;
 use crate::application::model::{Application, Pace};
+use crate::application::video;
 use crate::build;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::scenario::Scenario;
@@ -261,6 +262,7 @@ struct FullSpeed {
 /// Packets a second and their payload in octets, of a source that has a pace of its own.
 fn paced(application: &Application) -> Option<(f64, f64)> {
     let (packets_per_s, size) = match application {
+        Application::Video(a) => return Some(video::build::packets(a)),
         Application::Cbr(a) => {
             let packets_per_s = match a.pace() {
                 Pace::Interval(interval) => 1.0 / interval.as_secs_f64(),

@@ -39,6 +39,7 @@ METRICS = {
     "cbr": "flows.mean_delay_s",
     "poisson": "flows.mean_delay_s",
     "on_off": "flows.mean_delay_s",
+    "video": "video.decodable_share",
 }
 
 

@@ -8,12 +8,14 @@ mod measure;
 mod messages;
 mod reader;
 mod request_response;
+pub mod video;
 
 pub use bulk::{Bulk, Transfer};
 pub use measure::{Measurement, delay_statistics};
 pub use messages::{Messages, OnOff};
 pub use reader::{Pace, Pause, Reader};
 pub use request_response::{Client, Server};
+pub use video::Video;
 
 use crate::packet::AppMessage;
 use roamsim_engine::{Span, Time};
@@ -61,6 +63,8 @@ pub enum Source {
     OnOff(OnOff),
     /// Requests that wait for their responses.
     Client(Client),
+    /// Frames of a film.
+    Video(Box<Video>),
 }
 
 macro_rules! each_source {
@@ -71,6 +75,7 @@ macro_rules! each_source {
             Source::Messages($source) => $call,
             Source::OnOff($source) => $call,
             Source::Client($source) => $call,
+            Source::Video($source) => $call,
         }
     };
 }
@@ -91,6 +96,14 @@ impl Source {
         match self {
             Source::Client(client) => client.on_response(cx, message),
             _ => None,
+        }
+    }
+
+    /// A message of it has arrived where its flow ends.
+    #[inline]
+    pub fn on_delivery(&mut self, now: Time, message: &AppMessage) {
+        if let Source::Video(video) = self {
+            video.arrived(now, message.sequence);
         }
     }
 }

@@ -291,6 +291,7 @@ impl World {
                     }
                     None => {
                         flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
+                        flow.source.on_delivery(now, &message);
                         self.sample_delivered(now, number);
                         self.record_message(now, number, &message);
                     }

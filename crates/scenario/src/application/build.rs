@@ -1,6 +1,7 @@
 //! From the keys of an application to what generates its data.
 
 use super::model::{Application, Pace};
+use super::video;
 use crate::build::distribution::{size_distribution, time_distribution};
 use roamsim_engine::Time;
 use roamsim_network::Distribution;
@@ -49,6 +50,7 @@ pub(crate) fn application(
             time_distribution(&on_off.on),
             time_distribution(&on_off.off),
         )),
+        Application::Video(model) => Source::Video(Box::new(video::build::source(model, activity))),
         Application::RequestResponse(model) => {
             let server = Server::new(
                 size_distribution(&model.response_size),

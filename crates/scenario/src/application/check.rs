@@ -3,6 +3,7 @@
 use roamsim_engine::Span;
 
 use super::model::{Application, Cbr};
+use super::video;
 use crate::model::distribution::SizeDistribution;
 use crate::validate::{Report, Step, check_distribution, join};
 
@@ -18,6 +19,9 @@ pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistrib
         Application::OnOff(a) => vec![("packet_size", a.packet_size)],
         Application::RequestResponse(a) => {
             vec![("request_size", a.request_size), ("response_size", a.response_size)]
+        }
+        Application::Video(a) => {
+            vec![("packet_size", SizeDistribution::Constant { value_bytes: a.packet_size_bytes })]
         }
     }
 }
@@ -35,6 +39,7 @@ pub(crate) fn check(at: &[Step], application: &Application, over_udp: bool, repo
     }
     match application {
         Application::Bulk(_) => {}
+        Application::Video(a) => video::check::check(at, a, report),
         Application::Transfer(a) => {
             if a.size_bytes == 0 {
                 report.add(

@@ -3,3 +3,4 @@
 pub(crate) mod build;
 pub(crate) mod check;
 pub mod model;
+pub mod video;

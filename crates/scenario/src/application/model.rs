@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::video::model::Video;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
@@ -24,6 +25,8 @@ pub enum Application {
     OnOff(OnOff),
     /// A client that asks, waits for the response, thinks, and asks again.
     RequestResponse(RequestResponse),
+    /// Frames of a film, each cut into packets.
+    Video(Video),
 }
 
 /// A greedy transfer.
@@ -201,6 +204,7 @@ impl Application {
             Application::Poisson(a) => a.start,
             Application::OnOff(a) => a.start,
             Application::RequestResponse(a) => a.start,
+            Application::Video(a) => a.start,
         }
     }
 
@@ -213,6 +217,7 @@ impl Application {
             Application::Poisson(a) => a.stop,
             Application::OnOff(a) => a.stop,
             Application::RequestResponse(a) => a.stop,
+            Application::Video(a) => a.stop,
         }
     }
 
@@ -225,6 +230,7 @@ impl Application {
             Application::Poisson(_) => "poisson",
             Application::OnOff(_) => "on_off",
             Application::RequestResponse(_) => "request_response",
+            Application::Video(_) => "video",
         }
     }
 }

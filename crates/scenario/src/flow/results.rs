@@ -35,10 +35,7 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
         name: "flows",
         columns: vec![
             text("name", named.iter().map(|flow| flow.name.to_owned())),
-            text(
-                "direction",
-                flows.iter().map(|flow| if flow.reverse { "reverse" } else { "forward" }.to_owned()),
-            ),
+            text("direction", flows.iter().map(|flow| flow.direction().to_owned())),
             text("from", named.iter().map(|flow| flow.from.to_owned())),
             text("to", named.iter().map(|flow| flow.to.to_owned())),
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),

@@ -8,6 +8,7 @@ pub(crate) mod packets;
 pub(crate) mod samples;
 pub(crate) mod segments;
 
+use crate::application::video;
 use crate::model::scenario::Scenario;
 use crate::table::Table;
 use crate::{flow, handover, mobile_ip, signalling};
@@ -22,6 +23,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(video::results::table(world, end));
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
     if !world.handovers.cells.is_empty() {
         tables.push(handover::results::table(world));
