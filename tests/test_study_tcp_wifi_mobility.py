@@ -82,6 +82,9 @@ def test_one_row_a_run_has_the_other_flows_beside_the_transfer(loaded: study.Stu
     flows = {row["name"]: row for row in tables["flows"].iter_rows(named=True)}
     assert measured["goodput_bps"] == [flows["ftp"]["goodput_bps"]]
     assert measured["game_client_mean_delay_s"] == [flows["game-client"]["mean_delay_s"]]
+    video = {row["name"]: row for row in tables["video"].iter_rows(named=True)}
+    assert measured["chat_up_decodable_share"] == [video["chat-up"]["decodable_share"]]
+    assert measured["movie_decodable_share"] == [1.0]  # alone in its cell, 5 m from BS0
 
 
 def test_a_window_of_20_segments_never_fills_a_queue_of_25_packets(loaded: study.Study) -> None:

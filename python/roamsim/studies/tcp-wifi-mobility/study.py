@@ -89,6 +89,7 @@ def condition(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
 #: The flows beside the FTP flow, and what is kept of each: as columns whose names begin with its own.
 OTHERS = ("movie", "game-server", "game-client", "chat-down", "chat-up")
 OF_OTHERS = ("mean_delay_s", "p95_delay_s", "jitter_s", "loss_ratio")
+VIDEO = ("movie", "chat-down", "chat-up")
 
 #: What is kept of the FTP flow.
 OF_FTP = ("goodput_bps", "timeouts", "fast_retransmits", "retransmissions")
@@ -102,8 +103,14 @@ def throughput(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
     measured = {column: [flows[column][ftp]] for column in OF_FTP}
     measured["packet_delay_s"] = [packet_delay_s(tables, flows["stop_s"][ftp])]
     for name in OTHERS:
-        measured |= {f"{name.replace('-', '_')}_{column}": [flows[column][rows[name]]] for column in OF_OTHERS}
-    return measured
+        measured |= {_column(name, column): [flows[column][rows[name]]] for column in OF_OTHERS}
+    video = tables["video"]
+    shares = dict(zip(video["name"], video["decodable_share"], strict=True))
+    return {**measured, **{_column(name, "decodable_share"): [shares[name]] for name in VIDEO}}
+
+
+def _column(flow: str, column: str) -> str:
+    return f"{flow.replace('-', '_')}_{column}"
 
 
 def packet_delay_s(tables: Mapping[str, Columns], end_s: float) -> float | None:
