@@ -49,7 +49,7 @@ def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
     results = roamsim.sweep(
         example, {"wifi.air.cw_min": [15, 31]}, replications=1, set={"scenario.duration": "2s"}, out=tmp_path / "out"
     )
-    parts = results["wifi"].select("data_s", "control_s", "collision_s", "backoff_s", "idle_s")
+    parts = results["wifi"].select("data_s", "control_s", "management_s", "collision_s", "backoff_s", "idle_s")
     assert parts.sum_horizontal().to_list() == pytest.approx([2.0, 2.0])
     radios = results["wifi_stations"]
     assert radios.height == 2 * 11

@@ -24,11 +24,13 @@ pub enum DropReason {
     RetryLimit,
     /// It came out of a tunnel for, or from, a mobile node that is not registered there.
     NotRegistered,
+    /// The station was not associated with that base station when its turn came.
+    NotAssociated,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
@@ -38,6 +40,7 @@ impl DropReason {
         DropReason::OutOfReach,
         DropReason::RetryLimit,
         DropReason::NotRegistered,
+        DropReason::NotAssociated,
     ];
 }
 
@@ -53,6 +56,7 @@ impl fmt::Display for DropReason {
             DropReason::OutOfReach => "out of reach",
             DropReason::RetryLimit => "retry limit",
             DropReason::NotRegistered => "not registered",
+            DropReason::NotAssociated => "not associated",
         })
     }
 }

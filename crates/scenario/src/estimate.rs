@@ -152,9 +152,9 @@ impl Scenario {
             }
         }
         for access in self.accesses().filter(|_| trace.link_events) {
-            if let Some(advertisement) = access.advertisement() {
+            if let Some(period) = access.beacon_period() {
                 // A report at each beacon.
-                let beacons = self.general.duration.as_secs_f64() / advertisement.period.as_secs_f64();
+                let beacons = self.general.duration.as_secs_f64() / period.as_secs_f64();
                 estimate.rows += beacons * access.pairs().len() as f64;
             }
         }

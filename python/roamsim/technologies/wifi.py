@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MEDIUM = {
     "data_s": ("data", "#4c78a8"),
     "control_s": ("ACK, RTS, CTS", "#72b7b2"),
+    "management_s": ("management", "#b279a2"),
     "collision_s": ("collisions", "#e45756"),
     "backoff_s": ("back-off and interframe spaces", "#eeca3b"),
     "idle_s": ("idle", "#d6d9dc"),
@@ -30,6 +31,7 @@ MEDIUM = {
 RADIO = {
     "data_s": ("data", "#4c78a8"),
     "control_s": ("ACK, RTS, CTS", "#72b7b2"),
+    "management_s": ("management", "#b279a2"),
     "lost_s": ("not understood", "#e45756"),
 }
 

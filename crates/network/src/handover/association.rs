@@ -1,16 +1,16 @@
 //! A station's association, by the link events of the cells that it may be in.
 //!
-//! The station knows the distance from the beacon that it heard last (a real one would know the signal strength, which
-//! here is a function of the distance). The rules:
+//! The station knows how good each cell is that it hears, from the beacon that it heard last: its distance, which in an
+//! abstract cell stands for the strength of the signal, or that strength itself. The rules:
 //! - A station without association takes the first cell that it hears.
-//! - It changes to a cell whose base station is nearer than its own by more than the hysteresis.
-//! - When its own is lost, it takes the nearest one that it hears, if any.
+//! - It changes to a cell that is better than its own by more than the hysteresis: nearer, or stronger.
+//! - When its own is lost, it takes the best one that it hears, if any.
 //!
 //! That is a station with one interface, [`Uses::One`]. One with an interface in each cell, [`Uses::All`], takes every cell
 //! that it hears, for as long as it hears it, and the rules say which of them it would choose by distance.
 //!
-//! Everything happens at the instant of a link event, so that the machine has no deadline. Not modelled: scanning,
-//! authentication and the exchange of association frames, which take time in real networks.
+//! Everything is decided at the instant of a link event, so that the machine has no deadline. What it takes to carry a decision
+//! out is the link's: an abstract cell takes no time, in 802.11 frames are exchanged.
 
 use crate::link::indication::LinkEvent;
 
@@ -37,7 +37,7 @@ pub enum Change {
 /// What a station has heard of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Heard {
-    distance_m: f64,
+    score: f64,
     going_down: bool,
 }
 
@@ -46,14 +46,14 @@ struct Heard {
 pub struct Association {
     cells: Vec<Option<Heard>>,
     current: Option<usize>,
-    hysteresis_m: f64,
+    hysteresis: f64,
     uses: Uses,
 }
 
 impl Association {
     /// A station of so many cells that has heard nothing yet.
-    pub fn new(cells: usize, hysteresis_m: f64, uses: Uses) -> Association {
-        Association { cells: vec![None; cells], current: None, hysteresis_m, uses }
+    pub fn new(cells: usize, hysteresis: f64, uses: Uses) -> Association {
+        Association { cells: vec![None; cells], current: None, hysteresis, uses }
     }
 
     /// The cell that the station is associated with; of one that uses all, the one that it would choose.
@@ -65,15 +65,15 @@ impl Association {
     pub fn on_link_event(&mut self, cell: usize, event: LinkEvent) -> Vec<Change> {
         let mut changes = Vec::new();
         match event {
-            LinkEvent::Detected { distance_m } => {
-                self.cells[cell] = Some(Heard { distance_m, going_down: false });
+            LinkEvent::Detected { quality } => {
+                self.cells[cell] = Some(Heard { score: quality.score(), going_down: false });
                 if self.uses == Uses::All {
                     changes.push(Change::Associate(cell));
                 }
             }
-            LinkEvent::ParametersReport { distance_m } => {
+            LinkEvent::ParametersReport { quality } => {
                 if let Some(heard) = &mut self.cells[cell] {
-                    heard.distance_m = distance_m;
+                    heard.score = quality.score();
                 }
             }
             LinkEvent::GoingDown { .. } | LinkEvent::Rollback => {
@@ -112,22 +112,21 @@ impl Association {
         self.cells[cell].is_some_and(|heard| heard.going_down)
     }
 
-    /// The nearest of the cells that are heard and fulfil a condition.
-    pub fn nearest(&self, condition: impl Fn(usize) -> bool) -> Option<usize> {
+    /// The best of the cells that are heard and fulfil a condition.
+    pub fn best(&self, condition: impl Fn(usize) -> bool) -> Option<usize> {
         let heard = self.cells.iter().enumerate().filter_map(|(cell, heard)| Some((cell, (*heard)?)));
-        let nearest = heard
-            .filter(|&(cell, _)| condition(cell))
-            .min_by(|(_, a), (_, b)| a.distance_m.total_cmp(&b.distance_m));
-        nearest.map(|(cell, _)| cell)
+        let best =
+            heard.filter(|&(cell, _)| condition(cell)).min_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+        best.map(|(cell, _)| cell)
     }
 
     /// The cell that the station should be in.
     fn wanted(&self) -> Option<usize> {
-        let distance_m = |cell: usize| self.cells[cell].map(|heard| heard.distance_m);
-        let nearest = self.nearest(|_| true).and_then(|cell| Some((distance_m(cell)?, cell)))?;
-        match self.current.and_then(|current| Some((distance_m(current)?, current))) {
-            Some((own_m, own)) if nearest.0 + self.hysteresis_m >= own_m => Some(own),
-            _ => Some(nearest.1),
+        let score = |cell: usize| self.cells[cell].map(|heard| heard.score);
+        let best = self.best(|_| true).and_then(|cell| Some((score(cell)?, cell)))?;
+        match self.current.and_then(|current| Some((score(current)?, current))) {
+            Some((own_score, own)) if best.0 - self.hysteresis <= own_score => Some(own),
+            _ => Some(best.1),
         }
     }
 }
@@ -136,15 +135,15 @@ impl Association {
 mod tests {
     use super::Change::{Associate, Leave, Nearest};
     use super::*;
-    use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
+    use crate::link::indication::{LinkDownReason, LinkGoingDownReason, Quality};
     use roamsim_engine::Span;
 
     fn first(distance_m: f64) -> LinkEvent {
-        LinkEvent::Detected { distance_m }
+        LinkEvent::Detected { quality: Quality::Distance(distance_m) }
     }
 
     fn again(distance_m: f64) -> LinkEvent {
-        LinkEvent::ParametersReport { distance_m }
+        LinkEvent::ParametersReport { quality: Quality::Distance(distance_m) }
     }
 
     const LOST: LinkEvent = LinkEvent::Down(LinkDownReason::NO_BROADCAST);
@@ -188,12 +187,12 @@ mod tests {
         assert_eq!(station.on_link_event(1, first(60.0)), [Associate(1)]);
         assert_eq!(station.on_link_event(1, MISSED), []);
         assert!(station.is_going_down(1) && !station.is_going_down(0));
-        assert_eq!(station.nearest(|cell| cell != 0), Some(1));
+        assert_eq!(station.best(|cell| cell != 0), Some(1));
         assert_eq!(station.on_link_event(1, again(40.0)), [Nearest(1)]);
         assert!(station.is_going_down(1), "only a rollback takes that back");
         assert_eq!(station.on_link_event(1, LinkEvent::Rollback), []);
         assert!(!station.is_going_down(1));
         assert_eq!(station.on_link_event(1, LOST), [Nearest(0)]);
-        assert_eq!((station.hears(1), station.nearest(|cell| cell != 0)), (false, None));
+        assert_eq!((station.hears(1), station.best(|cell| cell != 0)), (false, None));
     }
 }

@@ -31,13 +31,13 @@ impl PrimaryChange {
     fn choose(self, place: &StationPlace, cue: Cue) -> Option<usize> {
         let association = &place.association;
         let Some(own) = place.current.filter(|&own| association.hears(own)) else {
-            return association.nearest(|_| true);
+            return association.best(|_| true);
         };
         let other = match (self, cue) {
             (PrimaryChange::Nearer, _) => association.current(),
             (PrimaryChange::Up, Cue::Link(cell, LinkEvent::Detected { .. })) => Some(cell),
             (PrimaryChange::GoingDown, _) if association.is_going_down(own) => {
-                association.nearest(|cell| !association.is_going_down(cell))
+                association.best(|cell| !association.is_going_down(cell))
             }
             (PrimaryChange::Up | PrimaryChange::GoingDown | PrimaryChange::Down, _) => None,
         };
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::handover::association::{Association, Change, Uses};
     use crate::handover::{Handovers, Membership, Scheme};
-    use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
+    use crate::link::indication::{LinkDownReason, LinkGoingDownReason, Quality};
     use crate::network::Network;
     use crate::packet::IpVersion;
     use crate::topology::{NodeId, Topology};
@@ -102,13 +102,13 @@ mod tests {
         /// The usable addresses after a beacon, the preferred one first.
         fn beacon(&mut self, cell: usize, heard: Option<f64>) -> Vec<u32> {
             let event = match (heard, self.missed[cell]) {
-                (Some(distance_m), None) => LinkEvent::Detected { distance_m },
+                (Some(distance_m), None) => LinkEvent::Detected { quality: Quality::Distance(distance_m) },
                 (Some(distance_m), Some(missed)) => {
                     if missed > 0 {
                         let association = &mut self.handovers.stations[0].association;
                         association.on_link_event(cell, LinkEvent::Rollback);
                     }
-                    LinkEvent::ParametersReport { distance_m }
+                    LinkEvent::ParametersReport { quality: Quality::Distance(distance_m) }
                 }
                 (None, missed) if missed == Some([2, 1][cell]) => {
                     LinkEvent::Down(LinkDownReason::NO_BROADCAST)

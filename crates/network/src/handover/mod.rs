@@ -28,7 +28,6 @@ pub mod record;
 use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
-use crate::link::Attachment;
 use crate::link::indication::{Indication, LinkEvent};
 use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
@@ -107,18 +106,6 @@ pub struct CellPlace {
     pub base_station: NodeId,
     /// The base station's broadcast interface.
     pub broadcast: Address,
-    /// Its stations in the order of the cell: numbers of [`Handovers::stations`], and the place of the cell in
-    /// [`StationPlace::cells`].
-    pub stations: Vec<(u32, usize)>,
-}
-
-impl CellPlace {
-    /// The station at this attachment of the cell, and the place of the cell among its own; for the order of attachments see
-    /// [`crate::link::stations`].
-    fn station_at(&self, at: Attachment) -> Option<(u32, usize)> {
-        let number = (at.0 as usize).checked_sub(1 + self.stations.len())?;
-        self.stations.get(number).copied()
-    }
 }
 
 /// A station's membership in a cell.
@@ -126,7 +113,7 @@ impl CellPlace {
 pub struct Membership {
     /// The cell: a number of [`Handovers::cells`].
     pub cell: u32,
-    /// The station's number in the cell.
+    /// The station's number on the link, with the base station of the cell.
     pub number: u32,
     /// The station's interface there.
     pub interface: Address,
@@ -204,15 +191,18 @@ pub struct Handovers {
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
     announced: Vec<u32>,
-    cell_of: BTreeMap<LinkId, u32>,
+    /// By the interface of a base station to a station, its cell.
+    cell_of: BTreeMap<Address, u32>,
+    /// By the interface of a station, its number, and the place of the cell among its own.
+    station_at: BTreeMap<Address, (u32, usize)>,
     station_of: BTreeMap<NodeId, u32>,
 }
 
 impl Handovers {
-    /// Adds a cell; returns its number.
-    pub fn add_cell(&mut self, cell: CellPlace) -> u32 {
+    /// Adds a cell whose base station has these interfaces to its stations; returns its number.
+    pub fn add_cell(&mut self, cell: CellPlace, interfaces: &[Address]) -> u32 {
         let number = self.cells.len() as u32;
-        self.cell_of.insert(cell.link, number);
+        self.cell_of.extend(interfaces.iter().map(|&interface| (interface, number)));
         self.cells.push(cell);
         number
     }
@@ -221,13 +211,22 @@ impl Handovers {
     pub fn add_station(&mut self, station: StationPlace) -> u32 {
         let number = self.stations.len() as u32;
         self.station_of.insert(station.node, number);
+        let interfaces = station.cells.iter().enumerate();
+        let interfaces = interfaces.map(|(place, membership)| (membership.interface, (number, place)));
+        self.station_at.extend(interfaces);
         self.stations.push(station);
         number
     }
 
-    /// The cell that is this link.
-    pub fn cell_of(&self, link: LinkId) -> Option<u32> {
-        self.cell_of.get(&link).copied()
+    /// The cell in which a base station has this interface to a station.
+    pub fn cell_of(&self, interface: Address) -> Option<u32> {
+        self.cell_of.get(&interface).copied()
+    }
+
+    /// The number on its link of the station that has this interface.
+    pub(crate) fn number_of(&self, interface: Address) -> Option<u32> {
+        let &(station, place) = self.station_at.get(&interface)?;
+        Some(self.stations[station as usize].cells[place].number)
     }
 
     /// The number of a node among the stations.
@@ -264,8 +263,11 @@ impl Handovers {
         indication: Indication,
     ) {
         network.indicate(now, link, indication);
-        let Some(cell) = self.cell_of(link) else { return };
-        let Some((station, place)) = self.cells[cell as usize].station_at(indication.at) else { return };
+        if self.station_at.is_empty() {
+            return;
+        }
+        let interface = network.address_of(link, indication.at);
+        let Some(&(station, place)) = self.station_at.get(&interface) else { return };
         let event = indication.event;
         let changes = self.stations[station as usize].association.on_link_event(place, event);
         self.react(network, now, station, Cue::Link(place, event));
@@ -282,7 +284,7 @@ impl Handovers {
             let link = self.cells[cell as usize].link;
             let at = network.topology.attachment(interface).1;
             let Some(stations) = network.stations_mut(link) else { continue };
-            let event = if takes { stations.associate(number) } else { stations.leave(number) };
+            let event = if takes { stations.associate(now, number) } else { stations.leave(now, number) };
             if let Some(event) = event {
                 network.indicate(now, link, Indication { at, event });
                 self.react(network, now, station, Cue::Link(place, event));

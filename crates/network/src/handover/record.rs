@@ -19,7 +19,7 @@ pub struct Losses {
     pub out_of_reach: u64,
     /// On the radio link, by an error.
     pub radio_error: u64,
-    /// At the station, which had no cell to send them through.
+    /// At the station, which had no cell to send them through; at either end where the two were not associated.
     pub no_cell: u64,
     /// In the queue before the radio link, which was full.
     pub queue: u64,
@@ -42,13 +42,13 @@ impl Losses {
         match lost.reason {
             DropReason::OutOfReach => self.out_of_reach += 1,
             DropReason::QueueFull => self.queue += 1,
-            DropReason::Loss => self.radio_error += 1,
+            DropReason::Loss | DropReason::RetryLimit => self.radio_error += 1,
+            DropReason::NotAssociated => self.no_cell += 1,
             // No handover makes a packet too large; the others do not happen in a cell.
             DropReason::TooLarge
             | DropReason::Outage
             | DropReason::NoRoute
             | DropReason::Incomplete
-            | DropReason::RetryLimit
             | DropReason::NotRegistered => {
                 return;
             }

@@ -13,20 +13,39 @@ use roamsim_engine::Span;
 
 pub use roamsim_protocols::mih::wire::link::{LinkDownReason, LinkGoingDownReason};
 
+/// How good a base station is that a station hears. Those of one technology can be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// How far away it is, in metres, where that stands for the strength of its signal: the nearer the better.
+    Distance(f64),
+    /// The strength of its signal, in dBm.
+    Signal(f64),
+}
+
+impl Quality {
+    /// The larger the better: dBm, or metres below zero.
+    pub fn score(self) -> f64 {
+        match self {
+            Quality::Distance(distance_m) => -distance_m,
+            Quality::Signal(signal_dbm) => signal_dbm,
+        }
+    }
+}
+
 /// What happened to a link, seen from one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkEvent {
     /// Link_Detected: a base station is heard that was not.
     Detected {
-        /// How far away it is, in metres; stands for the strength of its signal.
-        distance_m: f64,
+        /// How well.
+        quality: Quality,
     },
     /// Link_Up: packets can be sent over it.
     Up,
     /// Link_Parameters_Report: a base station is heard again.
     ParametersReport {
-        /// How far away it is, in metres.
-        distance_m: f64,
+        /// How well.
+        quality: Quality,
     },
     /// Link_Going_Down.
     GoingDown {

@@ -41,7 +41,7 @@ impl Network {
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         // Only links with stations have broadcast interfaces; elsewhere a broadcast reaches nobody.
         let outcome = match slot.link.stations_mut() {
-            Some(stations) => stations.broadcast(now, &packet, self.created),
+            Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);

@@ -6,6 +6,7 @@ use crate::link::Link;
 use crate::link::indication::Indication;
 use crate::topology::LinkId;
 use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::Machine;
 
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
@@ -17,6 +18,12 @@ impl Network {
     /// Whether a wake-up for link events is still meant.
     pub(crate) fn indications_fire(&mut self, now: Time, number: u32) -> bool {
         self.records[number as usize].indications.fires(now)
+    }
+
+    /// What was done about a link event may have given its link something to do.
+    pub(crate) fn rearm(&mut self, number: u32, queue: &mut EventQueue<Event>) {
+        let slot = &mut self.links[number as usize];
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
     }
 
     /// The next link event of a link.

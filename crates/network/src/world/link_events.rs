@@ -6,7 +6,7 @@
 
 use super::World;
 use crate::event::Event;
-use crate::link::{Attachment, Link};
+use crate::link::Link;
 use crate::signalling::{Kind, heard_by_mihf, link_address};
 use crate::topology::LinkId;
 use roamsim_engine::{EventQueue, Time};
@@ -29,6 +29,7 @@ impl World {
             self.handovers.on_link_event(&mut self.network, now, LinkId(number), indication);
             self.tell_mihfs(now);
         }
+        self.network.rearm(number, queue);
         self.network.arm_indications(now, number, queue);
         self.announce_addresses();
         true
@@ -57,7 +58,10 @@ impl World {
                     continue;
                 }
                 let (origin, bytes) = (signalling.origin, signalling.message_bytes());
-                let point = self.network.stations(link).map(|_| self.network.address_of(link, Attachment(0)));
+                let station = self.handovers.number_of(interface);
+                let point = self.network.stations(link).zip(station).map(|(stations, station)| {
+                    self.network.address_of(link, stations.broadcast_interface(station))
+                });
                 let tuple = LinkTupleId {
                     link: self.mih_link(interface),
                     point_of_attachment: point.map(link_address),

@@ -33,9 +33,9 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use self::queue::Queue;
-use self::stations::Advertisement;
 use crate::Scenario;
 use crate::build::Builder;
+use crate::model::node::Node;
 use crate::results::samples::Sample;
 use crate::run::Trace;
 use crate::table::Table;
@@ -58,8 +58,14 @@ pub(crate) trait Access {
     /// station in its order.
     fn pairs(&self) -> Vec<Pair<'_>>;
 
-    /// How its base station makes itself known; `None`: it has no stations that come and go.
-    fn advertisement(&self) -> Option<&Advertisement> {
+    /// The time between two beacons of its base station; `None`: it has no stations that come and go.
+    fn beacon_period(&self) -> Option<Span> {
+        None
+    }
+
+    /// The hysteresis of its stations, each of which has one radio for all accesses of the technology and compares them by the
+    /// strength of their signals; `None`: they compare distances, and may be in several at once.
+    fn signal_hysteresis_db(&self, _node: &Node) -> Option<f64> {
         None
     }
 
@@ -70,7 +76,7 @@ pub(crate) trait Access {
 
     /// Whether it asks where its nodes are.
     fn asks_for_places(&self) -> bool {
-        self.advertisement().is_some()
+        self.beacon_period().is_some()
     }
 
     /// Within what distance of its base station a station is in it; `None`: places do not matter to it.

@@ -13,12 +13,22 @@ pub(crate) fn interfaces(
     link: LinkId,
     ends: impl IntoIterator<Item = (NodeId, NodeId)>,
 ) -> Vec<Address> {
+    interfaces_from(access, topology, (link, 0), ends)
+}
+
+/// The same on a link that has so many attachments already.
+pub(crate) fn interfaces_from(
+    access: &dyn Access,
+    topology: &mut Topology,
+    (link, first): (LinkId, usize),
+    ends: impl IntoIterator<Item = (NodeId, NodeId)>,
+) -> Vec<Address> {
     let ends = ends.into_iter().enumerate();
     ends.map(|(number, (node, neighbour))| {
         topology.add_interface(Interface {
             node,
             link,
-            attachment: Attachment(number as u32),
+            attachment: Attachment((first + number) as u32),
             neighbour,
             mtu_bytes: access.mtu_bytes() as u32,
             name: access.name().to_owned(),

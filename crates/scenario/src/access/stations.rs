@@ -148,20 +148,21 @@ pub(crate) fn check_members(
     }
 }
 
-/// Gives the link of an access its interfaces, in the order of `network::link::stations`: broadcast, one a station at the
+/// Gives the base station and the stations of an access their interfaces on a link that has so many already, in the order of `network::link::stations`: broadcast, one a station at the
 /// base station, the stations.
 pub(crate) fn join_topology(
     access: &dyn Access,
     builder: &Builder<'_>,
     topology: &mut Topology,
-    link: LinkId,
-) -> Vec<Vec<Address>> {
+    (link, first): (LinkId, usize),
+) -> Vec<Address> {
     let pairs: Vec<_> = access.pairs().iter().map(|pair| pair.nodes.map(|name| builder.node(name))).collect();
     // The broadcast interface leads to nobody, so that no route goes there.
     let broadcast = pairs.first().map(|&[base_station, _]| (base_station, base_station));
     let down = pairs.iter().map(|&[base_station, station]| (base_station, station));
     let up = pairs.iter().map(|&[base_station, station]| (station, base_station));
-    let addresses = places::interfaces(access, topology, link, broadcast.into_iter().chain(down).chain(up));
+    let ends = broadcast.into_iter().chain(down).chain(up);
+    let addresses = places::interfaces_from(access, topology, (link, first), ends);
     for &address in &addresses[1 + pairs.len()..] {
         topology.bind(address);
         let station = topology.owner(address);
@@ -169,5 +170,5 @@ pub(crate) fn join_topology(
             topology.set_primary(address);
         }
     }
-    vec![addresses]
+    addresses
 }

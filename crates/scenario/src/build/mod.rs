@@ -70,7 +70,7 @@ pub(crate) fn world(
     keep_on(watch)?;
     let (builder, mut topology, links) = start(scenario, seed, replication);
     keep_on(watch)?;
-    let handovers = builder.handovers(&mut topology, &links);
+    let handovers = builder.handovers(&mut topology);
     let mobile_ip = builder.mobile_ip(&mut topology, &handovers);
     let ip = match scenario.general.ip {
         IpModel::Ipv6 => IpVersion::V6,

@@ -1,46 +1,51 @@
 //! Cells and stations as handovers see them, and the schemes by which stations keep their addresses.
 
 use super::model::{Scheme as SchemeModel, Schemes};
-use crate::build::{Builder, NewLink};
+use crate::build::Builder;
 use crate::model::node::PrimaryChange as PrimaryChangeModel;
 use roamsim_network::handover::association::{Association, Uses};
 use roamsim_network::handover::mobile_sctp::PrimaryChange;
 use roamsim_network::handover::{CellPlace, Handovers, Membership, Scheme, StationPlace};
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
+use std::collections::BTreeMap;
 
 impl Builder<'_> {
     /// Base stations and stations, as handovers see them.
-    pub(crate) fn handovers(&self, topology: &mut Topology, links: &[NewLink<'_>]) -> Handovers {
+    pub(crate) fn handovers(&self, topology: &mut Topology) -> Handovers {
         let mut handovers = Handovers::default();
         let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
-        for (number, NewLink { access, addresses, .. }) in (0..).zip(links) {
-            if access.advertisement().is_none() {
+        let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.scenario.nodes.len()];
+        let mut interfaces: BTreeMap<&str, Vec<Address>> = BTreeMap::new();
+        for (number, interface) in (0..).zip(topology.interfaces()) {
+            interfaces.entry(&interface.name).or_default().push(Address(number));
+        }
+        // Stations have numbers on their link, which may be that of several cells.
+        let mut numbers: BTreeMap<LinkId, u32> = BTreeMap::new();
+        for entry in self.scenario.accesses() {
+            let own = interfaces.get(entry.name()).map_or(&[][..], Vec::as_slice);
+            let (Some(&broadcast), stations) = (own.first(), entry.pairs().len()) else { continue };
+            let link = topology.attachment(broadcast).0;
+            let next = numbers.entry(link).or_default();
+            let first = std::mem::replace(next, *next + stations as u32);
+            if entry.beacon_period().is_none() {
                 continue;
             }
-            let interfaces = &addresses[addresses.len() / 2 + 1..];
-            let cell = handovers.add_cell(CellPlace {
-                name: access.name().to_owned(),
-                link: LinkId(number),
-                base_station: topology.owner(addresses[0]),
-                broadcast: addresses[0],
-                // Each gets its number below.
-                stations: vec![(0, 0); interfaces.len()],
-            });
-            for (number, &interface) in (0..).zip(interfaces) {
-                let station = topology.owner(interface);
-                memberships[station.0 as usize].push(Membership { cell, number, interface });
+            let name = entry.name().to_owned();
+            let place = CellPlace { name, link, base_station: topology.owner(broadcast), broadcast };
+            let cell = handovers.add_cell(place, &own[1..=stations]);
+            for (number, &interface) in (first..).zip(&own[1 + stations..]) {
+                let station = topology.owner(interface).0 as usize;
+                hysteresis_db[station] = entry.signal_hysteresis_db(&self.scenario.nodes[station]);
+                memberships[station].push(Membership { cell, number, interface });
             }
         }
         let schemes = Schemes::new(self.scenario);
-        for (node, memberships) in self.scenario.nodes.iter().zip(memberships) {
+        for ((node, memberships), hysteresis_db) in
+            self.scenario.nodes.iter().zip(memberships).zip(hysteresis_db)
+        {
             if memberships.is_empty() {
                 continue;
-            }
-            let station = handovers.stations.len() as u32;
-            for (place, membership) in memberships.iter().enumerate() {
-                let cell = &mut handovers.cells[membership.cell as usize];
-                cell.stations[membership.number as usize] = (station, place);
             }
             let scheme = match node.handover.unwrap_or_else(|| schemes.inferred(node)) {
                 SchemeModel::Bridged => Scheme::Bridged,
@@ -52,9 +57,11 @@ impl Builder<'_> {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
             }
-            // With one interface for all of its cells it uses one at a time.
-            let uses = if scheme == Scheme::Bridged { Uses::One } else { Uses::All };
-            let association = Association::new(memberships.len(), node.hysteresis_m, uses);
+            // With one interface for all of its cells, or one radio, it uses one at a time.
+            let one = scheme == Scheme::Bridged || hysteresis_db.is_some();
+            let uses = if one { Uses::One } else { Uses::All };
+            let hysteresis = hysteresis_db.unwrap_or(node.hysteresis_m);
+            let association = Association::new(memberships.len(), hysteresis, uses);
             handovers.add_station(StationPlace::new(self.node(&node.name), scheme, memberships, association));
         }
         handovers

@@ -24,7 +24,7 @@ pub(crate) fn check(
                 .or_else(|| unserved(stated, node, &schemes, names, attached, topology))
         } else {
             let message = format!("\"{}\" is a station of no cell, and hands over nowhere", node.name);
-            Some((message, "leave `handover` out, or name it in the `stations` of a [[cell]]".to_owned()))
+            Some((message, "leave `handover` out, or name it in the `stations` of a [[cell]], or of a [[wifi]] with `beacons`".to_owned()))
         };
         if let Some((message, help)) = found {
             report.add(&[Key("node"), At(i), Key("handover")], message, help);

@@ -36,7 +36,7 @@ fn rows(world: &World) -> Vec<Row> {
             role,
             cell: world.handovers.cells[agent.cell as usize].name.clone(),
             advertisements: agent.advertiser.advertisements_sent,
-            unheard: unheard(world, world.handovers.cells[agent.cell as usize].link),
+            unheard: unheard(world, agent.address),
             solicitations: agent.advertiser.solicitations_received,
             ..Row::default()
         };

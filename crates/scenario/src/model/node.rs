@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::TimeDistribution;
+use crate::access::wifi::station::WifiStation;
 use crate::handover::model::Scheme;
 use crate::motion::model::{Motion, Place};
 use crate::units;
@@ -43,6 +44,9 @@ pub struct Node {
     /// its cells cannot serve, is refused.
     #[serde(default)]
     pub handover: Option<Scheme>,
+    /// How a station of Wi-Fi cells with `beacons` finds its access point, and when it gives it up.
+    #[serde(default)]
+    pub wifi: Option<WifiStation>,
     /// When a `multihomed` station prefers the address of another cell, for its SCTP associations with
     /// `dynamic_addresses`. Default chosen: `nearer`, because by it stations with one address change their cell, and
     /// schemes are then compared at the same moment.

@@ -4,24 +4,27 @@ use crate::table::{Table, integer, text};
 use roamsim_network::World;
 use roamsim_network::drops::DropReason;
 use roamsim_network::network::DropCount;
-use roamsim_network::topology::{LinkId, NodeId};
+use roamsim_network::topology::NodeId;
+use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
 /// What a base station sent to all, such as advertisements, and a station in reach did not hear, or nobody at all. That is
 /// no loss; `mobile_ip` counts it.
-pub(crate) fn unheard(world: &World, cell: LinkId) -> u64 {
-    let broadcasts = world.network.drops().filter(|drop| drop.link.number == cell && drop.is_broadcast());
+pub(crate) fn unheard(world: &World, broadcast: Address) -> u64 {
+    let at = world.network.topology.attachment(broadcast);
+    let broadcasts = world.network.drops().filter(|drop| (drop.link.number, drop.from) == at);
     broadcasts.map(|drop| drop.count.packets).sum()
 }
 
 pub(super) fn table(world: &World) -> Table {
     let mut rows: Vec<(&str, NodeId, DropReason, DropCount)> = Vec::new();
     // A base station has an attachment a station, and one place in the eyes of a reader.
-    let mut known: BTreeMap<(LinkId, NodeId, DropReason), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, NodeId, DropReason), usize> = BTreeMap::new();
     for drop in world.network.drops().filter(|drop| !drop.is_broadcast()) {
-        let node = world.network.topology.owner(drop.link.addresses[drop.from.0 as usize]);
-        let row = *known.entry((drop.link.number, node, drop.reason)).or_insert_with(|| {
-            rows.push((drop.link.name, node, drop.reason, DropCount::default()));
+        let interface = world.network.topology.interface(drop.link.addresses[drop.from.0 as usize]);
+        let (name, node) = (interface.name.as_str(), interface.node);
+        let row = *known.entry((name, node, drop.reason)).or_insert_with(|| {
+            rows.push((name, node, drop.reason, DropCount::default()));
             rows.len() - 1
         });
         rows[row].3 += drop.count;

@@ -2,7 +2,7 @@
 
 use crate::table::{Table, float, text};
 use roamsim_network::World;
-use roamsim_network::link::indication::LinkEvent;
+use roamsim_network::link::indication::{LinkEvent, Quality};
 use roamsim_network::recorder::LinkEventRow;
 
 pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
@@ -30,9 +30,13 @@ pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
                 _ => None,
             }),
             value("distance_m", "m", |event| match event {
-                LinkEvent::Detected { distance_m } | LinkEvent::ParametersReport { distance_m } => {
-                    Some(distance_m)
-                }
+                LinkEvent::Detected { quality: Quality::Distance(distance_m) }
+                | LinkEvent::ParametersReport { quality: Quality::Distance(distance_m) } => Some(distance_m),
+                _ => None,
+            }),
+            value("signal_dbm", "dBm", |event| match event {
+                LinkEvent::Detected { quality: Quality::Signal(signal_dbm) }
+                | LinkEvent::ParametersReport { quality: Quality::Signal(signal_dbm) } => Some(signal_dbm),
                 _ => None,
             }),
         ],

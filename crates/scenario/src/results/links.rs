@@ -14,16 +14,15 @@ struct Row {
 }
 
 pub(super) fn table(world: &World, end: Time) -> Table {
-    let node = |address| {
-        let interface = world.network.topology.interface(address);
-        world.network.topology.node(interface.node).name.clone()
-    };
+    let interface = |address| world.network.topology.interface(address);
+    let node = |address| world.network.topology.node(interface(address).node).name.clone();
     let mut rows = Vec::new();
     for link in world.network.links() {
         let at = |Attachment(attachment)| node(link.addresses[attachment as usize]);
         for Sender { from, to } in link.link.senders() {
             rows.push(Row {
-                name: link.name.to_owned(),
+                // Several accesses may be one link.
+                name: interface(link.addresses[from.0 as usize]).name.clone(),
                 from: at(from),
                 to: to.map_or_else(|| TO_ALL.to_owned(), at),
                 stats: link.link.stats(from, end),

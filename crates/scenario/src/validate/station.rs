@@ -7,7 +7,7 @@ use roamsim_engine::Time;
 use roamsim_network::mobility::ever_within;
 
 use super::{At, Key, Report, Step, join};
-use crate::access::{Attached, Context, Entry, Role};
+use crate::access::{Attached, Context, Entry, Role, wifi};
 use crate::handover::model::Schemes;
 use crate::model::node::PrimaryChange;
 use crate::units::length_text;
@@ -21,6 +21,12 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let asked = scenario.accesses().filter(|entry| entry.access.asks_for_places());
     let placed: BTreeSet<&str> =
         asked.flat_map(|entry| entry.access.pairs()).flat_map(|pair| pair.nodes).collect();
+    let by_signal: BTreeSet<&str> = scenario
+        .wifi
+        .iter()
+        .filter(|cell| cell.beacons.is_some())
+        .flat_map(|cell| cell.stations.iter().map(String::as_str))
+        .collect();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         if node.motion.is_some() && !placed.contains(node.name.as_str()) {
@@ -36,7 +42,13 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             let help = "leave `multihomed` out, or give the node a second link";
             report.add(&join(&at, ["multihomed"]), message, help);
         }
-        if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
+        wifi::station::check(node, &at, scenario, report);
+        if node.hysteresis_m > 0.0 && by_signal.contains(node.name.as_str()) {
+            let message =
+                format!("\"{}\" compares access points by their signals, not by distances", node.name);
+            let help = "leave `hysteresis` out, or write wifi = { hysteresis_db = 5 }";
+            report.add(&join(&at, ["hysteresis"]), message, help);
+        } else if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
             let message = match station {
                 false => format!("\"{}\" is a station of no cell, and changes none", node.name),
                 true => format!("\"{}\" keeps an address in each cell, and changes none", node.name),

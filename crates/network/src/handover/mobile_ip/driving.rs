@@ -96,8 +96,7 @@ impl Driving<'_> {
                 self.serve_host(now, number, queue);
             }
             Icmp::AgentSolicitation => {
-                let link = self.network.topology.interface(Address(packet.socket)).link;
-                let Some(cell) = self.handovers.cell_of(link) else { return };
+                let Some(cell) = self.handovers.cell_of(Address(packet.socket)) else { return };
                 let Some(number) = self.mobile_ip.agent_on(Interface(cell)) else { return };
                 let agent = &mut self.mobile_ip.agents[number as usize];
                 agent.advertiser.handle_solicitation(arrival(packet, cell, 0));

@@ -12,7 +12,7 @@
 //! Beacons are the link layer's own: they are no packets and take no time on the transmitter.
 
 use super::Cell;
-use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason};
+use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
@@ -73,7 +73,7 @@ impl Hearing {
         match (heard_m, self.missed) {
             (Some(distance_m), None) => {
                 *self = Hearing { missed: Some(0), up: false, going_down: false };
-                [Some(LinkEvent::Detected { distance_m }), None]
+                [Some(LinkEvent::Detected { quality: Quality::Distance(distance_m) }), None]
             }
             (Some(distance_m), Some(_)) => {
                 self.missed = Some(0);
@@ -83,7 +83,7 @@ impl Hearing {
                     (true, false) => Some(LinkEvent::Rollback),
                     _ => None,
                 };
-                [change, Some(LinkEvent::ParametersReport { distance_m })]
+                [change, Some(LinkEvent::ParametersReport { quality: Quality::Distance(distance_m) })]
             }
             (None, None) => [None, None],
             (None, Some(before)) if before + 1 >= lifetime => {
@@ -214,7 +214,7 @@ mod tests {
                 assert_eq!(at, Attachment(2));
                 found.push((number, event));
                 if matches!(event, LinkEvent::Detected { .. }) {
-                    found.extend(cell.associate(0).map(|event| (number, event)));
+                    found.extend(cell.associate(now, 0).map(|event| (number, event)));
                 }
             }
         }
@@ -313,7 +313,7 @@ mod tests {
                 going_down = true;
             }
             if before == LinkEvent::Rollback {
-                assert_eq!(after, LinkEvent::ParametersReport { distance_m: 50.0 });
+                assert_eq!(after, LinkEvent::ParametersReport { quality: Quality::Distance(50.0) });
             }
         }
         assert!(going_down);
@@ -345,12 +345,12 @@ mod tests {
         assert_eq!(hearing.leave(), None);
         assert_eq!(
             hearing.beacon(Some(5.0), 2, None, never)[0],
-            Some(LinkEvent::Detected { distance_m: 5.0 })
+            Some(LinkEvent::Detected { quality: Quality::Distance(5.0) })
         );
         assert_eq!(hearing.beacon(None, 2, None, never), [None, None]);
         assert_eq!(
             hearing.beacon(Some(6.0), 2, None, never),
-            [None, Some(LinkEvent::ParametersReport { distance_m: 6.0 })]
+            [None, Some(LinkEvent::ParametersReport { quality: Quality::Distance(6.0) })]
         );
         assert_eq!((hearing.associate(), hearing.associate()), (Some(LinkEvent::Up), None));
         assert_eq!(hearing.leave(), Some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT)));

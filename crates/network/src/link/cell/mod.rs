@@ -207,15 +207,25 @@ impl Stations for Cell {
         Attachment(1 + station)
     }
 
-    fn associate(&mut self, station: u32) -> Option<LinkEvent> {
+    fn broadcast_interface(&self, _station: u32) -> Attachment {
+        BROADCAST
+    }
+
+    fn associate(&mut self, _now: Time, station: u32) -> Option<LinkEvent> {
         self.stations[station as usize].hearing.associate()
     }
 
-    fn leave(&mut self, station: u32) -> Option<LinkEvent> {
+    fn leave(&mut self, _now: Time, station: u32) -> Option<LinkEvent> {
         self.stations[station as usize].hearing.leave()
     }
 
-    fn broadcast(&mut self, now: Time, packet: &Packet, next_id: u64) -> Result<Vec<BroadcastCopy>, Dropped> {
+    fn broadcast(
+        &mut self,
+        now: Time,
+        _from: Attachment,
+        packet: &Packet,
+        next_id: u64,
+    ) -> Result<Vec<BroadcastCopy>, Dropped> {
         let departure = self.book(now, BROADCAST, packet.size_bytes)?;
         let mut copies = Vec::new();
         for station in 0..self.station_count() {

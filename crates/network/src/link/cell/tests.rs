@@ -177,7 +177,7 @@ fn the_nth_packet_of_a_direction_meets_the_nth_draw_wherever_the_others_are() {
                     enqueue(&mut cell, now, Attachment(2), 700).ok();
                     enqueue(&mut cell, now, up, 100).ok();
                     cell.hears_m(0, now);
-                    cell.broadcast(now, &broadcast(60), 1000).ok();
+                    cell.broadcast(now, BROADCAST, &broadcast(60), 1000).ok();
                 }
                 enqueue(&mut cell, now, Attachment(1), 400 + 3 * i as u32).is_err()
             })
@@ -195,7 +195,7 @@ fn broadcast(bytes: u32) -> Packet {
 #[test]
 fn a_broadcast_reaches_every_station_in_reach_and_no_other() {
     let mut cell = cell(disc(100.0), None, &[10.0, 500.0, 20.0]);
-    let copies = cell.broadcast(Time::ZERO, &broadcast(1000), 8).expect("taken");
+    let copies = cell.broadcast(Time::ZERO, BROADCAST, &broadcast(1000), 8).expect("taken");
     assert_eq!(copies, [(PacketId(7), None), (PacketId(8), None)]);
     assert_eq!(cell.packets_inside(), 2);
     // 10 m are 33 ns, 20 m are 67 ns.
@@ -209,7 +209,7 @@ fn a_broadcast_reaches_every_station_in_reach_and_no_other() {
 fn a_broadcast_that_nobody_is_there_for_is_out_of_reach() {
     let mut cell = cell(disc(100.0), None, &[500.0]);
     let out = Err(Dropped { reason: DropReason::OutOfReach, at: at_us(1000) });
-    assert_eq!(cell.broadcast(Time::ZERO, &broadcast(1000), 8), out);
+    assert_eq!(cell.broadcast(Time::ZERO, BROADCAST, &broadcast(1000), 8), out);
     assert_eq!(cell.packets_inside(), 0);
     assert_eq!(cell.stats(BROADCAST, at_us(9000)).dropped_packets, 1);
 }

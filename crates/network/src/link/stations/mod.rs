@@ -1,9 +1,12 @@
 //! Links with a base station, and stations that may be in reach of it or not.
 //!
 //! What handovers, broadcasts and Mobile IP ask of such a link, whatever its technology; `link/mod.rs` says which link is
-//! one ([`Link::stations`](super::Link::stations)). Who is heard where, they tell by link events ([`super::indication`]). Stations have numbers, in the order in which the link was described.
-//! Attachments of a link of n stations: 0 is the base station's broadcast interface; 1 to n are the base station's
-//! sub-interfaces, one a station; n+1 to 2n are the stations.
+//! one ([`Link::stations`](super::Link::stations)). Who is heard where, they tell by link events ([`super::indication`]). Stations have
+//! numbers, in the order in which the link was described. A link may have several base stations; then a station has a number
+//! with each that it may be with.
+//!
+//! Attachments of a base station with n stations, from the first on: its broadcast interface; n sub-interfaces, one a station;
+//! the n stations. Those of the next base station follow.
 
 pub mod account;
 
@@ -22,18 +25,29 @@ pub trait Stations {
     /// The base station's sub-interface to a station.
     fn sub_interface(&self, station: u32) -> Attachment;
 
-    /// A station takes this link for its own, as the association decides: what it indicates at once, a Link_Up.
-    fn associate(&mut self, station: u32) -> Option<LinkEvent>;
+    /// The broadcast interface of its base station: what messages call the point of attachment.
+    fn broadcast_interface(&self, station: u32) -> Attachment;
+
+    /// A station is to take a base station for its own, as the association decides: what it indicates at once, a Link_Up.
+    /// `None` where that takes time: then a Link_Up comes when it is done, or a Lost when it fails.
+    fn associate(&mut self, now: Time, station: u32) -> Option<LinkEvent>;
 
     /// A station gives it up: what it indicates at once, a Link_Down.
-    fn leave(&mut self, station: u32) -> Option<LinkEvent>;
+    fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent>;
 
-    /// Takes a packet for every station in reach, each of which gets a copy. The first copy keeps the packet's number,
-    /// the others have numbers from `next_id` on. What reaches nobody is dropped as out of reach.
+    /// Takes a packet from a broadcast interface for every station in reach, each of which gets a copy. The first copy keeps
+    /// the packet's number, the others have numbers from `next_id` on. What reaches nobody is dropped. A copy that is taken may
+    /// still be lost ([`Link::poll_drop`](super::Link::poll_drop)).
     ///
     /// Broadcasts do not come through [`Link::enqueue`](super::Link::enqueue), because their copies have to enter the
     /// network's account: use `Network::broadcast`.
-    fn broadcast(&mut self, now: Time, packet: &Packet, next_id: u64) -> Result<Vec<BroadcastCopy>, Dropped>;
+    fn broadcast(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        packet: &Packet,
+        next_id: u64,
+    ) -> Result<Vec<BroadcastCopy>, Dropped>;
 
     /// The path between the base station and a station, for the account of handovers.
     fn path(&self, station: u32) -> &Path;

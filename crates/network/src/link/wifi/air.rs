@@ -46,13 +46,22 @@ impl Air {
     }
 }
 
+impl Air {
+    /// Whether a frame that begins now makes the medium busy at a radio.
+    fn senses(&mut self, radio: usize, from: usize, now: Time) -> Option<Heard> {
+        let shadowing_db = self.config.propagation.shadowing_db(&mut self.draws[radio]);
+        let arrives_dbm = self.received_dbm(radio, from, now) + shadowing_db;
+        (arrives_dbm >= self.config.carrier_sense_threshold_dbm).then_some((radio, shadowing_db))
+    }
+}
+
 /// A radio that hears a frame, and the shadowing on the way to it, in dB.
 pub(super) type Heard = (usize, f64);
 
 impl Hearing {
     /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody is named where all
     /// hear it: they share one ear.
-    pub fn heard_by(&mut self, from: usize, now: Time) -> Vec<Heard> {
+    pub fn heard_by(&mut self, from: usize, now: Time, channels: &[u8]) -> Vec<Heard> {
         match self {
             Hearing::All => Vec::new(),
             Hearing::Given(hears) => {
@@ -65,14 +74,28 @@ impl Hearing {
                         heard.push((radio, 0.0));
                         continue;
                     }
-                    let shadowing_db = air.config.propagation.shadowing_db(&mut air.draws[radio]);
-                    let arrives_dbm = air.received_dbm(radio, from, now) + shadowing_db;
-                    if arrives_dbm >= air.config.carrier_sense_threshold_dbm {
-                        heard.push((radio, shadowing_db));
+                    if channels[radio] == channels[from] {
+                        heard.extend(air.senses(radio, from, now));
                     }
                 }
                 heard
             }
+        }
+    }
+
+    /// Whether a radio that comes to a channel senses a frame that is on the air there.
+    pub fn senses(&mut self, radio: usize, from: usize, now: Time) -> Option<Heard> {
+        match self {
+            Hearing::All | Hearing::Given(_) => None,
+            Hearing::Placed(air) => air.senses(radio, from, now),
+        }
+    }
+
+    /// The power of a frame that ends now at a radio, in dBm.
+    pub fn signal_dbm(&self, (radio, shadowing_db): Heard, from: usize, now: Time) -> Option<f64> {
+        match self {
+            Hearing::All | Hearing::Given(_) => None,
+            Hearing::Placed(air) => Some(air.received_dbm(radio, from, now) + shadowing_db),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::phy::{Format, Timing};
 use crate::link::QueueLimit;
+use roamsim_engine::{Span, Time};
 
 /// What describes a cell.
 #[derive(Clone, Debug)]
@@ -10,7 +11,8 @@ pub struct CellConfig {
     pub format: Format,
     /// Slots and interframe spaces.
     pub timing: Timing,
-    /// The rate of data frames to and from each station, in bits per second.
+    /// The rate of data frames to and from each station, in bits per second; where there are several access points, access
+    /// point by access point.
     pub rates_bps: Vec<u64>,
     /// The rates of control frames, in ascending order.
     pub basic_rates_bps: Vec<u64>,
@@ -30,6 +32,62 @@ pub struct CellConfig {
     pub queue: QueueLimit,
     /// The largest packet.
     pub mtu_bytes: u32,
+}
+
+/// An access point and its stations.
+#[derive(Clone, Debug)]
+pub struct Bss {
+    /// Its channel.
+    pub channel: u8,
+    /// The stations, in its order: numbers of stations of the whole medium.
+    pub stations: Vec<usize>,
+    /// How it makes itself known; `None`: its stations are associated with it from the beginning, and for ever.
+    pub beacons: Option<BeaconConfig>,
+}
+
+/// Beacons of an access point (clause 11.1.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BeaconConfig {
+    /// The time between two beacons, above zero.
+    pub period: Span,
+    /// The first target beacon transmission time.
+    pub first: Time,
+}
+
+/// How a station finds its access point, and when it gives it up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StationConfig {
+    /// How it scans.
+    pub scan: Scan,
+    /// The channels that it looks at, in this order; never empty.
+    pub channels: Vec<u8>,
+    /// How long it listens on a channel: after a probe request that is followed by silence (active scanning alone).
+    pub min_channel_time: Span,
+    /// The same where the medium is busy after the probe request; in passive scanning always.
+    pub max_channel_time: Span,
+    /// How long it waits on a new channel before its probe request.
+    pub probe_delay: Span,
+    /// The time from the end of a scan to the next one.
+    pub scan_interval: Span,
+    /// After how many missed beacons in a row it has lost its access point, at least one.
+    pub missed_beacons: u32,
+    /// How long it waits for a response to a request for authentication or association.
+    pub failure_timeout: Span,
+    /// How often it asks in all.
+    pub attempts: u32,
+    /// The weight of the latest beacon in the mean of their powers.
+    pub signal_weight: f64,
+    /// A mean below that power is a Link_Going_Down, and makes it look for another access point.
+    pub going_down_dbm: f64,
+}
+
+/// Clause 11.1.3: how a station scans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    /// It listens for beacons.
+    Passive,
+    /// It asks by probe requests.
+    Active,
 }
 
 /// What a busy medium does to countdowns.

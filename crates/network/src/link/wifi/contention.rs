@@ -33,7 +33,7 @@ impl Cell {
             }
         }
         self.radios[number].contends_since = now;
-        self.contenders_change(now, self.contenders + 1);
+        self.contender(now, number, true);
     }
 
     /// When a radio's countdown goes on, if the medium stays idle.

@@ -3,8 +3,8 @@
 
 use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, RTS_BYTES};
-use super::radio::Attempt;
-use super::{Cell, DropReason, Dropped};
+use super::radio::{ALL, Attempt, Head, Job};
+use super::{Cell, DropReason, Heard};
 use crate::queue::Waiting;
 use roamsim_engine::{Span, Time};
 
@@ -20,6 +20,10 @@ pub(super) enum Step {
     Data(usize),
     /// No answer has come for a radio.
     Timeout(usize),
+    /// Time for a cell's beacon.
+    Beacon(usize),
+    /// A station's timer, by the radio and the timer's number.
+    Station(usize, u64),
 }
 
 impl Cell {
@@ -27,53 +31,52 @@ impl Cell {
     pub(super) fn begin(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];
         let Some(head) = &radio.head else { return };
-        let (from, bytes) = (head.from, head.bytes);
+        let (to, bytes) = (head.to, head.bytes);
         let first = radio.short_retries == 0 && radio.long_retries == 0;
-        if first {
+        if first && let Job::Packet { from, packet: Some(packet) } = &head.job {
             let stats = &mut self.stats[from.0 as usize];
             stats.sent_packets += 1;
-            stats.sent_bytes += u64::from(bytes);
+            stats.sent_bytes += u64::from(packet.size_bytes);
         }
         let contended_since = if first { radio.contends_since } else { radio.not_before };
+        let kind = if to != ALL && bytes > self.config.rts_threshold_bytes { Kind::Rts } else { head.kind() };
         let time = &mut self.radios[number].time;
         time.attempts += 1;
         time.contention += now - contended_since;
-        let kind = if bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes {
-            Kind::Rts
-        } else {
-            Kind::Data
-        };
-        let (_, to) = self.ends(from);
         self.send(now, kind, number, to);
     }
 
-    /// The airtime of a frame between two radios, in the exchange of a packet.
+    /// The airtime of a frame between two radios, in the exchange of what one of them has in hand.
     pub(super) fn airtime(&self, kind: Kind, initiator: usize) -> Span {
         let Some(head) = &self.radios[initiator].head else { return Span::ZERO };
-        let (from, to) = self.ends(head.from);
-        let rate_bps = self.config.rates_bps[from.max(to) - 1];
-        let control_rate_bps = self.config.control_rate_bps(rate_bps);
+        let control_rate_bps = self.config.control_rate_bps(head.rate_bps);
         match kind {
-            Kind::Data => self.config.format.airtime(head.bytes + FRAME_OVERHEAD_BYTES, rate_bps),
+            Kind::Data | Kind::Management => self.config.format.airtime(head.bytes, head.rate_bps),
             Kind::Rts => self.config.format.airtime(RTS_BYTES, control_rate_bps),
             Kind::Cts => self.config.format.airtime(CTS_BYTES, control_rate_bps),
             Kind::Ack => self.config.format.airtime(ACK_BYTES, control_rate_bps),
         }
     }
 
-    /// What follows a frame that its receiver has understood, or has not.
-    pub(super) fn follow(&mut self, now: Time, frame: &Frame, understood: bool) {
+    /// What follows a frame that its receiver has understood, or has not; with what power a management frame came is told.
+    pub(super) fn follow(&mut self, now: Time, frame: &Frame, understood: bool, heard: Option<Heard>) {
         let timing = self.config.timing;
         let &Frame { from, to, .. } = frame;
         match (frame.kind, understood) {
             (Kind::Rts, true) if self.may_answer(now, frame) => self.answer(now, Step::Cts(to, from), to),
-            (Kind::Rts | Kind::Data, false) | (Kind::Rts, true) => {
+            (Kind::Rts | Kind::Data | Kind::Management, false) | (Kind::Rts, true) => {
                 self.at(now + timing.response_timeout, Step::Timeout(from));
             }
             (Kind::Cts, true) => self.at(now + timing.sifs, Step::Data(to)),
             (Kind::Data, true) => {
-                self.deliver(from);
+                self.deliver(now, from);
                 self.answer(now, Step::Ack(to, from), to);
+            }
+            (Kind::Management, true) => {
+                self.answer(now, Step::Ack(to, from), to);
+                if let Some(heard) = heard {
+                    self.management_arrives(now, from, heard);
+                }
             }
             (Kind::Ack, true) => self.succeed(now, to),
             // An answer that began in time is waited for to its end.
@@ -97,13 +100,15 @@ impl Cell {
     }
 
     /// The receiver has a radio's packet, unless it had it before.
-    pub(super) fn deliver(&mut self, sender: usize) {
-        let Some(head) = &mut self.radios[sender].head else { return };
-        let from = head.from;
-        if let Some(packet) = head.packet.take() {
+    pub(super) fn deliver(&mut self, now: Time, sender: usize) {
+        let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[sender].head else {
+            return;
+        };
+        let from = *from;
+        if let Some(packet) = packet.take() {
             self.stats[from.0 as usize].delivered_packets += 1;
-            let to = self.opposite(from);
-            self.arrived.push_back((to, packet));
+            self.arrives(now, from, &packet);
+            self.arrived.push_back((self.ways[from.0 as usize].opposite, packet));
         }
     }
 
@@ -122,7 +127,7 @@ impl Cell {
         radio.not_before = now;
         let Some(head) = &radio.head else { return };
         // Clause 9.2.5.3: after an RTS without answer the short limit counts as well.
-        let long = head.bytes + FRAME_OVERHEAD_BYTES > self.config.rts_threshold_bytes;
+        let long = head.bytes > self.config.rts_threshold_bytes;
         let (retries, limit) = match long && radio.sent_data {
             true => (&mut radio.long_retries, self.config.long_retry_limit),
             false => (&mut radio.short_retries, self.config.short_retry_limit),
@@ -137,12 +142,11 @@ impl Cell {
 
     /// A radio's packet is given up; the receiver may have it all the same.
     pub(super) fn give_up(&mut self, now: Time, number: usize) {
-        if let Some(head) = &mut self.radios[number].head
-            && let Some(packet) = head.packet.take()
+        if let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[number].head
+            && let Some(packet) = packet.take()
         {
-            let from = head.from;
-            self.stats[from.0 as usize].dropped_packets += 1;
-            self.dropped.push_back((from, packet, Dropped { reason: DropReason::RetryLimit, at: now }));
+            let from = *from;
+            self.drop_packet(now, from, packet, DropReason::RetryLimit);
         }
         self.next_packet(now, number);
     }
@@ -150,18 +154,18 @@ impl Cell {
     /// A frame exchange is over: what of it was on the air counts as busy.
     pub(super) fn account(&mut self, until: Time, number: usize) {
         let radio = &mut self.radios[number];
-        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.head) {
-            self.stats[head.from.0 as usize].busy += until - begin;
+        if let (Attempt::Since(begin), Some(from)) = (radio.attempt, radio.head.as_ref().and_then(Head::from))
+        {
+            self.stats[from.0 as usize].busy += until - begin;
         }
         radio.attempt = Attempt::None;
     }
 
     /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
     pub(super) fn next_packet(&mut self, now: Time, number: usize) {
-        self.radios[number].next_head(now);
-        self.take_drops(now, number);
+        self.next_head(now, number);
         if self.radios[number].head.is_none() {
-            self.contenders_change(now, self.contenders - 1);
+            self.contender(now, number, false);
         }
         let radio = &mut self.radios[number];
         radio.short_retries = 0;
@@ -171,11 +175,36 @@ impl Cell {
         radio.draw_backoff();
     }
 
+    /// A radio turns to what it sends next, if there is anything.
+    pub(super) fn next_head(&mut self, now: Time, number: usize) {
+        if !self.radios[number].management.is_empty() {
+            self.radios[number].head = self.management_head(number);
+            return;
+        }
+        self.radios[number].head = None;
+        while !self.radios[number].blocked && self.radios[number].head.is_none() {
+            let radio = &mut self.radios[number];
+            let head = match radio.parked.take() {
+                Some(Head { job: Job::Packet { from, packet: Some(packet) }, .. }) => Some((from, packet)),
+                _ => radio.queue.dequeue(now).map(|Waiting { from, packet, .. }| (from, packet)),
+            };
+            self.take_drops(now, number);
+            let Some((from, packet)) = head else { return };
+            let way = self.ways[from.0 as usize];
+            if !self.may_go(from) {
+                self.drop_packet(now, from, packet, DropReason::NotAssociated);
+                continue;
+            }
+            let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
+            let job = Job::Packet { from, packet: Some(packet) };
+            self.radios[number].head = Some(Head { to: way.to, bytes, rate_bps: way.rate_bps, job });
+        }
+    }
+
     /// What a queue has dropped of what it had taken.
     pub(super) fn take_drops(&mut self, now: Time, number: usize) {
         while let Some((Waiting { from, packet, .. }, reason)) = self.radios[number].queue.poll_drop(now) {
-            self.stats[from.0 as usize].dropped_packets += 1;
-            self.dropped.push_back((from, packet, Dropped { reason, at: now }));
+            self.drop_packet(now, from, packet, reason);
         }
     }
 
@@ -186,11 +215,12 @@ impl Cell {
             Step::Ack(from, to) => self.send(now, Kind::Ack, from, to),
             Step::Data(from) => {
                 if let Some(head) = &self.radios[from].head {
-                    let (_, to) = self.ends(head.from);
-                    self.send(now, Kind::Data, from, to);
+                    self.send(now, head.kind(), from, head.to);
                 }
             }
             Step::Timeout(number) => self.fail(now, number),
+            Step::Beacon(cell) => self.beacon_due(now, cell),
+            Step::Station(number, timer) => self.station_timer(now, number, timer),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 
+use super::Cell;
 use super::account::Use;
 use super::air::Heard;
 use super::exchange::Step;
-use super::{ACCESS_POINT, Cell};
+use super::radio::ALL;
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
@@ -13,6 +14,7 @@ pub(super) enum Kind {
     Cts,
     Data,
     Ack,
+    Management,
 }
 
 /// A frame on the air.
@@ -31,6 +33,8 @@ pub(super) struct Frame {
 /// What those who hear the same hear.
 #[derive(Clone, Debug)]
 pub(super) struct Ear {
+    /// The cell whose access point it is of, which keeps the account of the medium.
+    pub account: Option<usize>,
     /// Frames on the air.
     pub heard: u32,
     /// Since when the medium is busy, or was the last time.
@@ -47,22 +51,39 @@ pub(super) struct Ear {
     pub reserved_by: [usize; 2],
 }
 
+impl Ear {
+    /// One that has heard nothing.
+    pub fn new(account: Option<usize>, ifs: Span) -> Ear {
+        Ear {
+            account,
+            heard: 0,
+            busy_since: Time::ZERO,
+            idle_since: Time::ZERO,
+            ifs,
+            receiving: None,
+            disturbed: false,
+            nav: Time::ZERO,
+            reserved_by: [0, 0],
+        }
+    }
+}
+
 impl Cell {
     /// Puts a frame on the air.
     pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
-        let initiator = if matches!(kind, Kind::Rts | Kind::Data) { from } else { to };
+        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
         let end = now + self.airtime(kind, initiator);
         let sifs = self.config.timing.sifs;
         let then = |kind: Kind| sifs + self.airtime(kind, initiator);
         let reserved = match kind {
             Kind::Rts => end + then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
             Kind::Cts => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::Data => end + then(Kind::Ack),
-            Kind::Ack => end,
+            Kind::Data | Kind::Management if to != ALL => end + then(Kind::Ack),
+            Kind::Data | Kind::Management | Kind::Ack => end,
         };
         let number = self.frames;
         self.frames += 1;
-        let heard_by = self.hearing.heard_by(from, now);
+        let heard_by = self.hearing.heard_by(from, now, &self.channels);
         if heard_by.is_empty() {
             self.hear(now, 0, number, kind);
         }
@@ -71,7 +92,7 @@ impl Cell {
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
-        sender.sent_data = kind == Kind::Data;
+        sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
         self.on_air.push(Frame { number, kind, from, to, reserved, heard_by });
         self.at(end, Step::End(number));
@@ -80,9 +101,7 @@ impl Cell {
     /// An ear hears the begin of a frame.
     pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
         if self.ears[number].heard == 0 {
-            if number == self.radios[ACCESS_POINT].ear {
-                self.medium_passes(now);
-            }
+            self.ear_changes(now, number);
             self.freeze(now, number);
             let ear = &mut self.ears[number];
             ear.busy_since = now;
@@ -94,45 +113,67 @@ impl Cell {
         ear.heard += 1;
     }
 
-    /// What the medium was used for until now goes into the account.
-    pub(super) fn medium_passes(&mut self, now: Time) {
-        let ear = &self.ears[self.radios[ACCESS_POINT].ear];
+    /// What an ear hears is about to change: if it is that of an access point, the account is told.
+    fn ear_changes(&mut self, now: Time, ear: usize) {
+        if let Some(cell) = self.ears[ear].account {
+            self.medium_passes(now, cell);
+        }
+    }
+
+    /// What the medium was used for until now goes into the account of a cell.
+    pub(super) fn medium_passes(&mut self, now: Time, cell: usize) {
+        let ear = &self.ears[self.radios[cell].ear];
+        let contenders = self.contenders[usize::from(self.channels[cell])];
         let used = match ear.receiving {
-            _ if ear.heard == 0 && self.contenders == 0 => Use::Idle,
+            _ if ear.heard == 0 && contenders == 0 => Use::Idle,
             _ if ear.heard == 0 => Use::Backoff,
             Some((_, kind)) if !ear.disturbed => Use::Frame(kind),
             _ => Use::Collision,
         };
-        self.medium.pass(now, used);
+        self.cells[cell].medium.pass(now, used);
     }
 
-    /// A queue gets its first packet, or loses its last.
-    pub(super) fn contenders_change(&mut self, now: Time, contenders: usize) {
-        if self.ears[self.radios[ACCESS_POINT].ear].heard == 0 {
-            self.medium_passes(now);
+    /// A radio gets something to send, or has nothing any more.
+    pub(super) fn contender(&mut self, now: Time, radio: usize, comes: bool) {
+        let channel = self.channels[radio];
+        for cell in 0..self.cells.len() {
+            if self.channels[cell] == channel && self.ears[self.radios[cell].ear].heard == 0 {
+                self.medium_passes(now, cell);
+            }
         }
-        self.contenders = contenders;
+        let contenders = &mut self.contenders[usize::from(channel)];
+        *contenders = if comes { *contenders + 1 } else { *contenders - 1 };
     }
 
     /// A frame ends.
     pub(super) fn end(&mut self, now: Time, number: u64) {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
         let frame = self.on_air.swap_remove(place);
+        let to = self.radios.get(frame.to).map(|radio| radio.ear);
         let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
+        let mut hearers = Vec::new();
         for &heard in &frame.heard_by {
             let strong = self.hearing.is_strong(heard, frame.from, now);
-            understood |= self.end_at(now, heard.0, &frame, strong);
+            if self.end_at(now, heard.0, &frame, strong) {
+                understood |= to == Some(heard.0);
+                if to.is_none() || (frame.kind == Kind::Management && to == Some(heard.0)) {
+                    hearers.push(heard);
+                }
+            }
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
-        sender.time.sent(frame.kind, airtime, understood);
-        self.follow(now, &frame, understood);
+        sender.time.sent(frame.kind, airtime, understood || to.is_none());
+        match to {
+            None => self.broadcast_ends(now, &frame, &hearers),
+            Some(_) => self.follow(now, &frame, understood, hearers.first().copied()),
+        }
     }
 
-    /// A frame ends at an ear; whether the one that it is for has understood it there.
+    /// A frame ends at an ear; whether it is understood there.
     fn end_at(&mut self, now: Time, number: usize, frame: &Frame, strong: bool) -> bool {
-        if self.ears[number].heard == 1 && number == self.radios[ACCESS_POINT].ear {
-            self.medium_passes(now);
+        if self.ears[number].heard == 1 {
+            self.ear_changes(now, number);
         }
         let ear = &mut self.ears[number];
         ear.heard -= 1;
@@ -154,6 +195,6 @@ impl Cell {
             ear.nav = frame.reserved;
             ear.reserved_by = [frame.from, frame.to];
         }
-        self.radios[frame.to].ear == number
+        true
     }
 }

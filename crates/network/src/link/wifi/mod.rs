@@ -1,49 +1,60 @@
-//! An 802.11 cell: the distributed coordination function (IEEE Std 802.11-2007 clause 9.2) between an access point and
-//! any number of stations.
+//! The 802.11 medium: the distributed coordination function (IEEE Std 802.11-2007 clause 9.2) between access points and any
+//! number of stations.
 //!
-//! Attachments of a cell of n stations: 0 to n-1 are the access point's sub-interfaces, one a station; n to 2n-1 are the
-//! stations. Stations talk with the access point alone. The access point has one queue and one countdown for all.
+//! One machine is one access point and its stations, or several where they share a channel or a station; `layout` says who
+//! is attached where. Stations talk with access points alone. An access point has one queue and one countdown for all of its
+//! stations.
 //!
 //! Modelled: physical and virtual carrier sense (NAV); DIFS, EIFS, SIFS; back-off in slots that freezes while the medium is
 //! busy, before frames and after them; collisions; ACK, RTS and CTS; the contention window, and the short and the long retry
-//! limit; duplicates, which are acknowledged and dropped; stations that do not hear each other.
+//! limit; duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts; channels; beacons,
+//! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `exchange` the frames about a packet, `radio` the queue and the countdown of each.
+//! next, `exchange` the frames about a packet, `radio` the queue and the countdown of each, `management` the frames of the
+//! MAC's own, `station` how a station finds its access point, `association` what handovers ask.
 //!
 //! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of what is on the
 //! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
 //!
 //! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one only if two
-//! begin at the same nanosecond; capture; bit errors; fragmentation; beacons, scanning, association; rate adaptation; EDCA;
-//! power saving.
+//! begin at the same nanosecond; capture; bit errors; fragmentation; rate adaptation; EDCA; power saving; interference between
+//! channels.
 
 mod account;
 mod air;
+mod association;
 mod config;
 mod contention;
 mod exchange;
+mod layout;
+mod management;
 mod medium;
 pub mod phy;
 pub mod propagation;
 mod radio;
+mod station;
 
 pub use self::account::{MediumTime, RadioTime};
 pub use self::air::RadioConfig;
-use self::air::{Air, Hearing};
-pub use self::config::{CellConfig, Freezing};
+use self::air::{Air, Heard, Hearing};
+pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Scan, StationConfig};
 use self::exchange::Step;
+use self::layout::{CellPlace, Layout, Member, Way};
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Radio};
+use self::station::Station;
 use super::cell::SPEED_OF_LIGHT_M_PER_S;
+use super::indication::Indication;
+use super::stations::Stations;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// The access point's number among the radios; the stations follow.
 const ACCESS_POINT: usize = 0;
@@ -57,15 +68,28 @@ fn radio_name(number: usize) -> String {
     }
 }
 
-/// The cell.
+/// The medium.
 #[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
+    /// First those of the access points, in the order of the cells.
     radios: Vec<Radio>,
+    cells: Vec<CellPlace>,
+    members: Vec<Member>,
+    /// By attachment.
+    ways: Vec<Way>,
+    /// By radio, the channel that it is on.
+    channels: Vec<u8>,
+    /// By radio: those that find their access point.
+    stations: Vec<Option<Station>>,
+    /// Whether any is one.
+    has_paths: bool,
     ears: Vec<Ear>,
     hearing: Hearing,
     /// Radios that count down, or have something to send.
     listed: Vec<usize>,
+    /// Stations that want to leave their channels.
+    departing: Vec<usize>,
     on_air: Vec<Frame>,
     frames: u64,
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
@@ -74,17 +98,31 @@ pub struct Cell {
     next_access: Option<Time>,
     arrived: VecDeque<(Attachment, Packet)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
+    indications: VecDeque<(Time, Indication)>,
+    /// Of each broadcast in a queue, by its first copy: the copies and the members that they are for.
+    copies: BTreeMap<PacketId, Vec<(PacketId, u32)>>,
     /// By attachment, what was sent.
     stats: Vec<LinkStats>,
-    medium: MediumTime,
-    /// Radios that have a packet.
-    contenders: usize,
+    /// By channel, radios that have something to send.
+    contenders: Vec<usize>,
+}
+
+/// A medium of several access points.
+pub struct Ess {
+    /// The access points, each with its stations.
+    pub bsses: Vec<Bss>,
+    /// By station: how it finds its access point; `None` for one of a cell without beacons.
+    pub stations: Vec<Option<StationConfig>>,
+    /// What radios hear of each other.
+    pub radio: RadioConfig,
+    /// Where they are: access points, then stations.
+    pub places: Vec<Trajectory>,
 }
 
 impl Cell {
     /// A silent cell in which all hear each other; `stream(purpose)` gives the random streams.
     pub fn new(config: CellConfig, stream: impl Fn(&str) -> Stream) -> Cell {
-        Cell::build(config, Hearing::All, stream)
+        Cell::alone(config, Hearing::All, stream)
     }
 
     /// A silent cell in which radio `i` hears radio `j` where `hears[i][j]`: the access point is the first, the stations
@@ -98,7 +136,7 @@ impl Cell {
             // Its own frames keep a radio as busy as those of others.
             heard[radio] = true;
         }
-        Cell::build(config, Hearing::Given(hears), stream)
+        Cell::alone(config, Hearing::Given(hears), stream)
     }
 
     /// A silent cell whose radios hear each other as their places let them: that of the access point is the first, those of the
@@ -111,36 +149,66 @@ impl Cell {
     ) -> Cell {
         let draws = (0..places.len()).map(|number| stream(&format!("{}/shadowing", radio_name(number))));
         let air = Air::new(radio, places, draws.collect());
-        Cell::build(config, Hearing::Placed(air), stream)
+        Cell::alone(config, Hearing::Placed(air), stream)
     }
 
-    fn build(config: CellConfig, hearing: Hearing, stream: impl Fn(&str) -> Stream) -> Cell {
+    /// One cell without beacons.
+    fn alone(config: CellConfig, hearing: Hearing, stream: impl Fn(&str) -> Stream) -> Cell {
         let stations = config.rates_bps.len();
+        let bss = Bss { channel: 0, stations: (0..stations).collect(), beacons: None };
+        let backoff = |number| stream(&format!("{}/backoff", radio_name(number)));
+        Cell::build(config, &[bss], (0..stations).map(|_| None).collect(), hearing, backoff)
+    }
+
+    /// A silent medium of several access points, or of one with beacons; `stream(radio, purpose)` gives the random streams.
+    pub fn with_access_points(config: CellConfig, ess: Ess, stream: impl Fn(usize, &str) -> Stream) -> Cell {
+        let Ess { bsses, stations, radio, places } = ess;
+        let draws = (0..places.len()).map(|number| stream(number, "shadowing"));
+        let air = Air::new(radio, places, draws.collect());
+        let backoff = |number| stream(number, "backoff");
+        Cell::build(config, &bsses, stations, Hearing::Placed(air), backoff)
+    }
+
+    fn build(
+        config: CellConfig,
+        bsses: &[Bss],
+        stations: Vec<Option<StationConfig>>,
+        hearing: Hearing,
+        backoff: impl Fn(usize) -> Stream,
+    ) -> Cell {
+        let Layout { cells, members, ways, mut channels, attachments } =
+            Layout::new(&config, bsses, stations.len());
         let shared = matches!(hearing, Hearing::All);
-        let ear = Ear {
-            heard: 0,
-            busy_since: Time::ZERO,
-            idle_since: Time::ZERO,
-            ifs: config.timing.difs,
-            receiving: None,
-            disturbed: false,
-            nav: Time::ZERO,
-            reserved_by: [0, 0],
-        };
-        let radio = |number: usize| {
-            let draws = stream(&format!("{}/backoff", radio_name(number)));
-            let ear = if shared { 0 } else { number };
-            let of = match number as u32 {
-                0 => 0..stations as u32,
-                station => stations as u32 + station - 1..stations as u32 + station,
-            };
-            Radio::new(ear, config.cw_min, of, config.queue, draws)
-        };
-        Cell {
-            radios: (0..=stations).map(radio).collect(),
-            ears: vec![ear; if shared { 1 } else { stations + 1 }],
+        let radios: Vec<Radio> = attachments
+            .into_iter()
+            .enumerate()
+            .map(|(number, of)| {
+                let ear = if shared { 0 } else { number };
+                Radio::new(ear, config.cw_min, of, config.queue, backoff(number))
+            })
+            .collect();
+        let ears = if shared { 1 } else { radios.len() };
+        let account = |ear: usize| (ear < cells.len()).then_some(ear);
+        let of_radio = |radio: usize| (0..).zip(&members).filter(move |(_, member)| member.radio == radio);
+        let stations: Vec<Option<Station>> = bsses
+            .iter()
+            .map(|_| None)
+            .chain(stations)
+            .enumerate()
+            .map(|(radio, config)| {
+                config.map(|config| Station::new(config, of_radio(radio).map(|(member, _)| member).collect()))
+            })
+            .collect();
+        for (channel, station) in channels.iter_mut().zip(&stations) {
+            *channel = station.as_ref().map_or(*channel, Station::first_channel);
+        }
+        let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
+        let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
+        let mut cell = Cell {
+            ears: (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
             hearing,
             listed: Vec::new(),
+            departing: Vec::new(),
             on_air: Vec::new(),
             frames: 0,
             agenda: BinaryHeap::new(),
@@ -148,47 +216,89 @@ impl Cell {
             next_access: None,
             arrived: VecDeque::new(),
             dropped: VecDeque::new(),
-            stats: vec![LinkStats::default(); 2 * stations],
-            medium: MediumTime::default(),
-            contenders: 0,
+            indications: VecDeque::new(),
+            copies: BTreeMap::new(),
+            stats: vec![LinkStats::default(); ways.len()],
+            contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
+            has_paths: stations.iter().any(Option::is_some),
+            stations,
+            radios,
+            cells,
+            members,
+            ways,
+            channels,
             config,
+        };
+        cell.start_stations();
+        cell
+    }
+
+    /// How many cells it has.
+    pub fn cell_count(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// How many stations the first cell has.
+    #[cfg(test)]
+    fn station_count(&self) -> usize {
+        self.cells[0].members.len()
+    }
+
+    /// The access point's sub-interface to a station of the first cell, and the station's interface.
+    #[cfg(test)]
+    fn attachments_of(&self, station: u32) -> (Attachment, Attachment) {
+        let member = &self.members[station as usize];
+        (member.down, member.up)
+    }
+
+    /// The members of a cell: of each its number, the access point's sub-interface to it, and its own interface.
+    pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
+        self.cells[cell].members.clone().map(|member| {
+            let Member { down, up, .. } = &self.members[member as usize];
+            (member, *down, *up)
+        })
+    }
+
+    /// What a station did as this member: from one association to the next; before the first, as the member of that.
+    pub fn member_time(&self, member: u32) -> RadioTime {
+        let Member { radio, time, .. } = &self.members[member as usize];
+        let now = self.radio_time(*radio);
+        match self.stations[*radio].as_ref().map(|station| (station.registered, station.first_member())) {
+            Some((Some(registered), _)) if registered != member => *time,
+            Some((None, first)) if first != Some(member) => *time,
+            _ => time.and(&now),
         }
     }
 
-    /// How many stations the cell has.
-    pub fn station_count(&self) -> usize {
-        self.radios.len() - 1
+    /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is over.
+    pub fn medium_time(&self, cell: usize) -> MediumTime {
+        self.cells[cell].medium
     }
 
-    /// The access point's sub-interface to a station, and the station's interface.
-    pub fn attachments_of(&self, station: u32) -> (Attachment, Attachment) {
-        let down = Attachment(station);
-        (down, self.opposite(down))
-    }
-
-    /// What the medium was used for, as the access point heard it; up to the end once the run is over.
-    pub fn medium_time(&self) -> MediumTime {
-        self.medium
-    }
-
-    /// What a radio did: 0 is the access point, the stations follow.
+    /// What a radio did: access points, in the order of the cells, and then stations.
     pub fn radio_time(&self, radio: usize) -> RadioTime {
         self.radios[radio].time
     }
 
-    /// The radio that sends what comes from an attachment, and the one that gets it.
-    fn ends(&self, from: Attachment) -> (usize, usize) {
-        let from = from.0 as usize;
-        match from.checked_sub(self.station_count()) {
-            None => (ACCESS_POINT, from + 1),
-            Some(station) => (station + 1, ACCESS_POINT),
+    /// Takes a packet into the queue before a radio.
+    fn take_packet(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        let number = self.ways[from.0 as usize].from;
+        let radio = &mut self.radios[number];
+        let idle = radio.head.is_none() && !radio.blocked;
+        let taken = match packet.size_bytes > self.config.mtu_bytes {
+            true => Err(DropReason::TooLarge),
+            false => radio.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason),
+        };
+        if let Err(reason) = taken {
+            self.stats[from.0 as usize].dropped_packets += 1;
+            return Err(Dropped { reason, at: now });
         }
-    }
-
-    /// The attachment at which a packet from another one arrives.
-    fn opposite(&self, from: Attachment) -> Attachment {
-        let stations = self.station_count() as u32;
-        Attachment(if from.0 < stations { from.0 + stations } else { from.0 - stations })
+        if idle {
+            self.resume(now, number);
+            self.plan();
+        }
+        self.take_drops(now, number);
+        Ok(())
     }
 
     fn at(&mut self, time: Time, step: Step) {
@@ -215,6 +325,9 @@ impl Machine for Cell {
         for &number in &winners {
             self.begin(now, number);
         }
+        if !self.departing.is_empty() {
+            self.let_depart(now);
+        }
         self.plan();
     }
 }
@@ -222,26 +335,10 @@ impl Machine for Cell {
 impl Link for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
-        let bytes = packet.size_bytes;
-        let (number, _) = self.ends(from);
-        let radio = &mut self.radios[number];
-        let idle = radio.head.is_none();
-        let taken = match bytes > self.config.mtu_bytes {
-            true => Err(DropReason::TooLarge),
-            false => radio.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason),
-        };
-        if let Err(reason) = taken {
-            self.stats[from.0 as usize].dropped_packets += 1;
-            return Err(Dropped { reason, at: now });
+        if !self.has_paths {
+            return self.take_packet(now, from, packet);
         }
-        if idle {
-            radio.next_head(now);
-            self.first_packet(now, number);
-            self.list(number);
-            self.plan();
-        }
-        self.take_drops(now, number);
-        Ok(())
+        self.enqueue_of_station(now, from, packet)
     }
 
     fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
@@ -253,7 +350,7 @@ impl Link for Cell {
     }
 
     fn finish(&mut self, end: Time) {
-        self.medium_passes(end);
+        (0..self.cells.len()).for_each(|cell| self.medium_passes(end, cell));
     }
 
     fn link_type(&self) -> LinkType {
@@ -261,19 +358,24 @@ impl Link for Cell {
     }
 
     fn packets_inside(&self) -> u64 {
-        let head = |radio: &Radio| radio.head.as_ref().is_some_and(|head| head.packet.is_some());
-        let held = self.radios.iter().map(|radio| radio.queue.length().packets + usize::from(head(radio)));
-        (held.sum::<usize>() + self.arrived.len() + self.dropped.len()) as u64
+        let held = |radio: &Radio| {
+            let heads = [&radio.head, &radio.parked].into_iter().flatten();
+            radio.queue.length().packets + heads.filter(|head| head.holds_packet()).count()
+        };
+        let held: usize = self.radios.iter().map(held).sum();
+        // A broadcast is one packet in its queue.
+        let more: usize = self.copies.values().map(|copies| copies.len() - 1).sum();
+        (held + more + self.arrived.len() + self.dropped.len()) as u64
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
-        let (number, _) = self.ends(from);
+        let number = self.ways[from.0 as usize].from;
         let radio = &self.radios[number];
         let mut stats = self.stats[from.0 as usize];
         stats.waiting = radio.queue.waited(from, now);
         stats.max_waiting_packets = radio.queue.max_packets(from) as u64;
         if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.head)
-            && head.from == from
+            && head.from() == Some(from)
         {
             stats.busy += now - begin;
         }
@@ -281,15 +383,39 @@ impl Link for Cell {
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
-        let (number, _) = self.ends(from);
+        let number = self.ways[from.0 as usize].from;
         self.radios[number].queue.waiting_packets(from)
     }
 
     fn senders(&self) -> Vec<Sender> {
-        let down = (0..self.station_count() as u32).map(Attachment);
-        down.flat_map(|down| [down, self.opposite(down)])
-            .map(|from| Sender { from, to: Some(self.opposite(from)) })
-            .collect()
+        let of_cell = |cell: &CellPlace| {
+            let members = &self.members[cell.members.start as usize..cell.members.end as usize];
+            let both = members.iter().flat_map(|member| [(member.down, member.up), (member.up, member.down)]);
+            let both: Vec<_> = both.map(|(from, to)| Sender { from, to: Some(to) }).collect();
+            let sent = |from: &Attachment| self.stats[from.0 as usize].sent_packets > 0;
+            both.into_iter().chain(cell.broadcast().filter(sent).map(|from| Sender { from, to: None }))
+        };
+        self.cells.iter().flat_map(of_cell).collect()
+    }
+
+    fn is_broadcast(&self, from: Attachment) -> bool {
+        self.ways[from.0 as usize].to == radio::ALL
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        self.indications.front().map(|(at, _)| *at)
+    }
+
+    fn poll_indication(&mut self, _now: Time) -> Option<Indication> {
+        self.indications.pop_front().map(|(_, indication)| indication)
+    }
+
+    fn stations(&self) -> Option<&dyn Stations> {
+        self.has_paths.then_some(self as &dyn Stations)
+    }
+
+    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        if self.has_paths { Some(self) } else { None }
     }
 }
 

@@ -54,7 +54,7 @@ fn stations_on_both_sides_of_the_access_point_are_hidden_from_each_other() {
     upload(&mut hidden, us(1200), 2);
     work(&mut hidden, us(1622));
     assert_eq!(hidden.radio_time(1).failed_attempts, 1, "the second began in the middle of the first");
-    assert_eq!(hidden.medium_time().collisions, Span::from_us(1599 - 1000));
+    assert_eq!(hidden.medium_time(0).collisions, Span::from_us(1599 - 1000));
     assert!(hidden.poll_delivery(us(1622)).is_none());
 
     // On the same side they are 10 m from each other, and the second waits.
@@ -107,7 +107,7 @@ fn who_is_out_of_reach_is_given_up_after_seven_attempts() {
     work(&mut cell, Time::MAX);
     assert_eq!(cell.radio_time(1).attempts, 7);
     assert_eq!(cell.poll_drop().map(|(_, _, dropped)| dropped.reason), Some(DropReason::RetryLimit));
-    assert_eq!(cell.medium_time().data, Span::ZERO, "the access point hears nothing");
+    assert_eq!(cell.medium_time(0).data, Span::ZERO, "the access point hears nothing");
 }
 
 #[test]

@@ -1,21 +1,61 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
 
 use super::account::RadioTime;
+use super::management::Management;
+use super::medium::Kind;
 use crate::link::Attachment;
 use crate::packet::Packet;
 use crate::queue::drop_tail::DropTail;
-use crate::queue::{Queue, QueueLimit, Waiting};
+use crate::queue::{Queue, QueueLimit};
 use roamsim_engine::{Span, Stream, Time};
+use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The packet that contends for the medium, or waits for its acknowledgement.
+/// The frame that contends for the medium, or waits for its acknowledgement.
 #[derive(Debug)]
 pub(super) struct Head {
-    pub from: Attachment,
+    /// The radio that it is for, or [`ALL`].
+    pub to: usize,
+    /// Octets of the frame.
     pub bytes: u32,
-    /// `None` once the receiver has it: what is left are repetitions for want of the acknowledgement.
-    pub packet: Option<Packet>,
+    pub rate_bps: u64,
+    pub job: Job,
 }
+
+/// What a frame brings.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// A packet from an attachment; `None` once the receiver has it: what is left are repetitions for want of the
+    /// acknowledgement.
+    Packet { from: Attachment, packet: Option<Packet> },
+    /// A frame of the MAC's own, and whether the receiver has it.
+    Management(Management, bool),
+}
+
+impl Head {
+    /// The attachment that its packet comes from.
+    pub fn from(&self) -> Option<Attachment> {
+        match self.job {
+            Job::Packet { from, .. } => Some(from),
+            Job::Management(..) => None,
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self.job {
+            Job::Packet { .. } => Kind::Data,
+            Job::Management(..) => Kind::Management,
+        }
+    }
+
+    /// Whether it has a packet that no receiver has yet.
+    pub fn holds_packet(&self) -> bool {
+        matches!(self.job, Job::Packet { packet: Some(_), .. })
+    }
+}
+
+/// Whom a broadcast is for.
+pub(super) const ALL: usize = usize::MAX;
 
 /// What a radio does about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +71,14 @@ pub(super) enum Attempt {
 pub(super) struct Radio {
     /// What waits behind the head.
     pub queue: Queue,
-    /// What is taken out of the queue and dealt with; `None`: nothing waits either.
+    /// What is taken out of the queue and dealt with; `None`: nothing waits either, or it may not leave.
     pub head: Option<Head>,
+    /// Frames of the MAC's own, which go before packets: what, and to whom.
+    pub management: VecDeque<(Management, usize)>,
+    /// It is away from its channel, or associated with nobody: packets wait.
+    pub blocked: bool,
+    /// The packet that it was dealing with when it left its channel.
+    pub parked: Option<Head>,
     /// Since when the head contends.
     pub contends_since: Time,
     pub attempt: Attempt,
@@ -66,6 +112,9 @@ impl Radio {
         Radio {
             queue: Queue::new(DropTail::new(Some(limit)), of),
             head: None,
+            management: VecDeque::new(),
+            blocked: false,
+            parked: None,
             contends_since: Time::ZERO,
             attempt: Attempt::None,
             backoff_slots: None,
@@ -81,13 +130,6 @@ impl Radio {
             listed: false,
             random,
         }
-    }
-
-    /// Turns to the next packet of the queue, if there is one.
-    pub fn next_head(&mut self, now: Time) {
-        let head =
-            |Waiting { from, packet, .. }| Head { from, bytes: packet.size_bytes, packet: Some(packet) };
-        self.head = self.queue.dequeue(now).map(head);
     }
 
     /// Uniform on 0 to the contention window (clause 9.2.4).

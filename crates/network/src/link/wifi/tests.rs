@@ -222,7 +222,7 @@ fn the_account_of_the_medium_adds_up() {
     let lines = timeline(&mut cell, us(9000));
     assert_eq!(lines, ["2546 Data 1>0", "2955 Ack 0>1", "3833 Data 2>0", "4789 Ack 0>2"]);
     cell.finish(us(10_000));
-    let MediumTime { data, control, collisions, backoff, idle, .. } = cell.medium_time();
+    let MediumTime { data, control, collisions, backoff, idle, .. } = cell.medium_time(0);
     assert_eq!((data, control), (Span::from_us(399 + 946), Span::from_us(2 * 248)));
     assert_eq!((collisions, idle), (Span::from_us(946), Span::from_us(1000 + 10_000 - 5037)));
     assert_eq!(backoff, Span::from_us(150 + (2546 - 2096) + 10 + (3833 - 3203) + 10));
@@ -233,6 +233,7 @@ fn the_account_of_the_medium_adds_up() {
         failed_attempts: 1,
         data: Span::from_us(946),
         control: Span::ZERO,
+        management: Span::ZERO,
         lost: Span::from_us(946),
         contention,
     };

@@ -5,10 +5,11 @@ mod check;
 pub mod model;
 
 use self::model::Cell;
-use super::stations::{self, Advertisement};
+use super::stations;
 use super::{Access, Context, Making, Pair};
 use crate::build::Builder;
 use crate::validate::{Report, Step};
+use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
@@ -30,8 +31,8 @@ impl Access for Cell {
         self.stations.iter().map(|station| Pair::with_station(&self.base_station, station)).collect()
     }
 
-    fn advertisement(&self) -> Option<&Advertisement> {
-        Some(&self.advertisement)
+    fn beacon_period(&self) -> Option<Span> {
+        Some(self.advertisement.period)
     }
 
     fn reach_m(&self) -> Option<f64> {
@@ -47,7 +48,7 @@ impl Access for Cell {
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
-        stations::join_topology(self, builder, topology, first)
+        vec![stations::join_topology(self, builder, topology, (first, 0))]
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {

@@ -8,10 +8,11 @@ use roamsim_network::link::AnyLink;
 use roamsim_network::link::wifi::phy::{Format, Preamble, Timing};
 use roamsim_network::link::wifi::{Cell, CellConfig, Freezing};
 
-pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
+/// What describes a cell that stands alone.
+pub(super) fn cell_config(model: &Wifi) -> CellConfig {
     let &Wifi {
-        ref name,
-        ref access_point,
+        name: _,
+        access_point: _,
         ref stations,
         standard,
         rate_bps: _,
@@ -24,7 +25,9 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
         short_retry_limit,
         long_retry_limit,
         rts_threshold_bytes,
-        ref radio,
+        channel: _,
+        beacons: _,
+        radio: _,
         queue,
         mtu_bytes,
     } = model;
@@ -37,7 +40,7 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
         (WifiStandard::Ieee80211g, None | Some(SlotTime::Short)) => Span::from_us(9),
         (WifiStandard::Ieee80211b, _) | (_, Some(SlotTime::Long)) => Span::from_us(20),
     };
-    let config = CellConfig {
+    CellConfig {
         format,
         timing: Timing::new(format, slot),
         rates_bps: stations.iter().map(|name| model.rate_of_bps(name)).collect(),
@@ -50,7 +53,13 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
         freezing: Freezing::Standard,
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
-    };
+    }
+}
+
+/// The machine of a cell that stands alone.
+pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
+    let config = cell_config(model);
+    let Wifi { name, access_point, stations, radio, .. } = model;
     let stream = |purpose: &str| builder.stream("wifi", name, &[purpose]);
     AnyLink::Wifi(Box::new(match radio {
         None => Cell::new(config, stream),

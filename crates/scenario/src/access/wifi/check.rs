@@ -1,13 +1,16 @@
 //! Wi-Fi cells.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use roamsim_engine::Span;
 
 use super::model::{Preamble, Wifi, WifiStandard};
-use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
+use crate::access::{Context, Role};
 use crate::units::rate_text;
-use crate::validate::{At, Key, Report, Step, join};
+use crate::validate::{At, Key, Report, Step, check_start, join};
 
 /// IEEE 802.11-2007 section 7.1.2: an MSDU has 2304 bytes at most, of which LLC and SNAP take 8.
 const MAX_MTU_BYTES: u64 = 2296;
@@ -35,6 +38,8 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     }
     check_rates(at, cell, report);
     check_windows(at, cell, report);
+    check_beacons(at, cell, context, report);
+    check_medium(at, cell, context, report);
     for (key, limit) in
         [("short_retry_limit", cell.short_retry_limit), ("long_retry_limit", cell.long_retry_limit)]
     {
@@ -53,6 +58,125 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     }
     check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+}
+
+/// The longest beacon interval, which has sixteen bits (IEEE 802.11-2007 section 7.3.1.3), and the time unit.
+const TIME_UNIT: Span = Span::from_us(1024);
+const MOST_TIME_UNITS: u64 = 65_535;
+
+/// The channels of 2.4 GHz in most of the world (IEEE 802.11-2007 table 18-9).
+pub(super) const CHANNELS: RangeInclusive<u8> = 1..=13;
+
+/// Checks the channel, the beacons, and the members of a cell with beacons.
+fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Report<'_>) {
+    let steps = join(at, ["channel"]);
+    if !CHANNELS.contains(&cell.channel) {
+        report.add(&steps, "2.4 GHz has the channels 1 to 13", "write one of them");
+    } else if cell.radio.is_none() && report.is_set(&steps) {
+        let message = "without a `radio` all of this cell hear each other, and nobody else";
+        report.add(&steps, message, "leave `channel` out, or give the cell a `radio`");
+    }
+    let Some(beacons) = cell.beacons else { return };
+    let steps = join(at, ["beacons"]);
+    if cell.radio.is_none() {
+        let message = "stations find an access point by its signal, which only a `radio` has";
+        let help = "write radio = { path_loss = { model = \"free_space\" } }, or leave `beacons` out";
+        report.add(&steps, message, help);
+    }
+    if !(TIME_UNIT..=TIME_UNIT * MOST_TIME_UNITS).contains(&beacons.period) {
+        let help = "write a time from \"1.024ms\" to \"67.10784s\"; \"102.4ms\" is usual";
+        report.add(&join(&steps, ["period"]), "beacons come every 1 to 65535 time units of 1024 us", help);
+    }
+    if let Some(start) = beacons.start {
+        check_start(&join(&steps, ["start"]), start, context.scenario, report);
+    }
+    let is_station = |name: &String| context.attached.is(name, Role::Station);
+    if is_station(&cell.access_point) && !cell.stations.contains(&cell.access_point) {
+        let message = format!("\"{}\" is a station of another cell", cell.access_point);
+        let help = "a station forwards nothing; give the cell an access point of its own";
+        report.add(&join(at, ["access_point"]), message, help);
+    }
+    let with_beacons = |name: &String| {
+        let own = |cell: &&Wifi| cell.beacons.is_some() && cell.stations.contains(name);
+        context.scenario.wifi.iter().filter(own).count()
+    };
+    for (j, station) in cell.stations.iter().enumerate() {
+        let mut steps = join(at, ["stations"]);
+        steps.push(At(j));
+        let Some(node) = context.names.node(station).map(|node| &context.scenario.nodes[node]) else {
+            continue;
+        };
+        let cells = with_beacons(station);
+        if context.attached.count(station, Role::Station) > cells {
+            let message =
+                format!("\"{station}\" is a station of a [[cell]] as well, which has no signal to compare");
+            let help = "make both of one kind, or give one of them to another node";
+            report.add(&steps, message, help);
+        } else if context.attached.is(station, Role::Fixed) && !node.multihomed {
+            let message = format!("\"{station}\" is a station, and has another link as well");
+            let help =
+                "with `multihomed = true` it keeps an address on each; without, a station is in cells alone";
+            report.add(&steps, message, help);
+        } else if node.multihomed && cells > 1 {
+            let message = format!(
+                "\"{station}\" keeps an address in each cell (`multihomed = true`), but has one radio, which is with one access \
+                 point at a time"
+            );
+            let help = "leave `multihomed` out, so that its address follows it, or leave it one of the cells";
+            report.add(&steps, message, help);
+        }
+    }
+}
+
+/// Checks that cells of one medium, or with a station in common, agree.
+fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Report<'_>) {
+    let mut before = context.scenario.wifi.iter().take_while(|other| other.name != cell.name);
+    for other in before.clone() {
+        let Some(station) = cell.shared_station(other) else { continue };
+        let node = context.names.node(station).map(|node| &context.scenario.nodes[node]);
+        let both = cell.beacons.is_some() && other.beacons.is_some();
+        let neither = cell.beacons.is_none() && other.beacons.is_none();
+        let apart = neither && (cell.radio.is_none() || other.radio.is_none());
+        // With `multihomed` it has a radio in each.
+        if both || (apart && node.is_none_or(|node| node.multihomed)) {
+            continue;
+        }
+        let mut steps = join(at, ["stations"]);
+        steps.extend(cell.stations.iter().position(|own| own == station).map(At));
+        let message = format!(
+            "\"{station}\" is a station of \"{}\" as well, and nothing says when it is where",
+            other.name
+        );
+        let help = "write `beacons = {}` and a `radio` in both, by which it finds the stronger access point; or leave it one";
+        report.add(&steps, message, help);
+        return;
+    }
+    let Some(other) = before.find(|other| cell.shares(other)) else { return };
+    let differs = [
+        ("standard", cell.standard != other.standard),
+        ("rate", cell.data_rate_bps() != other.data_rate_bps()),
+        ("basic_rate", cell.basic_rate_bps != other.basic_rate_bps),
+        ("preamble", cell.preamble != other.preamble),
+        ("slot_time", cell.slot_time != other.slot_time),
+        ("cw_min", cell.first_cw() != other.first_cw()),
+        ("cw_max", cell.cw_max != other.cw_max),
+        ("short_retry_limit", cell.short_retry_limit != other.short_retry_limit),
+        ("long_retry_limit", cell.long_retry_limit != other.long_retry_limit),
+        ("rts_threshold", cell.rts_threshold_bytes != other.rts_threshold_bytes),
+        ("radio", cell.radio != other.radio),
+        ("queue", cell.queue != other.queue),
+        ("mtu", cell.mtu_bytes != other.mtu_bytes),
+    ];
+    if let Some((key, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+        let what = if cell.channel == other.channel { "a channel" } else { "a station" };
+        let message =
+            format!("`{key}` is another one in \"{}\", with which this cell shares {what}", other.name);
+        let help = match key {
+            "rate" => "write the same in both; `station_rates` has those of single stations",
+            _ => "write the same in both: they are one medium, and one kind of radio",
+        };
+        report.add(&join(at, [key]), message, help);
+    }
 }
 
 fn check_windows(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {

@@ -2,15 +2,20 @@
 
 mod build;
 mod check;
+mod medium;
 pub mod model;
 pub mod radio;
 mod results;
+pub mod station;
 
+use self::medium::Medium;
 use self::model::Wifi;
-use super::{Access, Context, Making, Pair, places};
+use super::{Access, Context, Making, Pair};
 use crate::build::Builder;
+use crate::model::node::Node;
 use crate::table::Table;
 use crate::validate::{Report, Step};
+use roamsim_engine::Span;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
@@ -30,7 +35,21 @@ impl Access for Wifi {
     }
 
     fn pairs(&self) -> Vec<Pair<'_>> {
-        self.stations.iter().map(|station| Pair::fixed(&self.access_point, station)).collect()
+        let pair = if self.beacons.is_some() { Pair::with_station } else { Pair::fixed };
+        self.stations.iter().map(|station| pair(&self.access_point, station)).collect()
+    }
+
+    fn beacon_period(&self) -> Option<Span> {
+        self.beacons.map(|beacons| beacons.period)
+    }
+
+    fn signal_hysteresis_db(&self, node: &Node) -> Option<f64> {
+        let settings = node.wifi.clone().unwrap_or_default();
+        self.beacons.map(|_| settings.hysteresis_db)
+    }
+
+    fn shows_itself(&self) -> bool {
+        self.beacons.is_some()
     }
 
     fn asks_for_places(&self) -> bool {
@@ -47,16 +66,18 @@ impl Access for Wifi {
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
-        let access_point = builder.node(&self.access_point);
-        let stations: Vec<_> = self.stations.iter().map(|name| builder.node(name)).collect();
-        // The access point has a sub-interface a station.
-        let down = stations.iter().map(|&station| (access_point, station));
-        let up = stations.iter().map(|&station| (station, access_point));
-        vec![places::interfaces(self, topology, first, down.chain(up))]
+        // The first cell of a medium stands for all of them.
+        let medium = Medium::of(builder.scenario, self);
+        match medium.cells.first() {
+            Some(cell) if cell.name == self.name => vec![medium.join(builder, topology, first)],
+            _ => Vec::new(),
+        }
     }
 
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
-        build::machine(self, making.builder)
+        let medium = Medium::of(making.builder.scenario, self);
+        let several = if medium.is_alone() { None } else { medium.machine(making.builder) };
+        several.unwrap_or_else(|| build::machine(self, making.builder))
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {

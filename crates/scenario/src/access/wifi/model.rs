@@ -1,5 +1,6 @@
 //! Wi-Fi cells: IEEE 802.11b and g with any number of stations.
 
+use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::units;
 
-/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium.
+/// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with `beacons` are access
+/// points between which stations walk.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wifi {
@@ -64,6 +66,15 @@ pub struct Wifi {
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
+    /// The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and disturb each other.
+    /// Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section 18.4.6.2).
+    #[serde(default = "default_channel")]
+    pub channel: u8,
+    /// How the access point makes itself known. With beacons, stations find it by scanning and become associated, and may be
+    /// stations of several cells; the cell needs a `radio`. Left out: its stations are associated with it from the beginning and
+    /// for ever.
+    #[serde(default)]
+    pub beacons: Option<Beacons>,
     /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other, wherever they are.
     #[serde(default)]
     pub radio: Option<Radio>,
@@ -75,6 +86,29 @@ pub struct Wifi {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
+}
+
+/// Beacons of an access point: frames at the lowest basic rate that contend as others do, before those that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Beacons {
+    /// The time between two beacons (dot11BeaconPeriod). Default: 100 time units of 1024 us, usual everywhere (IEEE 802.11-2007
+    /// section 3.162 has the unit; the standard has no default).
+    #[serde(default = "default_beacon_period", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub period: Span,
+    /// The time of the first. Left out: drawn within a period, since clocks of access points do not know of each other.
+    #[serde(default, with = "units::instant")]
+    #[schemars(with = "Option<units::Instant>")]
+    pub start: Option<Time>,
+}
+
+fn default_channel() -> u8 {
+    1
+}
+
+fn default_beacon_period() -> Span {
+    Span::from_us(102_400)
 }
 
 fn default_cw_max() -> u32 {

@@ -3,31 +3,37 @@
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::Span;
 use roamsim_network::World;
-use roamsim_network::link::wifi::{Cell, MediumTime, RadioTime};
+use roamsim_network::link::wifi::{MediumTime, RadioTime};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
 struct Row<'a> {
     name: &'a str,
-    cell: &'a Cell,
-    /// By radio, the node: first the access point, then the stations.
-    nodes: Vec<&'a str>,
+    medium: MediumTime,
+    /// Its radios, the access point first: the nodes, and what they did.
+    radios: Vec<(&'a str, RadioTime)>,
 }
 
 fn rows(world: &World) -> Vec<Row<'_>> {
     let topology = &world.network.topology;
-    let cells = world.network.links().filter_map(|link| {
-        let AnyLink::Wifi(cell) = link.link else { return None };
-        let node = |Attachment(number): Attachment| {
-            let address = link.addresses[number as usize];
-            topology.node(topology.owner(address)).name.as_str()
-        };
-        let stations = (0..cell.station_count() as u32).map(|station| cell.attachments_of(station));
-        let mut nodes: Vec<&str> = stations.clone().take(1).map(|(down, _)| node(down)).collect();
-        nodes.extend(stations.map(|(_, up)| node(up)));
-        Some(Row { name: link.name, cell, nodes })
-    });
-    cells.collect()
+    let mut rows = Vec::new();
+    for link in world.network.links() {
+        let AnyLink::Wifi(machine) = link.link else { continue };
+        let interface = |Attachment(number): Attachment| topology.interface(link.addresses[number as usize]);
+        let node = |at| topology.node(interface(at).node).name.as_str();
+        for cell in 0..machine.cell_count() {
+            let mut members = machine.members_of(cell).peekable();
+            let Some(&(_, down, _)) = members.peek() else { continue };
+            let access_point = (node(down), machine.radio_time(cell));
+            let stations = members.map(|(member, _, up)| (node(up), machine.member_time(member)));
+            rows.push(Row {
+                name: &interface(down).name,
+                medium: machine.medium_time(cell),
+                radios: std::iter::once(access_point).chain(stations).collect(),
+            });
+        }
+    }
+    rows
 }
 
 /// The tables of a run with any cell; none otherwise.
@@ -42,29 +48,25 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
 /// One row a cell.
 fn cells(rows: &[Row<'_>]) -> Table {
     type Part = fn(&MediumTime) -> Span;
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 6] = [
         ("data_s", |medium| medium.data),
         ("control_s", |medium| medium.control),
+        ("management_s", |medium| medium.management),
         ("collision_s", |medium| medium.collisions),
         ("backoff_s", |medium| medium.backoff),
         ("idle_s", |medium| medium.idle),
     ];
     let mut columns = vec![text("name", rows.iter().map(|row| row.name.to_owned()))];
-    columns.extend(parts.map(|(name, part)| {
-        float(name, "s", rows.iter().map(|row| part(&row.cell.medium_time()).as_secs_f64()))
-    }));
+    columns.extend(
+        parts.map(|(name, part)| float(name, "s", rows.iter().map(|row| part(&row.medium).as_secs_f64()))),
+    );
     Table { name: "wifi", columns }
 }
 
 /// One row a radio.
 fn stations(rows: &[Row<'_>]) -> Table {
-    let radios: Vec<(&str, &str, RadioTime)> = rows
-        .iter()
-        .flat_map(|row| {
-            let radio = |(number, &node)| (row.name, node, row.cell.radio_time(number));
-            row.nodes.iter().enumerate().map(radio)
-        })
-        .collect();
+    let radios: Vec<(&str, &str, RadioTime)> =
+        rows.iter().flat_map(|row| row.radios.iter().map(|&(node, time)| (row.name, node, time))).collect();
     let count = |name, count: fn(&RadioTime) -> u64| -> Column {
         integer(name, "", radios.iter().map(|(.., time)| count(time)))
     };
@@ -78,6 +80,7 @@ fn stations(rows: &[Row<'_>]) -> Table {
         count("failed_attempts", |time| time.failed_attempts),
         part("data_s", |time| time.data),
         part("control_s", |time| time.control),
+        part("management_s", |time| time.management),
         part("lost_s", |time| time.lost),
         part("contention_s", |time| time.contention),
     ];

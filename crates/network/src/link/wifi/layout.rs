@@ -1,0 +1,131 @@
+//! Who is attached where: cells, their members, and the ways of packets between them.
+
+use super::account::{MediumTime, RadioTime};
+use super::config::{BeaconConfig, Bss, CellConfig};
+use super::radio::ALL;
+use crate::link::Attachment;
+use crate::link::stations::account::{Path, Toward};
+use std::ops::Range;
+
+/// A cell: the radio of its access point has the cell's number.
+#[derive(Clone, Debug)]
+pub(super) struct CellPlace {
+    /// Its first attachment.
+    pub first: u32,
+    /// Its members, one a station, among those of the medium.
+    pub members: Range<u32>,
+    pub beacons: Option<BeaconConfig>,
+    /// What its access point hears the medium used for.
+    pub medium: MediumTime,
+}
+
+impl CellPlace {
+    /// Its broadcast interface; a cell without beacons has none.
+    pub fn broadcast(&self) -> Option<Attachment> {
+        self.beacons.map(|_| Attachment(self.first))
+    }
+}
+
+/// A station in a cell.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub cell: usize,
+    pub radio: usize,
+    /// The access point's sub-interface to the station.
+    pub down: Attachment,
+    /// The station's interface.
+    pub up: Attachment,
+    pub path: Path,
+    /// What the station did as this member before its last association.
+    pub time: RadioTime,
+}
+
+/// Where packets from an attachment go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// The radio that sends them.
+    pub from: usize,
+    /// The one that gets them, or [`ALL`].
+    pub to: usize,
+    /// Where they arrive; a broadcast arrives at all members of its cell.
+    pub opposite: Attachment,
+    pub rate_bps: u64,
+    /// The member between whom and its access point they go; of broadcasts the first of the cell.
+    pub member: u32,
+    pub toward: Toward,
+}
+
+/// All cells of a medium.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    pub cells: Vec<CellPlace>,
+    pub members: Vec<Member>,
+    pub ways: Vec<Way>,
+    /// By radio, access points first: the channel that it is on at first.
+    pub channels: Vec<u8>,
+    /// By radio, the range of attachments that it sends from.
+    pub attachments: Vec<Range<u32>>,
+}
+
+impl Layout {
+    /// Attachments, cell by cell: the broadcast interface if it has beacons, the sub-interfaces, the stations.
+    pub fn new(config: &CellConfig, bsses: &[Bss], stations: usize) -> Layout {
+        let mut layout = Layout {
+            channels: bsses.iter().map(|bss| bss.channel).chain((0..stations).map(|_| 0)).collect(),
+            attachments: vec![0..0; bsses.len() + stations],
+            ..Layout::default()
+        };
+        for (cell, bss) in bsses.iter().enumerate() {
+            let first = layout.ways.len() as u32;
+            let member = layout.members.len() as u32;
+            let count = bss.stations.len() as u32;
+            let place = CellPlace {
+                first,
+                members: member..member + count,
+                beacons: bss.beacons,
+                medium: MediumTime::default(),
+            };
+            if let Some(opposite) = place.broadcast() {
+                layout.ways.push(Way {
+                    from: cell,
+                    to: ALL,
+                    opposite,
+                    rate_bps: config.basic_rates_bps.first().copied().unwrap_or_default(),
+                    member,
+                    toward: Toward::Station,
+                });
+            }
+            let down = layout.ways.len() as u32;
+            let ends = |n: u32| (Attachment(down + n), Attachment(down + count + n));
+            let pairs = || {
+                let rates_bps = &config.rates_bps[member as usize..];
+                (member..).zip(0..).zip(bss.stations.iter().zip(rates_bps))
+            };
+            for ((member, n), (&station, &rate_bps)) in pairs() {
+                let (to, opposite) = (bsses.len() + station, ends(n).1);
+                layout.ways.push(Way { from: cell, to, opposite, rate_bps, member, toward: Toward::Station });
+                layout.channels[to] = bss.channel;
+            }
+            for ((member, n), (&station, &rate_bps)) in pairs() {
+                let (from, opposite) = (bsses.len() + station, ends(n).0);
+                let toward = Toward::BaseStation;
+                layout.ways.push(Way { from, to: cell, opposite, rate_bps, member, toward });
+                let (down, up) = ends(n);
+                layout.members.push(Member {
+                    cell,
+                    radio: from,
+                    down,
+                    up,
+                    path: Path::default(),
+                    time: RadioTime::default(),
+                });
+            }
+            layout.cells.push(place);
+        }
+        for (number, way) in (0..).zip(&layout.ways) {
+            let own = &mut layout.attachments[way.from];
+            *own = if own.end == 0 { number } else { own.start }..number + 1;
+        }
+        layout
+    }
+}

@@ -1,0 +1,152 @@
+//! Which Wi-Fi cells are one medium: those that share a channel, and those that share a station, whose one radio is on the
+//! channel of one of them at a time. They are one link, whose machine the first of them stands for.
+
+use roamsim_engine::{Stream, Time};
+use roamsim_network::link::AnyLink;
+use roamsim_network::link::wifi::{BeaconConfig, Bss, Cell, Ess};
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+use super::build::cell_config;
+use super::model::{Beacons, Wifi};
+use crate::Scenario;
+use crate::access::{places, stations};
+use crate::build::{Builder, escaped};
+
+/// Cells of one medium, in the order of the scenario.
+pub(super) struct Medium<'a> {
+    pub cells: Vec<&'a Wifi>,
+}
+
+impl<'a> Medium<'a> {
+    /// The medium of a cell.
+    pub fn of(scenario: &'a Scenario, cell: &Wifi) -> Medium<'a> {
+        let all = &scenario.wifi;
+        let Some(own) = all.iter().position(|other| other.name == cell.name) else {
+            return Medium { cells: Vec::new() };
+        };
+        let mut is_in = vec![false; all.len()];
+        is_in[own] = true;
+        let mut found = vec![own];
+        while let Some(at) = found.pop() {
+            for (number, other) in all.iter().enumerate() {
+                if !is_in[number] && all[at].shares(other) {
+                    is_in[number] = true;
+                    found.push(number);
+                }
+            }
+        }
+        Medium { cells: all.iter().zip(is_in).filter_map(|(cell, is_in)| is_in.then_some(cell)).collect() }
+    }
+
+    /// Whether it is one cell to which its stations belong for ever.
+    pub fn is_alone(&self) -> bool {
+        self.cells.len() == 1 && self.cells[0].beacons.is_none()
+    }
+
+    /// Its stations by name, in the order in which cells name them.
+    pub fn stations(&self) -> Vec<&'a str> {
+        let mut stations: Vec<&str> = Vec::new();
+        for station in self.cells.iter().flat_map(|cell| &cell.stations) {
+            if !stations.contains(&station.as_str()) {
+                stations.push(station);
+            }
+        }
+        stations
+    }
+
+    /// Gives all of its cells their interfaces.
+    pub fn join(&self, builder: &Builder<'_>, topology: &mut Topology, link: LinkId) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        for &cell in &self.cells {
+            let first = addresses.len();
+            if cell.beacons.is_some() {
+                addresses.extend(stations::join_topology(cell, builder, topology, (link, first)));
+                continue;
+            }
+            let access_point = builder.node(&cell.access_point);
+            let stations: Vec<_> = cell.stations.iter().map(|name| builder.node(name)).collect();
+            // The access point has a sub-interface a station.
+            let down = stations.iter().map(|&station| (access_point, station));
+            let up = stations.iter().map(|&station| (station, access_point));
+            addresses.extend(places::interfaces_from(cell, topology, (link, first), down.chain(up)));
+        }
+        addresses
+    }
+
+    /// The machine of several cells, or of one with beacons; they agree about all that concerns the medium.
+    pub fn machine(&self, builder: &Builder<'_>) -> Option<AnyLink> {
+        let &first = self.cells.first()?;
+        let radio = first.radio?.config(first);
+        let stations = self.stations();
+        let mut config = cell_config(first);
+        config.rates_bps = self
+            .cells
+            .iter()
+            .flat_map(|cell| cell.stations.iter().map(|name| cell.rate_of_bps(name)))
+            .collect();
+        let bss = |cell: &&Wifi| Bss {
+            channel: cell.channel,
+            stations: cell
+                .stations
+                .iter()
+                .filter_map(|name| stations.iter().position(|station| station == name))
+                .collect(),
+            beacons: cell.beacons.map(|beacons| {
+                let Beacons { period, start } = beacons;
+                let drawn = || {
+                    let mut draws = builder.stream("wifi", &cell.name, &["beacons"]);
+                    Time::from_ns(draws.below(period.as_ns()))
+                };
+                BeaconConfig { period, first: start.unwrap_or_else(drawn) }
+            }),
+        };
+        let station = |name: &&str| {
+            let own: Vec<&Wifi> = self
+                .cells
+                .iter()
+                .copied()
+                .filter(|cell| cell.stations.iter().any(|own| own == name))
+                .collect();
+            let node = builder.scenario.nodes.iter().find(|node| node.name == **name);
+            let settings = node.and_then(|node| node.wifi.clone()).unwrap_or_default();
+            own.iter()
+                .any(|cell| cell.beacons.is_some())
+                .then(|| settings.config(&own, radio.reception_threshold_dbm))
+        };
+        let access_points = self.cells.iter().map(|cell| cell.access_point.as_str());
+        let ess = Ess {
+            bsses: self.cells.iter().map(bss).collect(),
+            stations: stations.iter().map(station).collect(),
+            radio,
+            places: access_points
+                .chain(stations.iter().copied())
+                .map(|node| builder.trajectory(node))
+                .collect(),
+        };
+        let stream = |radio: usize, purpose: &str| -> Stream {
+            match self.cells.get(radio) {
+                Some(cell) => builder.stream("wifi", &cell.name, &["access point", purpose]),
+                None => {
+                    let station = stations[radio - self.cells.len()];
+                    builder.stream("wifi", &first.name, &["station", &escaped(station), purpose])
+                }
+            }
+        };
+        Some(AnyLink::Wifi(Box::new(Cell::with_access_points(config, ess, stream))))
+    }
+}
+
+impl Wifi {
+    /// Whether two cells are one medium: they share a channel, or a station.
+    pub(super) fn shares(&self, other: &Wifi) -> bool {
+        self.radio.is_some()
+            && other.radio.is_some()
+            && (self.channel == other.channel || self.shared_station(other).is_some())
+    }
+
+    /// A station of two cells.
+    pub(super) fn shared_station<'a>(&'a self, other: &Wifi) -> Option<&'a String> {
+        self.stations.iter().find(|station| other.stations.contains(station))
+    }
+}
