@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import polars
 import pytest
 import roamsim
 from roamsim import technologies
-from roamsim.technologies import wifi
+from roamsim.errors import UsageError
+from roamsim.technologies.wifi import airtime, signals
 
 TOWER = """
 from matplotlib.figure import Figure
@@ -28,7 +30,7 @@ def test_what_is_there() -> None:
         "roamsim.technologies.mobility",
         "roamsim.technologies.wifi",
     ]
-    assert list(technologies.pictures()) == ["occupancy"]
+    assert list(technologies.pictures()) == ["occupancy", "link_events"]
 
 
 def test_a_new_one_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,9 +64,44 @@ def test_the_time_of_a_wifi_cell_adds_up_to_the_run(tmp_path: Path) -> None:
 
 
 def test_a_radio_shows_its_airtime_its_contention_and_what_became_of_its_attempts() -> None:
-    medium = {"data_s": 2.0, "control_s": 0.5, "collision_s": 0.5, "backoff_s": 1.0, "idle_s": 1.0}
-    own = {"data_s": [1.0], "control_s": [0.25], "lost_s": [0.5], "contention_s": [2.0]}
+    medium = {
+        "data_s": 2.0,
+        "control_s": 0.5,
+        "management_s": 0.0,
+        "collision_s": 0.5,
+        "backoff_s": 1.0,
+        "idle_s": 1.0,
+    }
+    own = {"data_s": [1.0], "control_s": [0.25], "management_s": [0.0], "lost_s": [0.5], "contention_s": [2.0]}
     radios = polars.DataFrame({"node": ["ap"], "attempts": [8], "failed_attempts": [2], **own})
-    # Of 5 s: 40, 10, 10, 20, 20 %; 20, 5, 10 %; 40 %; and 8 - 2 attempts with an answer.
-    shown = [[bar.get_width() for bar in axes.patches] for axes in wifi.draw(polars.DataFrame([medium]), radios).axes]
-    assert shown == [[40, 10, 10, 20, 20], [20, 5, 10], [40], [6, 2]]
+    # Of 5 s: 40, 10, 0, 10, 20, 20 %; 20, 5, 0, 10 %; 40 %; and 8 - 2 attempts with an answer.
+    shown = [
+        [bar.get_width() for bar in axes.patches] for axes in airtime.draw(polars.DataFrame([medium]), radios).axes
+    ]
+    assert shown == [[40, 10, 0, 10, 20, 20], [20, 5, 0, 10], [40], [6, 2]]
+
+
+def test_a_walk_between_access_points_shows_signals_and_associations(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wifi-roaming.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["40s"]}, trace=["link_events"], out=tmp_path / "out")
+    events = signals.recorded(results)
+    assert events is not None
+    spans = signals.associations(events, "walker", 40.0)
+    # It is with one access point at a time, and changes to the other on its way.
+    assert {link for link, _, _ in spans} == {"west cell", "east cell"}
+    assert all(before[2] <= after[1] for before, after in itertools.pairwise(spans))
+    assert spans[-1][2] == 40.0
+    page = results.report().read_text()
+    assert "Signals of access points and associations over time" in page
+    assert results.plot("link_events").read_text().startswith("<?xml")
+    with pytest.raises(UsageError, match="no signal was recorded after 50 s"):
+        results.plot("link_events", start_s=50.0)
+
+
+def test_events_of_other_links_have_no_signals(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "cell-walk.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["20s"]}, trace=["link_events"], out=tmp_path / "out")
+    assert results["link_events"].height
+    assert signals.recorded(results) is None
+    with pytest.raises(UsageError, match="no signals of a"):
+        results.plot("link_events")

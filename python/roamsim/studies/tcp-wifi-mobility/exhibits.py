@@ -11,7 +11,26 @@ from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
 
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
+from .moving_exhibits import (
+    by_retransmissions,
+    by_speed,
+    handovers,
+    over_time,
+    ranking,
+    ranking_orders,
+    walk_by_condition,
+)
 from .statements import IFQS, order_of_delays
+
+__all__ = [
+    "by_retransmissions",
+    "by_speed",
+    "handovers",
+    "over_time",
+    "ranking",
+    "ranking_orders",
+    "walk_by_condition",
+]
 
 INK, GREY = "#1f2937", "#9ca3af"
 

@@ -11,6 +11,27 @@ from roamsim.study.judging import Finding, Value, Verdict, every, within, yes
 
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
 from .study import published_delays_ms
+from .walk import (
+    mac_matters_more_when_fast,
+    overall_order,
+    queue_matters_when_moving,
+    ranking,
+    retransmissions_do_not_matter_above_two,
+    retransmissions_do_not_matter_when_slow,
+    speed_lowers_throughput,
+    tahoe_best_moving,
+)
+
+__all__ = [
+    "mac_matters_more_when_fast",
+    "overall_order",
+    "queue_matters_when_moving",
+    "ranking",
+    "retransmissions_do_not_matter_above_two",
+    "retransmissions_do_not_matter_when_slow",
+    "speed_lowers_throughput",
+    "tahoe_best_moving",
+]
 
 IFQS = (25, 50, 100)
 #: Percent within which a published level agrees.

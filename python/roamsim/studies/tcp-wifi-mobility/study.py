@@ -8,6 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .walk import by_second
+
+__all__ = ["by_second"]
+
 CELLS = ("bs0", "bs1")
 BASE_STATIONS_APART_M = 20
 
@@ -39,6 +43,11 @@ def distance(metres: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {"node.n3.position.x": f"{BASE_STATIONS_APART_M - metres}m"}
 
 
+def speed(kmh: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """How fast n3 walks."""
+    return {"node.n3.motion.speed": f"{round(kmh / 3.6, 4)}m/s"}
+
+
 _WINDOW = {"flow.ftp.transport.receive_window": "10240B", "flow.ftp.transport.window_scaling": False}
 #: Every data frame is longer than a threshold of zero: the long limit counts its attempts, ns-2's seven those of RTS.
 _RTS = _of_cells(rts_threshold="0B", short_retry_limit=7)
@@ -60,6 +69,7 @@ CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     "reception at the standard's sensitivity": _of_cells(
         radio={"path_loss": {"model": "log_distance", "exponent": 2.7}, "shadowing_deviation_db": 4.0}
     ),
+    "both base stations on one channel": _of_cells(channel=1),
     "no shadowing": {f"wifi.{cell}.radio.shadowing_deviation_db": 0.0 for cell in CELLS},
     "game and chat in the other cell": {
         "wifi.bs0.stations": ["n0", "n1", "n2"],
@@ -69,6 +79,16 @@ CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "delayed acknowledgements": {"flow.ftp.transport.delayed_ack": True},
     "least RTO of 1 s": {"flow.ftp.transport.min_rto": "1s"},
+}
+
+#: The same of the walk.
+CONDITIONS_OF_WALK: Mapping[str, Mapping[str, Any]] = {
+    **{name: CONDITIONS[name] for name in ("as chosen", "window of 20 segments", "RTS and CTS before every frame")},
+    **{name: CONDITIONS[name] for name in ("both base stations on one channel", "radius of 15 m")},
+    "advertisements every 0.2 s": {"mobile_ip.mobility.advertisement": {"period": "200ms", "lifetime": "1s"}},
+    "advertisements every 3 s": {"mobile_ip.mobility.advertisement": {"period": "3s", "lifetime": "9s"}},
+    "move detection by lifetime": {"mobile_ip.mobility.move_detection": "lifetime"},
+    "walks 5 m beside the base stations": {"node.n3.position.y": "5m", "node.n3.motion.to.y": "5m"},
 }
 
 #: Those of them in which a limit counts attempts in all, as in ns-2.
@@ -82,6 +102,11 @@ def condition(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
         limits = _of_cells(short_retry_limit=labels["retransmissions"], long_retry_limit=labels["retransmissions"])
         changed = {**limits, **changed}
     return changed
+
+
+def condition_of_walk(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """One choice of the walk changed."""
+    return dict(CONDITIONS_OF_WALK[name])
 
 
 # Measurements -----------------------------------------------------------------------------------------------------

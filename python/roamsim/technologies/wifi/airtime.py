@@ -1,4 +1,4 @@
-"""Wi-Fi cells: what their time was used for, and by whom, in a report."""
+"""What the time of Wi-Fi cells was used for, and by whom."""
 
 from __future__ import annotations
 
@@ -50,9 +50,6 @@ MAX_RADIOS = 40
 
 def report(page: Report, results: Results) -> None:
     """The time of each cell, and of its radios airtime, contention, and attempts with those that failed."""
-    if "wifi" not in results or not results["wifi"].height:
-        return
-    page.heading("Wi-Fi")
     cells, radios = means(results, "wifi"), means(results, "wifi_stations")
     several = len(results.manifest.points) > 1
     shown = cells.filter(point=0) if several else cells

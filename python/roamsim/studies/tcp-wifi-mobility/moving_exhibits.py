@@ -1,0 +1,140 @@
+"""Tables and drawings of the walk."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+from matplotlib.figure import Figure
+from roamsim import statistics
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data
+from roamsim.study.figures import COLOURS
+from roamsim.study.judging import with_interval
+
+from .findings import NAMES, THREE, VARIANTS
+from .walk import FIFTY, SETS_OUT_S, SPEEDS_KMH, WALK_M, Walks, order_at, published_order, published_ranks
+
+OF = {"retransmissions": THREE, "ifq": FIFTY}
+#: By then n3, which may hear BS1 first, has found its own base station.
+ARRIVED_S = 10.0
+
+
+def over_time(data: Data, **values: Any) -> Figure:
+    """The throughput of each variant, second by second, in the mean of the replications."""
+    speed = values["speed"]
+    figure = Figure(figsize=(8.5, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.axvspan(SETS_OUT_S, SETS_OUT_S + WALK_M / (speed / 3.6), color="#eef3f8", zorder=0)
+    for variant, colour in zip(VARIANTS, COLOURS, strict=False):
+        seconds: dict[int, list[float]] = {}
+        for row in data.rows("moving", variant=variant, speed_kmh=speed, **OF):
+            seconds.setdefault(row["second"], []).append(row["throughput_bps"] / 1e6)
+        axes.plot(list(seconds), [fmean(one) for one in seconds.values()], color=colour, label=NAMES[variant])
+    axes.set_xlabel("time since the transfer began (s)")
+    axes.set_ylabel("throughput (Mb/s)")
+    axes.set_ylim(bottom=0)
+    axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def by_speed(data: Data) -> Figure:
+    """The mean throughput of each variant against the interface queue, a picture for each speed."""
+    ifqs = data.labels("moving", "ifq")
+    return _by_speed(Walks(data), "interface queue (packets)", [("ifq", ifq, {"ifq": ifq}) for ifq in ifqs])
+
+
+def by_retransmissions(data: Data) -> Figure:
+    """The same against retransmissions."""
+    counts = data.labels("moving-retransmissions", "retransmissions")
+    at = [("retransmissions", count, {"retransmissions": count}) for count in counts]
+    return _by_speed(Walks(data, "moving-retransmissions"), "MAC retransmissions", at)
+
+
+def _by_speed(runs: Walks, title: str, points: list[tuple[str, Any, dict[str, Any]]]) -> Figure:
+    figure = Figure(figsize=(9.5, 3.4), layout="constrained")
+    for axes, speed in zip(figure.subplots(1, 3, sharey=True), SPEEDS_KMH, strict=True):
+        for variant, colour in zip(VARIANTS, COLOURS, strict=False):
+            found = [runs.throughput(speed, variant=variant, **{**OF, **at}) for _, _, at in points]
+            axes.errorbar(
+                [x for _, x, _ in points],
+                [one.mean for one in found],
+                yerr=[one.half_width for one in found],
+                color=colour,
+                marker="o",
+                markersize=3,
+                capsize=2,
+                linewidth=1,
+                label=NAMES[variant],
+            )
+        axes.set_title(f"{speed} km/h", fontsize=9)
+        axes.set_xlabel(title)
+        axes.set_xticks([x for _, x, _ in points])
+        axes.spines[["top", "right"]].set_visible(False)
+    first = figure.axes[0]
+    first.set_ylabel("throughput (Mb/s)")
+    first.set_ylim(bottom=0)
+    figure.legend(*first.get_legend_handles_labels(), ncols=5, loc="outside upper center", frameon=False, fontsize=8)
+    return figure
+
+
+def ranking(data: Data) -> list[dict[str, Any]]:
+    """The variants at each speed, the best first, with the published rank."""
+    runs = Walks(data)
+    rows: list[dict[str, Any]] = [{"rank": rank} for rank in range(1, len(VARIANTS) + 1)]
+    for speed in SPEEDS_KMH:
+        for row, (variant, found) in zip(rows, _sorted(runs, speed), strict=True):
+            row[f"{speed} km/h"] = f"{NAMES[variant]} {with_interval(found)} [{published_ranks()[variant, speed]}]"
+    return rows
+
+
+def _sorted(runs: Walks, speed: int) -> list[tuple[str, Estimate]]:
+    found = [(variant, runs.throughput(speed, variant=variant, **OF)) for variant in VARIANTS]
+    return sorted(found, key=lambda one: -one[1].mean)
+
+
+def ranking_orders(data: Data) -> list[dict[str, Any]]:
+    """Each two variants at each speed: by how much the one with the better published rank is ahead."""
+    rows = []
+    for first, second in combinations(VARIANTS, 2):
+        row: dict[str, Any] = {"pair": f"{NAMES[first]}, {NAMES[second]}"}
+        for speed in SPEEDS_KMH:
+            verdict, lead = order_at(Walks(data), first, second, speed)
+            better, _ = published_order(first, second, speed)
+            row[f"{speed} km/h"] = f"{NAMES[better]} {with_interval(lead)}: {verdict}"
+        rows.append(row)
+    return rows
+
+
+def handovers(data: Data) -> list[dict[str, Any]]:
+    """What the handovers took, by speed, over all variants."""
+    rows = []
+    for speed in SPEEDS_KMH:
+        found = [
+            row for row in data.rows_of("moving", "handovers", speed_kmh=speed, **OF) if row["begun_s"] > ARRIVED_S
+        ]
+        runs = len({(row["variant"], row["replication"]) for row in data.rows("moving", speed_kmh=speed, **OF)})
+        rows.append(
+            {
+                "speed (km/h)": speed,
+                "handovers a run": f"{len(found) / runs:.2f}",
+                "detected to completed (s)": with_interval(statistics.mean([row["handover_s"] for row in found])),
+                "interruption (s)": with_interval(statistics.mean([row["interruption_s"] for row in found])),
+            }
+        )
+    return rows
+
+
+def walk_by_condition(data: Data) -> list[dict[str, Any]]:
+    """The variants at each speed, the best first, and how many orders of table V hold, by condition."""
+    rows = []
+    for condition in data.labels("moving-conditions", "condition"):
+        runs = Walks(data, "moving-conditions", {"condition": condition})
+        for speed in SPEEDS_KMH:
+            verdicts = [order_at(runs, *pair, speed)[0] for pair in combinations(VARIANTS, 2)]
+            counts = [str(verdicts.count(v)) for v in ("agrees", "differs", "not decidable")]
+            shown = ", ".join(f"{NAMES[variant]} {with_interval(found)}" for variant, found in _sorted(runs, speed))
+            rows.append({"condition": condition, "km/h": speed, "best first": shown, "orders": " / ".join(counts)})
+    return rows
