@@ -3,7 +3,7 @@
 use roamsim_engine::{Span, Stream};
 
 /// A distribution of a whole, non-negative quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the same; draws nothing.
     Constant(u64),
@@ -33,6 +33,14 @@ pub enum Distribution {
         /// Mean value, at least 1.
         mean: u64,
     },
+    /// Pareto, rounded to the nearest whole: above minimum * x with the probability x^-shape, with the minimum mean *
+    /// (shape - 1) / shape.
+    Pareto {
+        /// Mean value.
+        mean: u64,
+        /// Exponent of the tail, above 1.
+        shape: f64,
+    },
 }
 
 impl Distribution {
@@ -50,6 +58,10 @@ impl Distribution {
                 // P(X > k) = (1 - 1/mean)^k.
                 let log = libm::log(1.0 - random.uniform());
                 1 + (log / libm::log1p(-1.0 / mean as f64)) as u64
+            }
+            Distribution::Pareto { mean, shape } => {
+                let minimum = mean as f64 * (shape - 1.0) / shape;
+                (minimum * libm::pow(1.0 - random.uniform(), -1.0 / shape) + 0.5) as u64
             }
         }
     }
@@ -91,5 +103,50 @@ mod tests {
         let ones = draws.iter().filter(|&&draw| draw == 1).count();
         assert!((1868..=2132).contains(&ones) && !draws.contains(&0), "{ones}");
         assert_eq!(Distribution::Geometric { mean: 1 }.sample(&mut random), 1);
+    }
+
+    /// The largest difference between the share of draws up to a value and the probability of that (Kolmogorov and
+    /// Smirnov); of 10,000 draws from the distribution itself it is above 1.63 / sqrt(10000) once in 100 times.
+    fn largest_difference(distribution: Distribution, probability: impl Fn(f64) -> f64) -> f64 {
+        let mut random = Stream::new(5, 0, "distribution");
+        let mut draws: Vec<u64> = (0..10_000).map(|_| distribution.sample(&mut random)).collect();
+        draws.sort_unstable();
+        let difference = |(below, &draw): (usize, &u64)| {
+            let expected = probability(draw as f64);
+            (expected - below as f64 / 1e4).abs().max((expected - (below + 1) as f64 / 1e4).abs())
+        };
+        draws.iter().enumerate().map(difference).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn exponential_and_pareto_times_follow_their_distributions() {
+        let exponential = Distribution::Exponential { mean: 1_000_000_000 };
+        let difference = largest_difference(exponential, |ns| 1.0 - libm::exp(-ns / 1e9));
+        assert!(difference < 0.0163, "{difference}");
+        // Of shape 1.5 and mean 300 ms the minimum is 300 * 0.5 / 1.5 = 100 ms.
+        let pareto = Distribution::Pareto { mean: 300_000_000, shape: 1.5 };
+        let below = |ns: f64| 1.0 - libm::pow((ns / 1e8).max(1.0), -1.5);
+        let difference = largest_difference(pareto, below);
+        assert!(difference < 0.0163, "{difference}");
+        // And not that of another shape.
+        let other = Distribution::Pareto { mean: 300_000_000, shape: 1.6 };
+        assert!(largest_difference(other, below) > 0.0163);
+    }
+
+    #[test]
+    fn pareto_has_its_mean_and_its_tail() {
+        let mut random = Stream::new(3, 0, "pareto");
+        let pareto = Distribution::Pareto { mean: 1_000_000, shape: 2.5 };
+        let draws: Vec<u64> = (0..100_000).map(|_| pareto.sample(&mut random)).collect();
+        // Minimum 1e6 * 1.5 / 2.5 = 6e5; variance 3.6e11 * 2.5 / (1.5^2 * 0.5) = 8e11: standard error of the mean 2828.
+        let mean = draws.iter().sum::<u64>() as f64 / 1e5;
+        assert!((mean - 1e6).abs() < 3.0 * 2828.0, "{mean}");
+        assert!(draws.iter().all(|&draw| draw >= 600_000));
+        // Above ten times the minimum: 10^-2.5 = 316 in 100,000, deviation 18.
+        let tail = draws.iter().filter(|&&draw| draw > 6_000_000).count();
+        assert!((262..=370).contains(&tail), "{tail}");
+        // The longest that can be drawn is far beyond every run, and no overflow.
+        let endless = Distribution::Pareto { mean: u64::MAX, shape: 1.000_001 };
+        assert!((0..1000).all(|_| endless.sample(&mut random) > 0));
     }
 }

@@ -262,7 +262,7 @@ struct FullSpeed {
 /// Packets a second and their payload in octets, of a source that has a pace of its own.
 fn paced(application: &Application) -> Option<(f64, f64)> {
     let (packets_per_s, size) = match application {
-        Application::Video(a) => return Some(video::build::packets(a)),
+        Application::Video(a) => return video::build::packets(a),
         Application::Cbr(a) => {
             let packets_per_s = match a.pace() {
                 Pace::Interval(interval) => 1.0 / interval.as_secs_f64(),
@@ -293,7 +293,7 @@ fn mean_bytes(size: &SizeDistribution) -> f64 {
 fn mean_span(time: &TimeDistribution) -> Span {
     match *time {
         TimeDistribution::Constant { value } => value,
-        TimeDistribution::Exponential { mean } => mean,
+        TimeDistribution::Exponential { mean } | TimeDistribution::Pareto { mean, .. } => mean,
         TimeDistribution::Uniform { min, max } => Span::from_ns(min.as_ns() / 2 + max.as_ns() / 2),
     }
 }

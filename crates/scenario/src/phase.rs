@@ -83,7 +83,8 @@ fn draws_nothing(flow: &Flow) -> bool {
     match &flow.application {
         Application::Bulk(_) | Application::Transfer(_) => true,
         Application::Cbr(a) => a.packet_size.is_constant(),
-        Application::Poisson(_) | Application::Video(_) => false,
+        Application::Poisson(_) => false,
+        Application::Video(a) => a.film.is_none(),
         Application::OnOff(a) => a.packet_size.is_constant() && a.on.is_constant() && a.off.is_constant(),
         Application::RequestResponse(a) => {
             let sizes = a.request_size.is_constant() && a.response_size.is_constant();

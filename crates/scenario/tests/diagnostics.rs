@@ -133,6 +133,20 @@ reports! {
     time_negative: "delay = \"20ms\"" => "delay = \"-20ms\"";
     time_too_fine: "delay = \"20ms\"" => "delay = \"0.5ns\"";
     time_too_large: "duration = \"60s\"" => "duration = \"300000000000s\"";
+    video_without_frames: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", packet_size = \"1kB\" }";
+    video_of_film_and_trace: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"star_wars_iv_high\", trace = \"tests/files/film.txt\", packet_size = \"1kB\" }";
+    video_film_unknown: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"star_wars\", packet_size = \"1kB\" }";
+    video_film_with_keys_of_a_trace: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"lecture_room_cam\", repeat = true, frame_interval = \"40ms\", group_of_pictures = \"IBBP\", packet_size = \"1kB\" }";
+    video_trace_of_no_file: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"nowhere.txt\", packet_size = \"1kB\" }";
+    video_trace_with_a_negative_size: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/negative-size.txt\", packet_size = \"1kB\" }";
+    video_trace_that_goes_back: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/goes-back.txt\", packet_size = \"1kB\" }";
+    video_trace_without_frames: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/no-frames.txt\", packet_size = \"1kB\" }";
+    video_trace_that_is_no_text: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/no-text.bin\", packet_size = \"1kB\" }";
+    video_trace_with_keys_of_a_terse_one: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/film.txt\", frame_interval = \"40ms\", group_of_pictures = \"IBBP\", packet_size = \"1kB\" }";
+    video_group_malformed: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", content = \"500\\n600\", group_of_pictures = \"PBB\", packet_size = \"1kB\" }";
+    video_in_tiny_packets: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", content = \"500\\n60000\", packet_size = \"5B\", playout_delay = \"0s\" }";
+    video_packets_above_the_mtu: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"star_wars_iv_high\", packet_size = \"2000B\" }";
+    pareto_without_a_mean: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"on_off\", packet_size = \"172B\", rate = \"1Mb/s\", on = { distribution = \"pareto\", mean = \"1s\", shape = 1 }, off = \"1s\" }";
     probability_above_one: "probability = 0.01" => "probability = 1.2";
     variant_unknown: "min_rto = \"200ms\"" => "variant = \"new-reno\"";
     kind_unknown: "kind = \"cbr\"" => "kind = \"cbs\"";
@@ -277,7 +291,7 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "start = \"0s\"",
                 "start = { distribution = \"exponential\", mean = \"5s\" }, stop = \"50s\"",
-                "an exponential `start` may be later than any `stop`",
+                "an exponential or Pareto `start` may be later than any `stop`",
             ),
             (
                 "start = \"0s\"",
@@ -445,7 +459,7 @@ fn readers_that_cannot_be_are_refused() {
     let late = "application = { kind = \"bulk\", start = { distribution = \"exponential\", mean = \"1s\" } }\nreader = { stop = \"5s\" }";
     check_refusals(
         GOOD,
-        &[(whole, late, "an exponential `start` of the application may be later than any `stop`")],
+        &[(whole, late, "an exponential or Pareto `start` of the application may be later than any `stop`")],
     );
     let voice = "kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }";
     let udp = format!("{voice}\nreader = {{ read_rate = \"1Mb/s\" }}");

@@ -207,6 +207,27 @@ mod tests {
         assert_eq!(times, [0, 10, 20, 105, 115, 200, 210, 220]);
     }
 
+    /// Bursts of a Pareto length: one of more than ten times the minimum, 100 ms * 0.5 / 1.5, comes with the probability
+    /// 10^-1.5 = 3.16 %. A burst of l ms has a message at each of its ms, so that l = 333.3 or more are 334 messages.
+    #[test]
+    fn on_off_with_pareto_periods_has_long_bursts() {
+        let on = Distribution::Pareto { mean: 100_000_000, shape: 1.5 };
+        let off = Distribution::Constant(1_000_000_000);
+        let source = OnOff::new(seconds(0, 11_000), Distribution::Constant(125), 1_000_000, on, off);
+        let times = drive(source, OnOff::poll_action, Time::MAX);
+        let mut bursts = vec![1];
+        for pair in times.windows(2) {
+            match pair[1] - pair[0] {
+                0..=2 => *bursts.last_mut().expect("a burst") += 1,
+                _ => bursts.push(1),
+            }
+        }
+        // About 10,000 in 11,000 s; 316 long ones, deviation 17.5. A slot that a burst did not finish goes on in the next.
+        let long = bursts.iter().filter(|&&messages| messages >= 334).count() as f64 / bursts.len() as f64;
+        assert!((long - 0.0316).abs() < 0.0053, "{long} of {}", bursts.len());
+        assert!(bursts.iter().all(|&messages| messages >= 33));
+    }
+
     #[test]
     fn on_off_without_a_pause_is_cbr_and_short_periods_keep_the_rate() {
         let on_off = |on_ns, off_ns| {

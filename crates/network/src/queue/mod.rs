@@ -62,6 +62,10 @@ pub struct Waiting {
 pub trait Discipline: fmt::Debug + Send {
     /// Takes a packet, or gives it back and says why. When the transmitter is idle nothing waits, and this packet will not
     /// either: it is taken out at once.
+    #[allow(
+        clippy::result_large_err,
+        reason = "what is refused goes back as it came; a box would cost every drop"
+    )]
     fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)>;
 
     /// The next packet to be sent. Whom it drops on the way is taken with `poll_drop`.

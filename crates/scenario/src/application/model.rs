@@ -30,7 +30,7 @@ pub enum Application {
 }
 
 /// A greedy transfer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
     /// When it begins; by a distribution it is drawn once a run. Default: with the run.
@@ -44,7 +44,7 @@ pub struct Bulk {
 }
 
 /// A finite transfer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
     /// How much is transferred.
@@ -60,7 +60,7 @@ pub struct Transfer {
 /// Packets at constant intervals: at start, start + interval, ... while the time is before `stop`.
 ///
 /// Exactly one of `interval` and `rate` is set.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
     /// Payload of each packet, without transport and IP headers; over TCP, of each write.
@@ -104,7 +104,7 @@ impl Cbr {
 }
 
 /// Packets at exponential intervals, alone or in batches.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// Payload of each packet, without transport and IP headers; over TCP, of each write.

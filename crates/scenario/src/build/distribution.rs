@@ -8,6 +8,7 @@ pub(crate) fn time_distribution(model: &TimeDistribution) -> Distribution {
     match *model {
         TimeDistribution::Constant { value } => Distribution::Constant(value.as_ns()),
         TimeDistribution::Exponential { mean } => Distribution::Exponential { mean: mean.as_ns() },
+        TimeDistribution::Pareto { mean, shape } => Distribution::Pareto { mean: mean.as_ns(), shape },
         TimeDistribution::Uniform { min, max } => {
             Distribution::Uniform { min: min.as_ns(), max: max.as_ns() }
         }

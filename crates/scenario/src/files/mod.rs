@@ -1,13 +1,14 @@
-//! Files that a scenario names: of motion, and of errors by distance.
+//! Files that a scenario names: of motion, of errors by distance, and traces of video.
 //!
-//! They are read before the scenario is decoded, and what they say takes the place of `file`: of a file of motion the
-//! lines about the node as `content`, of a file of errors its `points`. So results are filed under what was in the
+//! They are read before the scenario is decoded, and what they say takes the place of their name: of a file of motion the
+//! lines about the node as `content`, of a file of errors its `points`, of a trace its frames as `content`. So results are filed under what was in the
 //! files, and the canonical scenario needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
 //!
 //! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
 
 pub mod bonnmotion;
 pub mod errors;
+pub mod frames;
 pub mod setdest;
 
 use std::collections::BTreeMap;
@@ -32,16 +33,21 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
     let mut files = Files { folder, read: BTreeMap::new(), problems };
     let Value::Table(root) = &mut root.value else { return };
     for section in &mut root.entries {
-        let key = if section.key == "node" { "motion" } else { "coverage" };
+        let key = match section.key.as_str() {
+            "node" => "motion",
+            "flow" => "application",
+            _ => "coverage",
+        };
         let Value::List(elements) = &mut section.node.value else { continue };
         for (index, element) in elements.iter_mut().enumerate() {
             let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
-            let path = format!("{}.{name}.{key}.file", section.key);
+            let path = format!("{}.{name}.{key}", section.key);
             let Value::Table(element) = &mut element.value else { continue };
             let inner = element.entries.iter_mut().find(|entry| entry.key == key);
             if let Some(Value::Table(table)) = inner.map(|entry| &mut entry.node.value) {
                 match key {
                     "motion" => files.motion(table, &path),
+                    "application" => files.trace(table, &path),
                     _ => files.errors(table, &path),
                 }
             }
@@ -51,6 +57,15 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
 
 /// A file that was read: its number among the sources of problems, and its text, which many nodes may share.
 type Text = (u32, Rc<str>);
+
+/// The key that names a file, and the one that takes its place with what the file says.
+#[derive(Clone, Copy)]
+struct Replaced {
+    key: &'static str,
+    by: &'static str,
+}
+
+const FILE_OF_CONTENT: Replaced = Replaced { key: "file", by: "content" };
 
 struct Files<'a> {
     folder: PathBuf,
@@ -68,14 +83,14 @@ impl Files<'_> {
             _ => return,
         };
         if table.get("node").and_then(Node::text).is_some_and(waits) {
-            return self.anchor(table);
+            return self.anchor(table, "file");
         }
         let Some(&Value::Integer(node)) = table.get("node").map(|node| &node.value) else { return };
         // Decoding refuses a number that no node can have.
         let Ok(node) = u32::try_from(node) else { return };
         let bonnmotion = table.get("kind").and_then(Node::text) == Some("bonnmotion");
-        if let Some(walk) = self.parse(table, "content", path, |text| parse(text, node)) {
-            put(table, "content", Value::Text(walk.lines));
+        if let Some(walk) = self.parse(table, FILE_OF_CONTENT, path, |text| parse(text, node)) {
+            put(table, FILE_OF_CONTENT, Value::Text(walk.lines));
             // Its lines have no numbers: the only one that is left is the first.
             if let Some(node) = table.entries.iter_mut().find(|entry| bonnmotion && entry.key == "node") {
                 node.node.value = Value::Integer(0);
@@ -88,7 +103,8 @@ impl Files<'_> {
         if table.get("model").and_then(Node::text) != Some("table") {
             return;
         }
-        if let Some(points) = self.parse(table, "points", path, errors::parse) {
+        let replaced = Replaced { key: "file", by: "points" };
+        if let Some(points) = self.parse(table, replaced, path, errors::parse) {
             let point = |(distance_m, error): (f64, f64)| {
                 let entry = |key: &str, value| Entry {
                     key: key.to_owned(),
@@ -99,14 +115,25 @@ impl Files<'_> {
                 let entries = vec![entry("distance", distance), entry("error", Value::Float(error))];
                 Node { place: None, value: Value::Table(Table { entries }) }
             };
-            put(table, "points", Value::List(points.into_iter().map(point).collect()));
+            put(table, replaced, Value::List(points.into_iter().map(point).collect()));
+        }
+    }
+
+    /// Puts the frames in place of a trace.
+    fn trace(&mut self, table: &mut Table, path: &str) {
+        if table.get("kind").and_then(Node::text) != Some("video") {
+            return;
+        }
+        let replaced = Replaced { key: "trace", by: "content" };
+        if let Some(trace) = self.parse(table, replaced, path, frames::parse) {
+            put(table, replaced, Value::Text(trace.lines));
         }
     }
 
     /// Names the file from wherever the scenario is read again. A path of this folder has no other form where there is no
     /// current folder.
-    fn anchor(&self, table: &mut Table) {
-        let file = table.entries.iter_mut().find(|entry| entry.key == "file");
+    fn anchor(&self, table: &mut Table, key: &str) {
+        let file = table.entries.iter_mut().find(|entry| entry.key == key);
         if let Some(Value::Text(name)) = file.map(|entry| &mut entry.node.value)
             && let Ok(path) = std::path::absolute(self.folder.join(&*name))
             && let Some(path) = path.to_str()
@@ -115,23 +142,24 @@ impl Files<'_> {
         }
     }
 
-    /// What the file says. It may not stand there already under the key `result`.
+    /// What the file says. It may not stand there already. The path is that of the table.
     fn parse<T>(
         &mut self,
         table: &mut Table,
-        result: &str,
+        Replaced { key, by }: Replaced,
         path: &str,
         parse: impl Fn(&str) -> Result<T, Fault>,
     ) -> Option<T> {
-        let file = table.get("file")?;
+        let path = &format!("{path}.{key}");
+        let file = table.get(key)?;
         let (name, place) = (file.text()?.to_owned(), file.place);
-        if table.get(result).is_some() {
-            let message = format!("`file` and `{result}` say the same thing twice");
+        if table.get(by).is_some() {
+            let message = format!("`{key}` and `{by}` say the same thing twice");
             self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
             return None;
         }
         if waits(&name) {
-            self.anchor(table);
+            self.anchor(table, key);
             return None;
         }
         let (source, text) = self.read(&name, place, path)?;
@@ -188,10 +216,10 @@ fn read(path: &Path) -> Result<String, (String, String)> {
         .map_err(|_| fault(format!("{shown} is no text in UTF-8"), "is it compressed? Unpack it first"))
 }
 
-/// Puts a value in place of `file`.
-fn put(table: &mut Table, key: &str, value: Value) {
-    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == "file") {
-        entry.key = key.to_owned();
+/// Puts a value in place of the name of a file.
+fn put(table: &mut Table, replaced: Replaced, value: Value) {
+    if let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == replaced.key) {
+        entry.key = replaced.by.to_owned();
         entry.node.value = value;
     }
 }
@@ -267,6 +295,12 @@ mod tests {
             Just("µ,"),
             Just("\n"),
             Just("\r\n#"),
+            Just("\n1 I 0 534"),
+            Just("\n2 P 120 1542\n"),
+            Just("40 B"),
+            Just("18446744073709551616"),
+            Just("-1"),
+            Just("\0"),
         ];
         let line =
             Just("\n$node_(0) set X_ 3\n$node_(0) set Y_ 4\n$ns_ at 1 \"$node_(0) setdest 1 2 1e308\"\n");
@@ -289,6 +323,13 @@ mod tests {
             }
             if let Err(fault) = errors::parse(&text) {
                 prop_assert!(text.get(fault.span).is_some());
+            }
+            match frames::parse(&text) {
+                Ok(trace) => {
+                    prop_assert!(trace.frames.iter().all(|frame| frame.spacing > Span::ZERO));
+                    prop_assert_eq!(frames::parse(&trace.lines).map(|again| again.frames), Ok(trace.frames));
+                }
+                Err(fault) => prop_assert!(text.get(fault.span).is_some()),
             }
         }
     }

@@ -77,7 +77,11 @@ fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, scenario: &Scenario, re
         report.add(&steps, message, "stop earlier, or leave `stop` out to read until the run ends");
     } else if start.max().is_none() {
         let help = "draw it from a uniform distribution that ends before it, or leave `stop` out";
-        report.add(&steps, "an exponential `start` of the application may be later than any `stop`", help);
+        report.add(
+            &steps,
+            "an exponential or Pareto `start` of the application may be later than any `stop`",
+            help,
+        );
     } else if let Some(latest) = start.max().filter(|&latest| stop <= latest) {
         let message = format!(
             "`stop` must be later than the `start` of what is read, {}: nothing has arrived by then",

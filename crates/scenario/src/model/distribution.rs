@@ -8,7 +8,7 @@ use crate::schema::plain_value_is_constant;
 use crate::units;
 
 /// A time, constant or drawn anew at each use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "TimeDistribution", tag = "distribution", transform = plain_value_is_constant)]
 pub enum TimeDistribution {
@@ -37,6 +37,19 @@ pub enum TimeDistribution {
         #[schemars(with = "units::Duration")]
         max: Span,
     },
+    /// Pareto: never shorter than mean * (shape - 1) / shape, and longer than x times that with the probability
+    /// x^-shape. Up to a shape of 2 its variance is infinite: many on-off sources with such periods make traffic with long
+    /// memory, of the Hurst parameter (3 - shape) / 2 (Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+    Pareto {
+        /// The mean.
+        #[serde(with = "units::duration")]
+        #[schemars(with = "units::Duration")]
+        mean: Span,
+        /// The exponent of the tail, above 1: below, there is no mean.
+        #[serde(deserialize_with = "units::tail_exponent")]
+        #[schemars(with = "units::TailExponent")]
+        shape: f64,
+    },
 }
 
 impl Default for TimeDistribution {
@@ -51,7 +64,7 @@ impl TimeDistribution {
     pub fn max(&self) -> Option<Span> {
         match *self {
             TimeDistribution::Constant { value } => Some(value),
-            TimeDistribution::Exponential { .. } => None,
+            TimeDistribution::Exponential { .. } | TimeDistribution::Pareto { .. } => None,
             TimeDistribution::Uniform { max, .. } => Some(max),
         }
     }
@@ -60,7 +73,7 @@ impl TimeDistribution {
     pub fn is_constant(&self) -> bool {
         match *self {
             TimeDistribution::Constant { .. } => true,
-            TimeDistribution::Exponential { .. } => self.is_zero(),
+            TimeDistribution::Exponential { .. } | TimeDistribution::Pareto { .. } => self.is_zero(),
             TimeDistribution::Uniform { min, max } => min == max,
         }
     }
@@ -69,7 +82,9 @@ impl TimeDistribution {
     pub fn is_zero(&self) -> bool {
         match *self {
             TimeDistribution::Constant { value } => value == Span::ZERO,
-            TimeDistribution::Exponential { mean } => mean == Span::ZERO,
+            TimeDistribution::Exponential { mean } | TimeDistribution::Pareto { mean, .. } => {
+                mean == Span::ZERO
+            }
             TimeDistribution::Uniform { max, .. } => max == Span::ZERO,
         }
     }

@@ -314,6 +314,49 @@ impl JsonSchema for Probability {
     }
 }
 
+/// The shape of a Pareto distribution in the JSON schema.
+pub struct TailExponent;
+
+impl JsonSchema for TailExponent {
+    fn schema_name() -> Cow<'static, str> {
+        "TailExponent".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "number", "exclusiveMinimum": 1,
+            "description": "The shape of a Pareto distribution that has a mean: a number above 1.",
+        })
+    }
+}
+
+/// Reads a number above 1.
+pub(crate) fn tail_exponent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    struct TailExponentVisitor;
+
+    impl Visitor<'_> for TailExponentVisitor {
+        type Value = f64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number above 1")
+        }
+
+        fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+            if value > 1.0 && value.is_finite() {
+                return Ok(value);
+            }
+            let help = "write a number above 1, such as 1.5; the larger it is, the fewer times are long";
+            Err(E::custom(format_args!("a Pareto distribution of shape {value} has no mean\n{help}")))
+        }
+
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+            self.visit_f64(value as f64)
+        }
+    }
+
+    deserializer.deserialize_f64(TailExponentVisitor)
+}
+
 /// Reads a number from 0 to 1.
 pub(crate) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     struct ProbabilityVisitor;

@@ -154,9 +154,9 @@ pub(crate) fn check_times(
 ) {
     let steps = join(at, ["start"]);
     check_distribution(&steps, start, None, report);
-    // An exponential time has no bound: it must do with a mean within the run.
+    // Some times have no bound: they must do with a mean within the run.
     let latest = match *start {
-        TimeDistribution::Exponential { mean } => mean,
+        TimeDistribution::Exponential { mean } | TimeDistribution::Pareto { mean, .. } => mean,
         TimeDistribution::Constant { value: max } | TimeDistribution::Uniform { max, .. } => max,
     };
     check_latest_start(&steps, latest, start.is_constant(), scenario, report);
@@ -164,7 +164,7 @@ pub(crate) fn check_times(
     if start.max().is_none() {
         report.add(
             &join(at, ["stop"]),
-            "an exponential `start` may be later than any `stop`",
+            "an exponential or Pareto `start` may be later than any `stop`",
             "draw `start` from a uniform distribution that ends before it, or leave `stop` out",
         );
     } else if stop.since(Time::ZERO) <= latest {

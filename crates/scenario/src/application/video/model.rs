@@ -11,8 +11,30 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
-    /// The film whose published statistics the frames have.
-    pub film: FilmName,
+    /// The film whose published statistics the frames have. Either this or `trace`.
+    #[serde(default)]
+    pub film: Option<FilmName>,
+    /// A file of recorded frames, verbose or terse, as the libraries of TU Berlin (TKN) and Arizona State University have
+    /// them; relative to the folder of the scenario. Either this or `film`.
+    #[serde(default)]
+    pub trace: Option<String>,
+    /// The frames, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are
+    /// filed under what was in the file.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// Of a trace: whether it begins again when it is over, its last frame lasting as long as the one before. Default: no,
+    /// nothing more is sent (chosen: a film that is over is over).
+    #[serde(default)]
+    pub repeat: bool,
+    /// Of a terse trace, which has no times: the time between two frames. Default: 40 ms (25 frames a second, as the
+    /// libraries' films have).
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub frame_interval: Option<Span>,
+    /// Of a terse trace, which has no types: those of its frames, in the order in which they stand there and are decoded,
+    /// again and again, such as "IBBPBBPBBPBB". Left out: no frame needs another.
+    #[serde(default)]
+    pub group_of_pictures: Option<String>,
     /// The most payload of a packet, without transport and IP headers; over TCP, of a write.
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
