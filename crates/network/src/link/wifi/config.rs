@@ -77,8 +77,10 @@ pub struct StationConfig {
     pub attempts: u32,
     /// The weight of the latest beacon in the mean of their powers.
     pub signal_weight: f64,
-    /// A mean below that power is a Link_Going_Down, and makes it look for another access point.
+    /// Where the mean falls below that power comes a Link_Going_Down, and it looks for another access point.
     pub going_down_dbm: f64,
+    /// Below that power it hears nothing.
+    pub lost_dbm: f64,
 }
 
 /// Clause 11.1.3: how a station scans.

@@ -29,20 +29,21 @@ pub(super) enum Step {
 impl Cell {
     /// A radio begins a frame exchange.
     pub(super) fn begin(&mut self, now: Time, number: usize) {
-        let radio = &self.radios[number];
-        let Some(head) = &radio.head else { return };
+        let radio = &mut self.radios[number];
+        let Some(head) = &mut radio.head else { return };
         let (to, bytes) = (head.to, head.bytes);
         let first = radio.short_retries == 0 && radio.long_retries == 0;
-        if first && let Job::Packet { from, packet: Some(packet) } = &head.job {
+        if !std::mem::replace(&mut head.begun, true)
+            && let Job::Packet { from, packet: Some(packet) } = &head.job
+        {
             let stats = &mut self.stats[from.0 as usize];
             stats.sent_packets += 1;
             stats.sent_bytes += u64::from(packet.size_bytes);
         }
         let contended_since = if first { radio.contends_since } else { radio.not_before };
         let kind = if to != ALL && bytes > self.config.rts_threshold_bytes { Kind::Rts } else { head.kind() };
-        let time = &mut self.radios[number].time;
-        time.attempts += 1;
-        time.contention += now - contended_since;
+        radio.time.attempts += u64::from(to != ALL);
+        radio.time.contention += now - contended_since;
         self.send(now, kind, number, to);
     }
 
@@ -185,11 +186,13 @@ impl Cell {
         while !self.radios[number].blocked && self.radios[number].head.is_none() {
             let radio = &mut self.radios[number];
             let head = match radio.parked.take() {
-                Some(Head { job: Job::Packet { from, packet: Some(packet) }, .. }) => Some((from, packet)),
-                _ => radio.queue.dequeue(now).map(|Waiting { from, packet, .. }| (from, packet)),
+                Some(Head { job: Job::Packet { from, packet: Some(packet) }, begun, .. }) => {
+                    Some((from, packet, begun))
+                }
+                _ => radio.queue.dequeue(now).map(|Waiting { from, packet, .. }| (from, packet, false)),
             };
             self.take_drops(now, number);
-            let Some((from, packet)) = head else { return };
+            let Some((from, packet, begun)) = head else { return };
             let way = self.ways[from.0 as usize];
             if !self.may_go(from) {
                 self.drop_packet(now, from, packet, DropReason::NotAssociated);
@@ -197,7 +200,7 @@ impl Cell {
             }
             let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
             let job = Job::Packet { from, packet: Some(packet) };
-            self.radios[number].head = Some(Head { to: way.to, bytes, rate_bps: way.rate_bps, job });
+            self.radios[number].head = Some(Head { to: way.to, bytes, rate_bps: way.rate_bps, job, begun });
         }
     }
 

@@ -83,7 +83,13 @@ impl Cell {
     pub(super) fn management_head(&mut self, number: usize) -> Option<Head> {
         let (what, to) = self.radios[number].management.pop_front()?;
         let bytes = what.bytes(self.config.format);
-        Some(Head { to, bytes, rate_bps: self.lowest_rate_bps(), job: Job::Management(what, false) })
+        Some(Head {
+            to,
+            bytes,
+            rate_bps: self.lowest_rate_bps(),
+            job: Job::Management(what, false),
+            begun: false,
+        })
     }
 
     /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one (clause 9.6 asks for
@@ -95,8 +101,10 @@ impl Cell {
     /// Time for a beacon. One that is still to be sent is not joined by another.
     pub(super) fn beacon_due(&mut self, now: Time, cell: usize) {
         let Some(beacons) = self.cells[cell].beacons else { return };
-        let waits = self.radios[cell].management.iter().any(|&(what, _)| what == Management::Beacon);
-        if !waits {
+        let radio = &self.radios[cell];
+        let waits = radio.management.iter().any(|&(what, _)| what == Management::Beacon);
+        let contends = radio.head.as_ref().is_some_and(Head::is_beacon);
+        if !waits && !contends {
             self.push_management(now, cell, Management::Beacon, ALL);
         }
         self.at(now + beacons.period, super::exchange::Step::Beacon(cell));

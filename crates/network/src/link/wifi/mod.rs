@@ -428,4 +428,6 @@ mod fairness;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod roaming;
+#[cfg(test)]
 mod tests;

@@ -20,6 +20,8 @@ pub(super) struct Head {
     pub bytes: u32,
     pub rate_bps: u64,
     pub job: Job,
+    /// Whether it has been sent before.
+    pub begun: bool,
 }
 
 /// What a frame brings.
@@ -46,6 +48,10 @@ impl Head {
             Job::Packet { .. } => Kind::Data,
             Job::Management(..) => Kind::Management,
         }
+    }
+
+    pub fn is_beacon(&self) -> bool {
+        matches!(self.job, Job::Management(Management::Beacon, _))
     }
 
     /// Whether it has a packet that no receiver has yet.

@@ -4,6 +4,9 @@
 //! It has one radio, on one channel at a time. While it is on another one than that of its access point, or associated with
 //! none, its packets wait; frames to it are lost. It leaves a channel between two frame exchanges.
 //!
+//! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a factor). It says when the
+//!   trend of the mean will have come there, and the beacons will have been missed; its confidence is the part of the way, in dB,
+//!   between the two powers that is covered. It is rolled back where the mean is above again.
 //! - Scan: on each of its channels it listens for beacons (passive), or waits `probe_delay`, sends a probe request and listens
 //!   (active): for `min_channel_time` where the medium stays silent, for `max_channel_time` otherwise.
 //! - It scans where it is associated with none; and while it is, where the power of its access point is low (Link_Going_Down)
@@ -11,7 +14,8 @@
 //! - What it has heard is told when the scan is over, the strongest first; of the cells on its channel at each beacon.
 //! - Who is above (`handover/association.rs`) chooses. Joining is authentication (open system, two frames) and association
 //!   (two frames), each request at most `attempts` times; after the last one the cell is lost.
-//! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has `signal_weight`.
+//! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has `signal_weight`; what is older than
+//!   `missed_beacons` periods when another one comes is not in it.
 //! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no longer associated.
 //!
 //! The access point that a station leaves hears of it when the station is associated with another one, by the distribution
@@ -29,6 +33,8 @@ use roamsim_engine::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 struct Known {
     signal_dbm: f64,
+    /// How fast it changes: a mean as well.
+    slope_db_per_s: f64,
     at: Time,
     /// Whoever is above has been told of it.
     told: bool,
@@ -352,9 +358,11 @@ impl Cell {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let of_cell = |&member: &u32| members[member as usize].cell == cell;
+        let period = self.cells[cell].beacons.map_or(Span::ZERO, |beacons| beacons.period);
+        let memory = period * u64::from(station.config.missed_beacons);
         let Some(place) = station.members.iter().position(of_cell) else { return };
         let member = station.members[place];
-        station.hears(place, now, signal_dbm);
+        station.hears(place, now, signal_dbm, memory);
         let own = station.associated == Some(member);
         if own {
             station.heard_own = now;
@@ -386,18 +394,18 @@ impl Cell {
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let (member, Some(known)) = (station.members[place], station.known[place]) else { return };
         let low = known.signal_dbm < station.config.going_down_dbm;
-        let told = std::mem::replace(&mut station.going_down, low);
+        let told = station.going_down;
+        station.going_down = low && (told || known.slope_db_per_s < 0.0);
+        let goes = station.going_down;
+        let (within, confidence_percent) = station.predict(&known);
         let channel = self.channels[members[member as usize].cell];
         let elsewhere = station.config.channels.iter().any(|&other| other != channel);
         let rested = station.scan.1.is_none_or(|ended| now >= ended + station.config.scan_interval);
-        match (told, low) {
+        match (told, goes) {
             (false, true) => {
-                let event = LinkEvent::GoingDown {
-                    within: self.time_to_lose(radio),
-                    confidence_percent: 100,
-                    reason: LinkGoingDownReason::LOW_POWER,
-                };
-                self.indicate(now, member, event);
+                let within = within + self.time_to_lose(radio);
+                let reason = LinkGoingDownReason::LOW_POWER;
+                self.indicate(now, member, LinkEvent::GoingDown { within, confidence_percent, reason });
             }
             (true, false) => self.indicate(now, member, LinkEvent::Rollback),
             _ => {}
@@ -582,14 +590,36 @@ impl Station {
         if access_point { self.registered } else { self.associated }
     }
 
-    /// It hears a cell with this power.
-    fn hears(&mut self, place: usize, now: Time, signal_dbm: f64) {
+    /// It hears a cell with this power. What it heard longer ago than it remembers is not in the mean.
+    fn hears(&mut self, place: usize, now: Time, signal_dbm: f64, memory: Span) {
         let weight = self.config.signal_weight;
         let known = &mut self.known[place];
-        let mean_dbm = |before: &Known| before.signal_dbm + weight * (signal_dbm - before.signal_dbm);
-        let signal_dbm = known.as_ref().map_or(signal_dbm, mean_dbm);
-        let told = known.is_some_and(|known| known.told);
-        *known = Some(Known { signal_dbm, at: now, told });
+        let Some(Known { signal_dbm: mean_dbm, slope_db_per_s: slope, at, .. }) = known else {
+            *known = Some(Known { signal_dbm, slope_db_per_s: 0.0, at: now, told: false });
+            return;
+        };
+        let passed = now - *at;
+        if passed > memory {
+            (*mean_dbm, *slope, *at) = (signal_dbm, 0.0, now);
+            return;
+        }
+        let change_db = weight * (signal_dbm - *mean_dbm);
+        if passed > Span::ZERO {
+            *slope += weight * (change_db / passed.as_secs_f64() - *slope);
+        }
+        *mean_dbm += change_db;
+        *at = now;
+    }
+
+    /// How long a signal that falls as it does takes to the power below which nothing is heard, an hour at most; and how far it
+    /// has come on the way there, in percent.
+    fn predict(&self, known: &Known) -> (Span, u8) {
+        let StationConfig { going_down_dbm, lost_dbm, .. } = self.config;
+        let within_s = (known.signal_dbm - lost_dbm).max(0.0) / -known.slope_db_per_s;
+        let within_s = if within_s.is_nan() { 0.0 } else { within_s.clamp(0.0, 3600.0) };
+        let come = (going_down_dbm - known.signal_dbm) / (going_down_dbm - lost_dbm);
+        let percent = if come.is_nan() { 100.0 } else { (100.0 * come).clamp(0.0, 100.0) };
+        (Span::from_secs_f64(within_s), percent.round() as u8)
     }
 
     fn forget(&mut self, member: u32) {

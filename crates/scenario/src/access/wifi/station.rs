@@ -245,6 +245,7 @@ impl WifiStation {
             attempts,
             signal_weight,
             going_down_dbm: reception_threshold_dbm + dbm_of_milliwatts(going_down_factor),
+            lost_dbm: reception_threshold_dbm,
         }
     }
 }
