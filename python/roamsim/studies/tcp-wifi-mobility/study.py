@@ -117,7 +117,7 @@ OF_OTHERS = ("mean_delay_s", "p95_delay_s", "jitter_s", "loss_ratio")
 VIDEO = ("movie", "chat-down", "chat-up")
 
 #: What is kept of the FTP flow.
-OF_FTP = ("goodput_bps", "timeouts", "fast_retransmits", "retransmissions")
+OF_FTP = ("goodput_bps", "timeouts", "fast_retransmits")
 
 
 def throughput(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:

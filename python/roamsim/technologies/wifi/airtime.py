@@ -93,7 +93,7 @@ def draw(cell: polars.DataFrame, radios: polars.DataFrame) -> Figure:
     attempts.set_xlabel("attempts")
     attempts.xaxis.set_major_locator(MaxNLocator(4))
     for axes in (medium, airtime, attempts):
-        axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+        axes.legend(ncols=len(MEDIUM), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
     airtime.invert_yaxis()  # of all three, which share it
     return figure
 
