@@ -26,7 +26,18 @@ from roamsim.technologies import technologies
 
 #: Metrics that a report draws where the results have them.
 DRAWN = (
-    ("flows", ("goodput_bps", "loss_ratio", "mean_delay_s", "p95_delay_s", "completion_time_s", "retransmissions")),
+    (
+        "flows",
+        (
+            "goodput_bps",
+            "loss_ratio",
+            "mean_delay_s",
+            "p95_delay_s",
+            "jitter_s",
+            "completion_time_s",
+            "retransmissions",
+        ),
+    ),
     ("video", ("decodable_share", "mean_frame_delay_s")),
     (
         "signalling",
