@@ -1,14 +1,14 @@
 //! What the loop of a run wakes.
 
+use crate::ends::SocketId;
+
 /// What the loop wakes: a machine, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A link.
     Link(u32),
-    /// A TCP socket.
-    Tcp(u32),
-    /// An SCTP socket.
-    Sctp(u32),
+    /// A socket.
+    Socket(SocketId),
     /// The source of a flow.
     Source(u32),
     /// The server of a flow.
@@ -34,17 +34,18 @@ impl Event {
     pub(crate) fn code(self) -> u64 {
         let (kind, number) = match self {
             Event::Link(number) => (0, number),
-            Event::Tcp(number) => (1, number),
+            Event::Socket(SocketId::Tcp(number)) => (1, number),
             Event::Source(number) => (2, number),
             Event::Server(number) => (3, number),
             Event::Mihf(number) => (4, number),
             Event::Signalling(number) => (5, number),
             Event::Indication(number) => (6, number),
-            Event::Sctp(number) => (7, number),
+            Event::Socket(SocketId::Sctp(number)) => (7, number),
             Event::MobilityAgent(number) => (8, number),
             Event::MobileNode(number) => (9, number),
             Event::Node(number) => (10, number),
             Event::Reader(number) => (11, number),
+            Event::Socket(SocketId::Udp(number)) => (12, number),
         };
         kind << 32 | u64::from(number)
     }

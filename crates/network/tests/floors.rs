@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up.
 const FLOORS: [(&str, &[&str]); 9] = [
-    ("what the loop wakes, and what is drawn", &["event", "alarm", "distribution"]),
-    ("packets and addresses", &["ends", "traffic_class", "packet", "drops", "topology", "testing"]),
+    ("what the loop wakes, and what is drawn", &["ends", "event", "alarm", "distribution"]),
+    ("packets and addresses", &["traffic_class", "packet", "drops", "topology", "testing"]),
     ("queues", &["queue"]),
     ("links and motion", &["mobility", "link"]),
     ("what is recorded", &["subject", "segment_log", "capture", "recorder"]),

@@ -2,6 +2,7 @@
 
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
+use crate::packet::Packet;
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 
@@ -21,10 +22,10 @@ impl DropTail {
 }
 
 impl Discipline for DropTail {
-    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)> {
+    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
         let bytes = waiting.packet.size_bytes;
         if !idle && self.limit.is_some_and(|limit| !limit.admits(self.waiting.len(), self.bytes, bytes)) {
-            return Err((waiting, DropReason::QueueFull));
+            return Err((waiting.packet, DropReason::QueueFull));
         }
         self.bytes += u64::from(bytes);
         self.waiting.push_back(waiting);
@@ -46,7 +47,7 @@ impl Discipline for DropTail {
 mod tests {
     use super::super::Queue;
     use super::*;
-    use crate::packet::{Packet, PacketId};
+    use crate::packet::PacketId;
     use crate::testing::datagram;
     use crate::topology::Attachment;
     use roamsim_engine::Span;

@@ -62,11 +62,7 @@ pub struct Waiting {
 pub trait Discipline: fmt::Debug + Send {
     /// Takes a packet, or gives it back and says why. When the transmitter is idle nothing waits, and this packet will not
     /// either: it is taken out at once.
-    #[allow(
-        clippy::result_large_err,
-        reason = "what is refused goes back as it came; a box would cost every drop"
-    )]
-    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)>;
+    fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)>;
 
     /// The next packet to be sent. Whom it drops on the way is taken with `poll_drop`.
     fn dequeue(&mut self, now: Time) -> Option<Waiting>;
@@ -121,7 +117,7 @@ impl Queue {
         idle: bool,
     ) -> Result<(), (Packet, DropReason)> {
         let waiting = Waiting { since: now, from, packet };
-        self.discipline.enqueue(waiting, idle).map_err(|(waiting, reason)| (waiting.packet, reason))?;
+        self.discipline.enqueue(waiting, idle)?;
         let account = &mut self.accounts[(from.0 - self.first) as usize];
         account.since_ns += u128::from(now.as_ns());
         account.packets += 1;

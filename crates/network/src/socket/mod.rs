@@ -1,22 +1,40 @@
 //! Sockets: the ends of associations between nodes, a file a transport.
 
+mod describe;
 pub mod sctp;
 pub mod tcp;
 pub mod udp;
 
 pub use self::sctp::{SctpSocket, SctpUse};
-pub use self::tcp::{Record, TcpSocket};
+pub use self::tcp::TcpSocket;
 pub use self::udp::UdpSocket;
 pub use crate::ends::SocketId;
 
-pub(crate) use self::sctp::{ChunkLog, Follows};
+pub(crate) use self::sctp::Follows;
 
+use self::sctp::ChunkLog;
 use crate::alarm::Alarm;
 use crate::ending::Life;
 use crate::event::Event;
+use crate::packet::{Message, Packet, PacketId};
+use crate::recorder::{Detail, Recorder};
 use crate::topology::NodeId;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::{Context, Machine};
+
+/// Where an association begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketEnd {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// Who uses the socket.
+    pub user: User,
+    /// Of the packets that it sends.
+    pub traffic_class: TrafficClass,
+}
 
 /// Who uses a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +141,53 @@ fn wake<M: Machine>(
     true
 }
 
-/// What a socket does for its user and for results, whatever its transport: the world finds it by its [`SocketId`] in one
-/// place. What stands here is what a transport without connections does.
+/// What IP gives a packet that a socket makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    /// The packet's number in the run.
+    pub id: PacketId,
+    /// Octets of the network header.
+    pub header_bytes: u32,
+}
+
+/// A message that has been handed to a connection: only octets travel, and the peer's socket keeps the message until they
+/// have arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Coming {
+    /// What it will be told by: in TCP the stream offset behind its last octet, in SCTP the TSN of its first chunk.
+    pub at: u64,
+    /// It.
+    pub message: Message,
+}
+
+/// What a socket tells those above it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SocketEvent {
+    /// The stream has arrived up to this offset; it is taken with [`Socket::take_stream`].
+    Stream { up_to: u64 },
+    /// A message of so many octets has arrived, or a part of a stream without messages; it is taken with
+    /// [`Socket::poll_message`].
+    Message { bytes: u64 },
+    /// Messages have begun to be sent that the peer's socket has to expect.
+    Begun,
+    /// The peer sends nothing more.
+    RemoteClosed,
+    /// The connection is gone with what was in it.
+    Failed,
+    /// There is more to be served.
+    Again,
+    /// A request to the peer to change addresses has left.
+    AddressesAsked,
+    /// Something that concerns who follows the addresses of its node.
+    Addresses,
+}
+
+/// A socket, whatever its transport: the world knows it by this alone, and finds it by its [`SocketId`] in one place.
+///
+/// Packets and messages come in with [`Socket::handle`] and [`Socket::write`]; then what is to leave is taken with
+/// [`Socket::poll_transmit`] and what has happened with [`Socket::poll_event`], until there is nothing more. What stands
+/// here is what a transport without connections does. What every packet does is called by the socket's own type (`Self: Sized`),
+/// so that it stands in line.
 pub(crate) trait Socket {
     /// Where it lives.
     fn node(&self) -> NodeId;
@@ -143,14 +206,70 @@ pub(crate) trait Socket {
         Counts::default()
     }
 
+    /// Takes a packet from IP.
+    fn handle(&mut self, now: Time, packet: Packet)
+    where
+        Self: Sized;
+
+    /// The next packet that it has for IP.
+    fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
+    where
+        Self: Sized;
+
+    /// The next thing that has happened.
+    fn poll_event(&mut self, now: Time) -> Option<SocketEvent>
+    where
+        Self: Sized;
+
     /// Opens the connection.
     fn open(&mut self) {}
+
+    /// Takes a message; false where there is nobody to send it.
+    fn write(&mut self, message: Message) -> bool;
+
+    /// Whether it sends what is written at once, and not when the work list comes to it.
+    fn sends_at_once(&self) -> bool {
+        false
+    }
+
+    /// The next message for the peer's socket to expect.
+    fn poll_coming(&mut self) -> Option<Coming> {
+        None
+    }
+
+    /// Expects a message from the peer.
+    fn expect(&mut self, _coming: Coming) {}
 
     /// Takes octets without message boundaries; validation refuses that where there is no connection.
     fn write_stream(&mut self, _bytes: u64) {}
 
+    /// Has its user read at a pace of its own, so that what has arrived takes up its buffer until then; false where whatever
+    /// arrives is taken at once.
+    fn hold_for_reader(&mut self) -> bool {
+        false
+    }
+
+    /// Its user has read the stream up to this offset.
+    fn read(&mut self, _up_to: u64) {}
+
+    /// The stream up to this offset is its user's: how many octets that is.
+    fn take_stream(&mut self, _up_to: u64) -> u64
+    where
+        Self: Sized,
+    {
+        0
+    }
+
+    /// The next message that has arrived, or of a stream, that ends in what was taken of it.
+    fn poll_message(&mut self) -> Option<Message>
+    where
+        Self: Sized;
+
     /// Closes the connection when everything written has been sent.
     fn close(&mut self) {}
+
+    /// Its user is done with it: it neither writes nor reads any more.
+    fn abandon(&mut self) {}
 
     /// Gives the connection up, with what was to be sent.
     fn abort(&mut self) {}
@@ -158,6 +277,13 @@ pub(crate) trait Socket {
     /// Whether its direction can be closed while the other one goes on.
     fn closes_by_direction(&self) -> bool {
         true
+    }
+
+    /// Sets its timer to fire with this event when something is due.
+    fn arm(&mut self, _event: Event, _queue: &mut EventQueue<Event>)
+    where
+        Self: Sized,
+    {
     }
 
     /// Its timer fires with this event; false where that was superseded, or comes too early.
@@ -183,5 +309,24 @@ pub(crate) trait Socket {
     /// Whether its end of the connection is closed, where of the other end something is left or not.
     fn is_closed(&self, _peer_is_gone: bool) -> bool {
         self.is_gone()
+    }
+
+    /// Records what a packet that it has just made carries, and what the recorder wants to know of it.
+    fn watch_sent(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>>
+    where
+        Self: Sized;
+
+    /// Records what a packet acknowledges that it is about to handle.
+    fn watch_received(&mut self, _now: Time, _packet: &Packet, _recorder: &mut Recorder)
+    where
+        Self: Sized,
+    {
+    }
+
+    /// Records the state of its connection.
+    fn sample(&mut self, _now: Time, _recorder: &mut Recorder)
+    where
+        Self: Sized,
+    {
     }
 }

@@ -1,18 +1,26 @@
 //! Sockets of SCTP. An association keeps messages apart by itself: they wait at the receiving socket under the TSN of their
 //! first chunk. What an application writes as a stream goes over it in messages of one size.
 
-use super::{Counts, Socket, SocketId, Traffic, User};
+use super::describe::sctp_detail;
+use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
 use crate::alarm::Alarm;
-use crate::ending::Life;
+use crate::ending::{Failure, Life};
 use crate::event::Event;
-use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
+use crate::recorder::{Detail, Recorder};
+use crate::segment_log::{SegmentEvent, StreamPart};
+use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::{Address, Context, sctp};
+use roamsim_protocols::sctp::{self, Association, Chunk, Config, State};
+use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// Messages of a stream that wait in the association beyond those that it has sent, where they go on several streams
+/// in turn: enough for what one event lets out, few enough to cost no memory (chosen).
+const WRITES_AHEAD: usize = 64;
 
 /// How an application's data becomes messages of an SCTP association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +36,7 @@ pub struct SctpUse {
 /// One end of an SCTP association.
 pub struct SctpSocket {
     /// The machine.
-    pub association: sctp::Association,
+    pub association: Association,
     /// Where it lives.
     pub node: NodeId,
     /// The peer's socket.
@@ -39,27 +47,35 @@ pub struct SctpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    pub(crate) alarm: Alarm,
+    alarm: Alarm,
     pub(crate) random: Stream,
-    pub(crate) how: SctpUse,
+    how: SctpUse,
     /// The stream of the next message.
-    pub(crate) next_stream: u16,
+    next_stream: u16,
     /// Octets written as a stream and not yet made into messages.
-    pub(crate) unwritten_bytes: u64,
+    unwritten_bytes: u64,
     /// The user has closed; the association will be when it is up and everything is written.
-    pub(crate) closing: bool,
+    closing: bool,
     /// Messages written and not yet sent, in order; of a stream without messages there are none.
-    pub(crate) waiting: VecDeque<Message>,
+    waiting: VecDeque<Message>,
+    /// Those that have begun to be sent, for the peer to expect.
+    begun: VecDeque<Coming>,
     /// Messages on their way to this socket, by the TSN of their first chunk, in order.
-    pub(crate) incoming: VecDeque<(u32, Option<Message>)>,
+    incoming: VecDeque<(u32, Option<Message>)>,
+    /// The one that has arrived last, for its user to take.
+    arrived: Option<Message>,
     /// The TSN of the next chunk that is sent for the first time.
-    pub(crate) next_tsn: u32,
+    next_tsn: u32,
     /// What its chunks carry; kept only for captures, packet stories and the log of segments.
-    pub(crate) sent: Option<Box<ChunkLog>>,
+    sent: Option<Box<ChunkLog>>,
     /// If it follows its node's addresses.
     pub(crate) follows: Option<Follows>,
+    /// What was told last that concerns who follows the addresses of its node.
+    pub(crate) address_event: Option<sctp::Event>,
+    /// Requests to change addresses that have left and were not told yet.
+    asked: u32,
     /// How it went.
-    pub(crate) life: Life,
+    life: Life,
 }
 
 /// How an association follows the addresses of its node.
@@ -74,27 +90,111 @@ pub(crate) struct Follows {
 }
 
 impl SctpSocket {
-    /// The next packet that the association has to send.
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<(sctp::Path, sctp::Packet)> {
-        self.association.poll_transmit(&mut Context { now, random: &mut self.random })
+    /// Two of which the first will open an association to the second, which listens, from this number of an SCTP socket on;
+    /// each end has these addresses, and may follow those of its node. The random stream of each also draws its
+    /// verification tag and initial TSN. What chunks carry is kept where it is to be `logged`.
+    pub(crate) fn pair(
+        first: u32,
+        (config, how): (&Config, SctpUse),
+        ends: [SocketEnd; 2],
+        (addresses, follows): ([Vec<Address>; 2], [Option<Follows>; 2]),
+        random: [Stream; 2],
+        logged: bool,
+    ) -> [SctpSocket; 2] {
+        let mut at = 0;
+        let mut pair = random.map(|mut random| {
+            let (here, there) = (ends[at], ends[1 - at]);
+            let tag = random.next_u64() as u32;
+            let initial_tsn = random.next_u64() as u32;
+            let (local, remote) = (&addresses[at], &addresses[1 - at]);
+            let association =
+                Association::new(config, local, here.port, remote, there.port, tag, initial_tsn);
+            let socket = SctpSocket {
+                association,
+                node: here.node,
+                peer: first + 1 - at as u32,
+                user: here.user,
+                traffic_class: here.traffic_class,
+                traffic: Traffic::default(),
+                alarm: Alarm::default(),
+                random,
+                how,
+                next_stream: 0,
+                unwritten_bytes: 0,
+                closing: false,
+                waiting: VecDeque::new(),
+                begun: VecDeque::new(),
+                incoming: VecDeque::new(),
+                arrived: None,
+                next_tsn: initial_tsn,
+                sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
+                follows: follows[at],
+                address_event: None,
+                asked: 0,
+                life: Life::default(),
+            };
+            at += 1;
+            socket
+        });
+        pair[1].association.listen();
+        pair
     }
 
-    /// The IP packet around it; counts it as sent.
-    #[inline]
-    pub(crate) fn packet(&mut self, network: &Network, path: sctp::Path, packet: sctp::Packet) -> Packet {
-        let size_bytes = network.ip.header_bytes() + packet.total_bytes();
-        self.traffic.sent(size_bytes);
-        Packet {
-            id: network.next_packet_id(),
-            source: path.local,
-            destination: path.remote,
-            socket: self.peer,
-            size_bytes,
-            traffic_class: self.traffic_class,
-            tunnel: None,
-            pdu: Pdu::Sctp(packet),
+    fn id(&self) -> SocketId {
+        // The ends of an association have an even number and the one behind it.
+        SocketId::Sctp(self.peer ^ 1)
+    }
+
+    /// Gives the messages that a packet begins the TSNs by which the peer will tell them.
+    fn number_messages(&mut self, packet: &sctp::Packet) {
+        for data in packet.data() {
+            if data.tsn != self.next_tsn {
+                continue;
+            }
+            self.next_tsn = data.tsn.wrapping_add(1);
+            let message = if data.beginning { self.waiting.pop_front() } else { None };
+            if let Some(log) = &mut self.sent {
+                log.push(data.payload_bytes, message.clone());
+            }
+            if let Some(message) = message {
+                self.begun.push_back(Coming { at: u64::from(data.tsn), message });
+            }
         }
+    }
+
+    /// Hands messages alike to the association, on the next stream; false when that is gone.
+    fn write_repeated(&mut self, bytes: u64, count: u64) -> bool {
+        let stream = self.next_stream;
+        self.next_stream = if stream + 1 < self.how.streams { stream + 1 } else { 0 };
+        self.association.send_repeated(stream, bytes, count, 0, !self.how.ordered)
+    }
+
+    /// Keeps the association in messages of a stream, and closes it behind the last one.
+    fn write_ahead(&mut self) {
+        while self.unwritten_bytes > 0 && self.association.queued() < WRITES_AHEAD {
+            let bytes = self.unwritten_bytes.min(self.how.message_bytes);
+            // With streams to take in turn, one message at a time.
+            let count = if self.how.streams == 1 { self.unwritten_bytes / bytes } else { 1 };
+            if !self.write_repeated(bytes, count) {
+                self.unwritten_bytes = 0;
+                return;
+            }
+            self.unwritten_bytes -= bytes * count;
+        }
+        if self.closing && self.unwritten_bytes == 0 && self.association.state() == State::Established {
+            self.closing = false;
+            self.association.close();
+        }
+    }
+
+    /// The message whose first chunk has this TSN.
+    fn take_incoming(&mut self, tsn: u32) -> Option<Message> {
+        let first = self.incoming.front()?.0;
+        let at =
+            self.incoming.partition_point(|(other, _)| other.wrapping_sub(first) < tsn.wrapping_sub(first));
+        let message = self.incoming.get_mut(at).filter(|(other, _)| *other == tsn)?.1.take();
+        while self.incoming.pop_front_if(|(_, message)| message.is_none()).is_some() {}
+        message
     }
 }
 
@@ -182,8 +282,87 @@ impl Socket for SctpSocket {
         }
     }
 
+    fn handle(&mut self, now: Time, packet: Packet) {
+        self.traffic.received(packet.size_bytes);
+        if let Pdu::Sctp(pdu) = &packet.pdu {
+            let path = sctp::Path { local: packet.destination, remote: packet.source };
+            self.association.handle_packet(&mut Context { now, random: &mut self.random }, path, pdu);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
+        self.write_ahead();
+        let mut cx = Context { now, random: &mut self.random };
+        let (path, packet) = self.association.poll_transmit(&mut cx)?;
+        self.number_messages(&packet);
+        let asks = matches!(packet.chunks.first(), Some(Chunk::Asconf(_)));
+        self.asked += u32::from(asks && self.follows.is_some());
+        let size_bytes = envelope.header_bytes + packet.total_bytes();
+        self.traffic.sent(size_bytes);
+        Some(Packet {
+            id: envelope.id,
+            source: path.local,
+            destination: path.remote,
+            socket: self.peer,
+            size_bytes,
+            traffic_class: self.traffic_class,
+            tunnel: None,
+            pdu: Pdu::Sctp(packet),
+        })
+    }
+
+    fn poll_event(&mut self, now: Time) -> Option<SocketEvent> {
+        if !self.begun.is_empty() {
+            return Some(SocketEvent::Begun);
+        }
+        if self.asked > 0 {
+            self.asked -= 1;
+            return Some(SocketEvent::AddressesAsked);
+        }
+        loop {
+            match self.association.poll_event()? {
+                sctp::Event::Received(message) => {
+                    self.arrived = self.take_incoming(message.tsn);
+                    return Some(SocketEvent::Message { bytes: message.bytes });
+                }
+                event @ (sctp::Event::Established
+                | sctp::Event::PathUp(_)
+                | sctp::Event::Reconfigured { .. }) => {
+                    self.life.established |= event == sctp::Event::Established;
+                    self.address_event = Some(event);
+                    return Some(SocketEvent::Addresses);
+                }
+                sctp::Event::TimedOut if self.association.was_shut_down() => self.life.delivered = true,
+                sctp::Event::TimedOut => self.life.fails(now, Failure::TimedOut),
+                sctp::Event::Aborted => self.life.fails(now, Failure::Reset),
+                // An end leaves nothing to do here, and of its paths the association takes care by itself.
+                _ => {}
+            }
+        }
+    }
+
     fn open(&mut self) {
         self.association.open();
+    }
+
+    fn write(&mut self, message: Message) -> bool {
+        let taken = self.write_repeated(u64::from(message.bytes()), 1);
+        if taken {
+            self.waiting.push_back(message);
+        }
+        taken
+    }
+
+    fn poll_message(&mut self) -> Option<Message> {
+        self.arrived.take()
+    }
+
+    fn poll_coming(&mut self) -> Option<Coming> {
+        self.begun.pop_front()
+    }
+
+    fn expect(&mut self, coming: Coming) {
+        self.incoming.push_back((coming.at as u32, Some(coming.message)));
     }
 
     fn write_stream(&mut self, bytes: u64) {
@@ -210,6 +389,10 @@ impl Socket for SctpSocket {
         false
     }
 
+    fn arm(&mut self, event: Event, queue: &mut EventQueue<Event>) {
+        self.alarm.arm(self.association.poll_timeout(), event, queue);
+    }
+
     fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         super::wake((&mut self.alarm, &mut self.association, &mut self.random), now, event, queue)
     }
@@ -223,6 +406,78 @@ impl Socket for SctpSocket {
     }
 
     fn is_gone(&self) -> bool {
-        self.association.state() == sctp::State::Closed
+        self.association.state() == State::Closed
+    }
+
+    #[cold]
+    fn watch_sent(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        let (sender, Pdu::Sctp(pdu)) = (self.id(), &packet.pdu) else { return None };
+        let log = self.sent.as_deref_mut()?;
+        let mut detail = Box::new(match recorder.wants_details() {
+            true => sctp_detail(log, pdu, recorder.capture.is_some()),
+            false => Detail::default(),
+        });
+        if recorder.wanted.segments {
+            for data in pdu.data() {
+                let (octets, again) = log.record(data.tsn)?;
+                let part = StreamPart { sender, octets };
+                detail.parts.push(part.clone());
+                let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
+                recorder.segment(now, event, part);
+            }
+        }
+        Some(detail)
+    }
+
+    #[cold]
+    fn watch_received(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        let (sender, Pdu::Sctp(pdu)) = (self.id(), &packet.pdu) else { return };
+        let Some(log) = &mut self.sent else { return };
+        for chunk in &pdu.chunks {
+            let (cumulative, gaps) = match chunk {
+                Chunk::Sack(sack) => (sack.cumulative_tsn_ack, sack.gaps()),
+                Chunk::Shutdown { cumulative_tsn_ack } => (*cumulative_tsn_ack, &[][..]),
+                _ => continue,
+            };
+            if log.chunks.is_empty() {
+                continue;
+            }
+            let acknowledged = log.end(cumulative);
+            let before = log.acknowledged.min(acknowledged);
+            log.acknowledged = log.acknowledged.max(acknowledged);
+            let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender, octets });
+            record(SegmentEvent::Acknowledged, before..acknowledged);
+            for &(first, last) in gaps {
+                let at = |offset: u16| log.get(cumulative.wrapping_add(u32::from(offset)));
+                if let (Some(first), Some(last)) = (at(first), at(last)) {
+                    record(SegmentEvent::Sacked, first.octets.start..last.octets.end);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn sample(&mut self, now: Time, recorder: &mut Recorder) {
+        let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
+        let association = &mut self.association;
+        // Before the association is up there is no window of the peer's, and at first no threshold either.
+        let open = !matches!(association.state(), State::Closed | State::CookieWait | State::CookieEchoed);
+        if wanted.cwnd && open {
+            let cwnd_bytes = association.cwnd_bytes() as f64;
+            recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes);
+            if association.ssthresh_bytes() < u64::MAX {
+                let ssthresh_bytes = association.ssthresh_bytes() as f64;
+                recorder.sample_change(now, subject, "ssthresh", "B", ssthresh_bytes);
+            }
+        }
+        if wanted.rtt {
+            if let Some(measured) = association.take_rtt_sample() {
+                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
+            }
+            if let Some(srtt) = association.srtt() {
+                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
+            }
+            recorder.sample_change(now, subject, "rto", "s", association.rto().as_secs_f64());
+        }
     }
 }

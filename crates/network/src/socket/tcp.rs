@@ -4,27 +4,21 @@
 //! so one segment can carry several messages, or a part of one. The messages themselves wait at the receiving
 //! socket; the connection counts octets only.
 
-use super::{Counts, Socket, SocketId, Traffic, User};
+use super::describe::tcp_detail;
+use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
 use crate::alarm::Alarm;
-use crate::ending::Life;
+use crate::ending::{Failure, Life};
 use crate::event::Event;
-use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu};
+use crate::recorder::{Detail, Recorder};
+use crate::segment_log::{SegmentEvent, StreamPart};
+use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{EventQueue, Stream, Time};
-use roamsim_protocols::tcp::{Connection, Segment, State};
-use roamsim_protocols::{Address, Context};
+use roamsim_protocols::tcp::{self, Config, Connection, Flags, Segment, State};
+use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
-
-/// A message in a stream.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// The stream offset behind its last octet.
-    pub end: u64,
-    /// The message.
-    pub message: Message,
-}
 
 /// One end of a TCP connection.
 pub struct TcpSocket {
@@ -44,45 +38,103 @@ pub struct TcpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    pub(crate) alarm: Alarm,
-    pub(crate) random: Stream,
+    alarm: Alarm,
+    random: Stream,
     /// Octets written to it so far.
-    pub(crate) written_bytes: u64,
+    written_bytes: u64,
     /// Octets its user has got so far.
-    pub(crate) delivered_bytes: u64,
+    delivered_bytes: u64,
     /// The highest stream offset sent, to tell retransmissions in traces.
-    pub(crate) highest_sent: u64,
+    highest_sent: u64,
     /// Messages on their way to this socket.
-    pub(crate) incoming: VecDeque<Record>,
+    incoming: VecDeque<Coming>,
+    /// The message written last, for the peer to expect.
+    written: Option<Coming>,
     /// Messages sent and not yet acknowledged; kept only for captures and packet stories.
-    pub(crate) unacknowledged: VecDeque<Record>,
+    pub(super) unacknowledged: VecDeque<Coming>,
+    /// Whether they are.
+    described: bool,
     /// The user has closed before the handshake was complete.
-    pub(crate) close_when_established: bool,
+    close_when_established: bool,
     /// How it went.
-    pub(crate) life: Life,
+    life: Life,
 }
 
 impl TcpSocket {
-    /// The next segment that the connection has to send.
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+    /// Two of which the first will open a connection to the second, which listens, from this number of a TCP socket on.
+    ///
+    /// The random stream of each end also draws its initial sequence number. What is sent is kept until it is acknowledged
+    /// where it is to be `described`.
+    pub(crate) fn pair(
+        first: u32,
+        config: &Config,
+        ends: [SocketEnd; 2],
+        addresses: [Address; 2],
+        random: [Stream; 2],
+        described: bool,
+    ) -> [TcpSocket; 2] {
+        let mut at = 0;
+        let mut pair = random.map(|mut random| {
+            let (here, there) = (ends[at], ends[1 - at]);
+            let iss = random.next_u64() as u32;
+            let socket = TcpSocket {
+                connection: Connection::new(config, here.port, there.port, iss),
+                node: here.node,
+                local: addresses[at],
+                remote: addresses[1 - at],
+                peer: first + 1 - at as u32,
+                user: here.user,
+                traffic_class: here.traffic_class,
+                traffic: Traffic::default(),
+                alarm: Alarm::default(),
+                random,
+                written_bytes: 0,
+                delivered_bytes: 0,
+                highest_sent: 0,
+                incoming: VecDeque::new(),
+                written: None,
+                unacknowledged: VecDeque::new(),
+                described,
+                close_when_established: false,
+                life: Life::default(),
+            };
+            at += 1;
+            socket
+        });
+        pair[1].connection.listen();
+        pair
+    }
+
+    /// The next segment that the connection has to send; once, wherever it is asked for.
+    #[inline(never)]
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
     }
 
-    /// The packet that carries a segment to the peer; counts it as sent.
-    #[inline]
-    pub(crate) fn packet(&mut self, network: &Network, segment: Segment) -> Packet {
-        let size_bytes = network.ip.header_bytes() + segment.total_bytes();
-        self.traffic.sent(size_bytes);
-        Packet {
-            id: network.next_packet_id(),
-            source: self.local,
-            destination: self.remote,
-            socket: self.peer,
-            size_bytes,
-            traffic_class: self.traffic_class,
-            tunnel: None,
-            pdu: Pdu::Tcp(segment),
+    fn id(&self) -> SocketId {
+        // The ends of a connection have an even number and the one behind it.
+        SocketId::Tcp(self.peer ^ 1)
+    }
+
+    /// A connection has come about, or comes to its end.
+    #[cold]
+    fn on_change(&mut self, now: Time, event: tcp::Event) -> Option<SocketEvent> {
+        match event {
+            tcp::Event::Established => {
+                self.life.established = true;
+                self.close_when_established.then(|| {
+                    self.connection.close();
+                    SocketEvent::Again
+                })
+            }
+            tcp::Event::RemoteClosed => Some(SocketEvent::RemoteClosed),
+            tcp::Event::TimedOut | tcp::Event::Reset | tcp::Event::DataLost => {
+                let timed_out = event == tcp::Event::TimedOut;
+                self.life.fails(now, if timed_out { Failure::TimedOut } else { Failure::Reset });
+                // The connection's buffers are gone with it (RFC 9293 3.10.7.4, second).
+                Some(SocketEvent::Failed)
+            }
+            tcp::Event::Closed | tcp::Event::Received { .. } | tcp::Event::Acknowledged { .. } => None,
         }
     }
 }
@@ -114,13 +166,98 @@ impl Socket for TcpSocket {
         }
     }
 
+    #[inline(always)]
+    fn handle(&mut self, now: Time, packet: Packet) {
+        let Packet { size_bytes, pdu: Pdu::Tcp(segment), .. } = packet else { return };
+        self.traffic.received(size_bytes);
+        self.connection.handle_segment(&mut Context { now, random: &mut self.random }, &segment);
+    }
+
+    #[inline(always)]
+    fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
+        let segment = self.poll_segment(now)?;
+        let size_bytes = envelope.header_bytes + segment.total_bytes();
+        self.traffic.sent(size_bytes);
+        Some(Packet {
+            id: envelope.id,
+            source: self.local,
+            destination: self.remote,
+            socket: self.peer,
+            size_bytes,
+            traffic_class: self.traffic_class,
+            tunnel: None,
+            pdu: Pdu::Tcp(segment),
+        })
+    }
+
+    #[inline(always)]
+    fn poll_event(&mut self, now: Time) -> Option<SocketEvent> {
+        loop {
+            match self.connection.poll_event()? {
+                tcp::Event::Received { up_to } => return Some(SocketEvent::Stream { up_to }),
+                tcp::Event::Acknowledged { up_to } => {
+                    while self.unacknowledged.pop_front_if(|sent| sent.at <= up_to).is_some() {}
+                }
+                change => {
+                    if let Some(event) = self.on_change(now, change) {
+                        return Some(event);
+                    }
+                }
+            }
+        }
+    }
+
     fn open(&mut self) {
         self.connection.open();
+    }
+
+    fn write(&mut self, message: Message) -> bool {
+        if self.is_gone() {
+            return false;
+        }
+        let bytes = u64::from(message.bytes());
+        self.connection.write(bytes);
+        self.written_bytes += bytes;
+        let written = Coming { at: self.written_bytes, message };
+        if self.described {
+            self.unacknowledged.push_back(written.clone());
+        }
+        self.written = Some(written);
+        true
+    }
+
+    #[inline]
+    fn poll_coming(&mut self) -> Option<Coming> {
+        self.written.take()
+    }
+
+    fn expect(&mut self, coming: Coming) {
+        self.incoming.push_back(coming);
     }
 
     fn write_stream(&mut self, bytes: u64) {
         self.written_bytes += bytes;
         self.connection.write(bytes);
+    }
+
+    fn hold_for_reader(&mut self) -> bool {
+        self.connection.set_reading(false);
+        true
+    }
+
+    fn read(&mut self, up_to: u64) {
+        self.connection.read(up_to - self.delivered_bytes);
+    }
+
+    #[inline(always)]
+    fn take_stream(&mut self, up_to: u64) -> u64 {
+        up_to - std::mem::replace(&mut self.delivered_bytes, up_to)
+    }
+
+    #[inline]
+    fn poll_message(&mut self) -> Option<Message> {
+        let arrived = self.delivered_bytes;
+        self.incoming.pop_front_if(|coming| coming.at <= arrived).map(|coming| coming.message)
     }
 
     fn close(&mut self) {
@@ -131,8 +268,17 @@ impl Socket for TcpSocket {
         }
     }
 
+    fn abandon(&mut self) {
+        self.connection.close_half_duplex();
+    }
+
     fn abort(&mut self) {
         self.connection.abort();
+    }
+
+    #[inline(always)]
+    fn arm(&mut self, event: Event, queue: &mut EventQueue<Event>) {
+        self.alarm.arm(self.connection.poll_timeout(), event, queue);
     }
 
     fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
@@ -158,6 +304,74 @@ impl Socket for TcpSocket {
             State::Closed | State::TimeWait => true,
             State::FinWait2 => peer_is_gone,
             _ => false,
+        }
+    }
+
+    #[cold]
+    fn watch_sent(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        let Pdu::Tcp(segment) = &packet.pdu else { return None };
+        let capturing = recorder.capture.is_some();
+        let mut detail = recorder.wants_details().then(|| Box::new(tcp_detail(self, segment, capturing)));
+        if recorder.wanted.segments && segment.payload_bytes > 0 {
+            let start = self.connection.payload_offset(segment);
+            let octets = start..start + u64::from(segment.payload_bytes);
+            let again = start < self.highest_sent;
+            self.highest_sent = self.highest_sent.max(octets.end);
+            let part = StreamPart { sender: self.id(), octets };
+            detail.get_or_insert_default().parts = vec![part.clone()];
+            let event = if again { SegmentEvent::Retransmitted } else { SegmentEvent::Sent };
+            recorder.segment(now, event, part);
+        }
+        detail
+    }
+
+    #[cold]
+    fn watch_received(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        let Pdu::Tcp(segment) = &packet.pdu else { return };
+        if self.highest_sent == 0 || !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        let (sender, connection) = (self.id(), &self.connection);
+        // The ACK of a FIN counts one more than there are octets.
+        let acknowledged = connection.sent_offset(segment.ack).min(connection.snd_max_offset());
+        let before = connection.snd_una_offset().min(acknowledged);
+        let mut record = |event, octets| recorder.segment(now, event, StreamPart { sender, octets });
+        // Data of the other direction that tells nothing new is no duplicate ACK (RFC 5681 section 2).
+        if acknowledged > before || segment.payload_bytes == 0 {
+            record(SegmentEvent::Acknowledged, before..acknowledged);
+        }
+        for &(left, right) in segment.options.sack.as_slice() {
+            record(SegmentEvent::Sacked, connection.sent_offset(left)..connection.sent_offset(right));
+        }
+    }
+
+    #[cold]
+    fn sample(&mut self, now: Time, recorder: &mut Recorder) {
+        let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
+        let connection = &mut self.connection;
+        // Before the handshake is complete there is no window, and at first no threshold either.
+        let open = !matches!(
+            connection.state(),
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        );
+        if wanted.cwnd && open {
+            recorder.sample_change(now, subject, "cwnd", "B", connection.cwnd_bytes() as f64);
+            if connection.ssthresh_bytes() < u64::MAX {
+                recorder.sample_change(now, subject, "ssthresh", "B", connection.ssthresh_bytes() as f64);
+            }
+        }
+        if wanted.backlog && self.written_bytes > 0 {
+            let backlog_bytes = self.written_bytes - connection.snd_una_offset();
+            recorder.sample_change(now, subject, "backlog", "B", backlog_bytes as f64);
+        }
+        if wanted.rtt {
+            if let Some(measured) = connection.take_rtt_sample() {
+                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
+            }
+            if let Some(srtt) = connection.srtt() {
+                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
+            }
+            recorder.sample_change(now, subject, "rto", "s", connection.rto().as_secs_f64());
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Sockets of UDP.
 
-use super::{Socket, SocketId, Traffic, User};
+use super::describe::{describe, octets};
+use super::{Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
+use crate::packet::{Message, Packet, Pdu};
+use crate::recorder::{Detail, Recorder};
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
+use roamsim_protocols::udp::Datagram;
 
 /// One end of a UDP association.
 #[derive(Clone, Debug)]
@@ -26,6 +31,32 @@ pub struct UdpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
+    /// What was written and leaves at once.
+    written: Option<Message>,
+    /// What has arrived and is handed on at once.
+    arrived: Option<Message>,
+}
+
+impl UdpSocket {
+    /// Two that exchange datagrams, from this number of a UDP socket on.
+    pub(crate) fn pair(first: u32, ends: [SocketEnd; 2], addresses: [Address; 2]) -> [UdpSocket; 2] {
+        [0, 1].map(|at| {
+            let (here, there) = (ends[at], ends[1 - at]);
+            UdpSocket {
+                node: here.node,
+                local: addresses[at],
+                remote: addresses[1 - at],
+                local_port: here.port,
+                remote_port: there.port,
+                peer: first + 1 - at as u32,
+                user: here.user,
+                traffic_class: here.traffic_class,
+                traffic: Traffic::default(),
+                written: None,
+                arrived: None,
+            }
+        })
+    }
 }
 
 impl Socket for UdpSocket {
@@ -43,5 +74,69 @@ impl Socket for UdpSocket {
 
     fn traffic(&self) -> Traffic {
         self.traffic
+    }
+
+    #[inline]
+    fn handle(&mut self, _now: Time, packet: Packet) {
+        self.traffic.received(packet.size_bytes);
+        if let Pdu::Udp(_, message) = packet.pdu {
+            self.arrived = Some(message);
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, _now: Time, envelope: Envelope) -> Option<Packet> {
+        let message = self.written.take()?;
+        let datagram = Datagram {
+            source_port: self.local_port,
+            destination_port: self.remote_port,
+            payload_bytes: message.bytes(),
+        };
+        let size_bytes = envelope.header_bytes + datagram.total_bytes();
+        self.traffic.sent(size_bytes);
+        Some(Packet {
+            id: envelope.id,
+            source: self.local,
+            destination: self.remote,
+            socket: self.peer,
+            size_bytes,
+            traffic_class: self.traffic_class,
+            tunnel: None,
+            pdu: Pdu::Udp(datagram, message),
+        })
+    }
+
+    #[inline]
+    fn poll_event(&mut self, _now: Time) -> Option<SocketEvent> {
+        self.arrived.as_ref().map(|message| SocketEvent::Message { bytes: u64::from(message.bytes()) })
+    }
+
+    #[inline]
+    fn poll_message(&mut self) -> Option<Message> {
+        self.arrived.take()
+    }
+
+    fn write(&mut self, message: Message) -> bool {
+        self.written = Some(message);
+        true
+    }
+
+    fn sends_at_once(&self) -> bool {
+        true
+    }
+
+    #[cold]
+    fn watch_sent(&mut self, _now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        let Pdu::Udp(_, message) = &packet.pdu else { return None };
+        recorder.wants_details().then(|| {
+            Box::new(Detail {
+                description: describe(message),
+                payload: match recorder.capture.is_some() {
+                    true => octets(message, 0..u64::from(message.bytes())),
+                    false => Vec::new(),
+                },
+                parts: Vec::new(),
+            })
+        })
     }
 }

@@ -13,11 +13,11 @@
 
 use super::{Work, World};
 use crate::handover::Scheme;
-use crate::socket::{SctpSocket, SocketId};
+use crate::socket::{Follows, SctpSocket, SocketId};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use roamsim_protocols::sctp::{Change, Chunk, Event, Packet, Path, State};
+use roamsim_protocols::sctp::{Change, Event, Path, State};
 
 impl World {
     /// The number of a node among the stations, if its transports are told of its addresses.
@@ -25,6 +25,13 @@ impl World {
         let told = |scheme| matches!(scheme, Scheme::MobileSctp(_));
         let station = self.handovers.station_of(node)?;
         Some(station).filter(|&station| told(self.handovers.stations[station as usize].scheme))
+    }
+
+    /// Has the SCTP socket that will have this number follow the addresses of its node, if that is a station that tells them.
+    pub(super) fn follow(&mut self, number: u32, node: NodeId) -> Option<Follows> {
+        let station = self.mobile_station(node)?;
+        self.handovers.stations[station as usize].followers.push(number);
+        Some(Follows { station, opening: false, primary: None })
     }
 
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells, those of
@@ -84,17 +91,21 @@ impl World {
     }
 
     /// Counts an ASCONF among the requests of a handover.
-    #[inline]
-    pub(super) fn count_request(&mut self, number: u32, packet: &Packet) {
-        if let Some(follows) = self.sctp[number as usize].follows
-            && matches!(packet.chunks.first(), Some(Chunk::Asconf(_)))
+    pub(super) fn count_request(&mut self, id: SocketId) {
+        if let SocketId::Sctp(number) = id
+            && let Some(follows) = self.sctp[number as usize].follows
         {
             self.handovers.requested(follows.station);
         }
     }
 
     /// An association is up, one of its paths has been confirmed, or the peer has answered a request.
-    pub(super) fn on_address_event(&mut self, number: u32, event: Event) {
+    pub(super) fn on_address_event(&mut self, id: SocketId) {
+        let SocketId::Sctp(number) = id else { return };
+        let Some(event) = self.sctp[number as usize].address_event.take() else { return };
+        if event == Event::Established {
+            self.work.push_back(Work::Socket(id));
+        }
         let socket = &mut self.sctp[number as usize];
         let Some(follows) = &mut socket.follows else { return };
         match event {
@@ -148,12 +159,12 @@ impl World {
         if !(begins || is_sought) || lost(socket.local_addresses()) {
             // The opener's addresses come in its INIT.
             self.readdress(number, usable, &remote);
-            self.work.push_back(Work::Sctp(number));
+            self.work.push_back(Work::Socket(SocketId::Sctp(number)));
         }
         let other = &self.sctp[peer as usize].association;
         if is_sought && lost(other.remote_addresses()) {
             self.readdress(peer, &remote, usable);
-            self.work.push_back(Work::Sctp(peer));
+            self.work.push_back(Work::Socket(SocketId::Sctp(peer)));
         }
     }
 
@@ -184,7 +195,7 @@ impl World {
                 association.reconfigure(&changes, source);
             }
         }
-        self.work.push_back(Work::Sctp(number));
+        self.work.push_back(Work::Socket(SocketId::Sctp(number)));
     }
 
     /// A handover is complete when the peers of all associations that are up send to the preferred address.

@@ -43,21 +43,20 @@ impl World {
     /// Has a flow's reader do what is due; false if that is nothing.
     pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
         let flow = &mut self.flows[number as usize];
-        let (Some(reader), SocketId::Tcp(socket)) = (&mut flow.reader, flow.association.sink) else {
-            return false;
-        };
+        let sink = flow.association.sink;
+        let Some(reader) = &mut flow.reader else { return false };
         let stops = reader.stops(now);
         let read = reader.read(now);
         let closes = reader.has_read_all();
         flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number), queue);
         if let Some(up_to) = read {
-            self.read_tcp(now, socket, up_to);
+            self.read(now, sink, up_to);
             if closes {
-                self.close(SocketId::Tcp(socket));
+                self.close(sink);
             }
         }
         if stops {
-            self.abandon_tcp(socket);
+            self.abandon(sink);
         }
         read.is_some() || stops
     }

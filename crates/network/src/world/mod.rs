@@ -5,16 +5,12 @@
 //! is empty before the next event.
 
 mod addresses;
-mod describe;
 mod ending;
 mod flows;
 mod link_events;
 mod mih;
 mod named;
-mod sctp;
 mod sockets;
-mod tcp;
-mod udp;
 
 use crate::event::Event;
 use crate::flow::Flow;
@@ -26,7 +22,6 @@ use crate::recorder::Wanted;
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
-use crate::traffic_class::TrafficClass;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::{Address, Context, Machine};
@@ -36,8 +31,7 @@ use std::sync::Arc;
 /// A machine that was touched and has to be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    Tcp(u32),
-    Sctp(u32),
+    Socket(SocketId),
     /// An SCTP socket follows its node's addresses.
     Addresses(u32),
     Source(u32),
@@ -46,29 +40,16 @@ pub(crate) enum Work {
     Mihf(u32),
 }
 
-/// Where an association begins or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SocketEnd {
-    /// The node.
-    pub node: NodeId,
-    /// Its port.
-    pub port: u16,
-    /// Who uses the socket.
-    pub user: User,
-    /// Of the packets that it sends.
-    pub traffic_class: TrafficClass,
-}
-
 /// Everything that a run moves.
 pub struct World {
     /// Nodes, links, packets.
     pub network: Network,
     /// TCP sockets.
-    pub tcp: Vec<TcpSocket>,
+    pub(crate) tcp: Vec<TcpSocket>,
     /// UDP sockets.
-    pub udp: Vec<UdpSocket>,
+    pub(crate) udp: Vec<UdpSocket>,
     /// SCTP sockets.
-    pub sctp: Vec<SctpSocket>,
+    pub(crate) sctp: Vec<SctpSocket>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// Nodes with an MIHF.
@@ -119,9 +100,9 @@ impl World {
     }
 
     /// The addresses by which two nodes reach each other: of the interfaces that lead there.
-    fn addresses(&self, a: NodeId, b: NodeId) -> Option<(Address, Address)> {
+    fn addresses(&self, a: NodeId, b: NodeId) -> Option<[Address; 2]> {
         let topology = &self.network.topology;
-        Some((topology.address_for(a, b)?, topology.address_for(b, a)?))
+        Some([topology.address_for(a, b)?, topology.address_for(b, a)?])
     }
 
     /// Runs to the end; returns the number of events that did something. `look` is called now and then with the time before
@@ -168,8 +149,7 @@ impl World {
     fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Event>) {
         while let Some(work) = self.work.pop_front() {
             match work {
-                Work::Tcp(number) => self.serve_tcp(now, number, queue),
-                Work::Sctp(number) => self.serve_sctp(now, number, queue),
+                Work::Socket(id) => self.serve_socket(now, id, queue),
                 Work::Addresses(number) => self.follow_addresses(now, number),
                 Work::Source(number) => self.serve_source(now, number, queue),
                 Work::Server(number) => self.serve_server(now, number, queue),
@@ -182,7 +162,7 @@ impl World {
         while let Some(socket) = self.network.lost_datagrams.pop() {
             // The socket that would have got the datagram, and its user, who misses it.
             if let User::FlowSink(flow) | User::FlowSource(flow) | User::FlowBothWays { receives: flow, .. } =
-                self.udp[socket as usize].user
+                self.user(SocketId::Udp(socket))
             {
                 let flow = &mut self.flows[flow as usize];
                 // Of requests and responses, those that the client gave up are counted.
@@ -193,22 +173,12 @@ impl World {
         }
     }
 
-    /// Hands a packet to its socket, and serves what that touches.
+    /// Takes a packet from the network for a socket, or for Mobile IP.
     #[inline]
     fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
-        match packet {
-            Packet { socket, size_bytes, pdu: Pdu::Tcp(segment), .. } => {
-                if self.wanted.segments {
-                    self.watch_acknowledgement(now, socket, &segment);
-                }
-                let receiver = &mut self.tcp[socket as usize];
-                receiver.traffic.received(size_bytes);
-                let mut cx = Context { now, random: &mut receiver.random };
-                receiver.connection.handle_segment(&mut cx, &segment);
-                self.serve_tcp(now, socket, queue);
-                self.serve_work(now, queue);
-            }
-            packet => self.receive_other(now, packet, queue),
+        match packet.pdu {
+            Pdu::Tcp(_) => self.receive_at(now, SocketId::Tcp(packet.socket), packet, queue),
+            _ => self.receive_other(now, packet, queue),
         }
     }
 
@@ -218,19 +188,15 @@ impl World {
         if packet.is_broadcast() {
             return self.receive_broadcast(now, &packet, queue);
         }
-        match packet.pdu {
+        match &packet.pdu {
+            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(now, &packet, icmp, queue),
+            Pdu::Udp(datagram, Message::MobileIp(message)) => {
+                self.mobile_ip().receive_registration(now, &packet, *datagram, message, queue);
+            }
+            Pdu::Udp(..) => return self.receive_at(now, SocketId::Udp(packet.socket), packet, queue),
+            Pdu::Sctp(_) => return self.receive_at(now, SocketId::Sctp(packet.socket), packet, queue),
+            // Never here.
             Pdu::Tcp(_) => {}
-            Pdu::Icmp(ref icmp) => self.mobile_ip().receive_icmp(now, &packet, icmp, queue),
-            Pdu::Udp(datagram, Message::MobileIp(ref message)) => {
-                self.mobile_ip().receive_registration(now, &packet, datagram, message, queue);
-            }
-            Pdu::Udp(_, message) => {
-                let socket = &mut self.udp[packet.socket as usize];
-                socket.traffic.received(packet.size_bytes);
-                let user = socket.user;
-                self.deliver(now, user, message);
-            }
-            Pdu::Sctp(ref pdu) => self.receive_sctp(now, &packet, pdu, queue),
         }
         self.serve_work(now, queue);
     }
@@ -256,8 +222,7 @@ impl World {
     fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
         match event {
             Event::Link(_) => false,
-            Event::Tcp(number) => self.wake_socket(now, SocketId::Tcp(number), event, queue),
-            Event::Sctp(number) => self.wake_socket(now, SocketId::Sctp(number), event, queue),
+            Event::Socket(id) => self.wake_socket(now, id, queue),
             Event::Source(number) => self.handle_source(now, number, queue),
             Event::Server(number) => self.handle_server(now, number, queue),
             Event::Reader(number) => self.handle_reader(now, number, queue),

@@ -1,14 +1,285 @@
-//! Sockets of all transports: where the world looks one up by what it is, and what it has it do for its user.
+//! Sockets of all transports: where the world looks one up by what it is, and serves it.
 
 use super::{Work, World};
+use crate::application::Reader;
 use crate::ending::Failure;
 use crate::event::Event;
-use crate::packet::Message;
-use crate::socket::{Counts, Socket, SocketId, Traffic, User};
+use crate::flow::Association;
+use crate::network::Network;
+use crate::packet::{Message, Packet};
+use crate::socket::{
+    Counts, Envelope, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket, Traffic,
+    UdpSocket, User,
+};
 use crate::topology::NodeId;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::{EventQueue, Stream, Time};
 use roamsim_protocols::mih::SessionId;
+use roamsim_protocols::{Machine, sctp, tcp};
 
+/// Has a socket do something, whatever its transport.
+macro_rules! with_socket {
+    ($world:expr, $id:expr, $socket:ident => $call:expr) => {
+        match $id {
+            SocketId::Tcp(number) => {
+                let $socket = &mut $world.tcp[number as usize];
+                $call
+            }
+            SocketId::Udp(number) => {
+                let $socket = &mut $world.udp[number as usize];
+                $call
+            }
+            SocketId::Sctp(number) => {
+                let $socket = &mut $world.sctp[number as usize];
+                $call
+            }
+        }
+    };
+}
+
+/// Their ends, made.
+impl World {
+    /// Adds a UDP association between two nodes, `None` where no route joins them.
+    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
+        let addresses = self.addresses(a.node, b.node)?;
+        let first = self.udp.len() as u32;
+        self.udp.extend(UdpSocket::pair(first, [a, b], addresses));
+        Some(Association { source: SocketId::Udp(first), sink: SocketId::Udp(first + 1) })
+    }
+
+    /// Adds a TCP connection that `a` will open to `b`, which listens; `None` where no route joins the nodes.
+    ///
+    /// `random` gives the random stream of each end, which also draws its initial sequence number.
+    pub fn add_tcp(
+        &mut self,
+        config: &tcp::Config,
+        (a, a_random): (SocketEnd, Stream),
+        (b, b_random): (SocketEnd, Stream),
+    ) -> Option<Association> {
+        let addresses = self.addresses(a.node, b.node)?;
+        let first = self.tcp.len() as u32;
+        let random = [a_random, b_random];
+        self.tcp.extend(TcpSocket::pair(first, config, [a, b], addresses, random, self.details));
+        Some(Association { source: SocketId::Tcp(first), sink: SocketId::Tcp(first + 1) })
+    }
+
+    /// Adds an SCTP association that `a` will open to `b`, which listens; `None` where no route joins the nodes. It has a
+    /// path for each pair of the addresses of a multihomed node and those of its peer. With dynamic addresses an end on a
+    /// station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) has those that can be used when it opens, and
+    /// follows them from then on.
+    ///
+    /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN.
+    pub fn add_sctp(
+        &mut self,
+        config: &sctp::Config,
+        how: SctpUse,
+        (a, a_random): (SocketEnd, Stream),
+        (b, b_random): (SocketEnd, Stream),
+    ) -> Option<Association> {
+        let topology = &self.network.topology;
+        let addresses = [topology.addresses_for(a.node, b.node), topology.addresses_for(b.node, a.node)];
+        if addresses.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let first = self.sctp.len() as u32;
+        let follows = [(first, a.node), (first + 1, b.node)]
+            .map(|(number, node)| if config.dynamic_addresses { self.follow(number, node) } else { None });
+        let logged = self.details || self.wanted.segments;
+        let (ends, random) = ([a, b], [a_random, b_random]);
+        let pair = SctpSocket::pair(first, (config, how), ends, (addresses, follows), random, logged);
+        self.sctp.extend(pair);
+        Some(Association { source: SocketId::Sctp(first), sink: SocketId::Sctp(first + 1) })
+    }
+
+    /// A flow's sink reads at a pace of its own from now on, where its transport has a window to tell the source of it.
+    pub fn add_reader(&mut self, flow: u32, reader: Reader) {
+        let sink = self.flows[flow as usize].association.sink;
+        if self.socket_mut(sink).hold_for_reader() {
+            self.flows[flow as usize].reader = Some(reader);
+        }
+    }
+}
+
+/// Served: packets in and out, and what has happened to their users.
+impl World {
+    /// Hands a packet to its socket, and serves what that touches.
+    #[inline(always)]
+    pub(super) fn receive_at(
+        &mut self,
+        now: Time,
+        id: SocketId,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if self.wanted.segments
+            && let Some(recorder) = &mut self.network.recorder
+        {
+            with_socket!(self, id, socket => socket.watch_received(now, &packet, recorder));
+        }
+        with_socket!(self, id, socket => socket.handle(now, packet));
+        self.serve_socket(now, id, queue);
+        self.serve_work(now, queue);
+    }
+
+    /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the socket on the
+    /// work list again.
+    #[inline(never)]
+    pub(super) fn serve_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+        // Each by itself, so that what follows knows its kind.
+        match id {
+            SocketId::Tcp(number) => self.serve(now, SocketId::Tcp(number), queue),
+            SocketId::Udp(number) => self.serve(now, SocketId::Udp(number), queue),
+            SocketId::Sctp(number) => self.serve(now, SocketId::Sctp(number), queue),
+        }
+    }
+
+    #[inline(always)]
+    fn serve(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+        self.transmit(now, id, queue);
+        while let Some(event) = with_socket!(self, id, socket => socket.poll_event(now)) {
+            self.on_socket_event(now, id, event);
+        }
+        if self.connections_sampled
+            && let Some(recorder) = &mut self.network.recorder
+        {
+            with_socket!(self, id, socket => socket.sample(now, recorder));
+        }
+        with_socket!(self, id, socket => socket.arm(Event::Socket(id), queue));
+    }
+
+    /// Hands IP what a socket has for it.
+    #[inline(always)]
+    fn transmit(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+        if self.sending_watched {
+            with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, now, queue));
+        } else {
+            with_socket!(self, id, socket => transmit(&mut self.network, socket, now, queue));
+        }
+    }
+
+    /// Messages that have been handed to a connection wait at the peer's socket.
+    fn hand_over(&mut self, id: SocketId) {
+        while let Some(coming) = with_socket!(self, id, socket => socket.poll_coming()) {
+            let peer = self.peer(id);
+            self.socket_mut(peer).expect(coming);
+        }
+    }
+
+    #[inline(always)]
+    fn on_socket_event(&mut self, now: Time, id: SocketId, event: SocketEvent) {
+        match event {
+            SocketEvent::Stream { up_to } => match self.reader(id) {
+                None => self.take_stream(now, id, up_to),
+                Some((flow, reader)) => {
+                    reader.on_arrival(now, up_to);
+                    self.work.push_back(Work::Reader(flow));
+                }
+            },
+            SocketEvent::Message { bytes } => {
+                let (user, message) = with_socket!(self, id, socket => (socket.user, socket.poll_message()));
+                if let Some(flow) = user.receives()
+                    && self.flows[flow as usize].is_stream()
+                {
+                    self.deliver_stream(now, flow, bytes);
+                } else if let Some(message) = message {
+                    self.deliver(now, user, message);
+                }
+            }
+            SocketEvent::Begun => self.hand_over(id),
+            other => self.on_connection_event(id, other),
+        }
+    }
+
+    /// A connection has come about, changes, or comes to its end.
+    #[cold]
+    fn on_connection_event(&mut self, id: SocketId, event: SocketEvent) {
+        match event {
+            SocketEvent::Stream { .. } | SocketEvent::Message { .. } | SocketEvent::Begun => {}
+            SocketEvent::Again => self.work.push_back(Work::Socket(id)),
+            // It goes on, and learns by the reset that answers its data that nobody reads any more.
+            SocketEvent::RemoteClosed if self.has_more_to_send(id) => {}
+            SocketEvent::RemoteClosed => {
+                // Nothing more will come: close this side too (no application here goes on after its peer), when
+                // everything has been read.
+                if self.reader(id).is_none_or(|(_, reader)| reader.on_close()) {
+                    self.close(id);
+                }
+            }
+            SocketEvent::Failed => {
+                if let Some((_, reader)) = self.reader(id) {
+                    reader.drop_unread();
+                }
+            }
+            SocketEvent::AddressesAsked => self.count_request(id),
+            SocketEvent::Addresses => self.on_address_event(id),
+        }
+    }
+
+    /// Whether a source that is the only one of its connection will write more.
+    fn has_more_to_send(&self, id: SocketId) -> bool {
+        let User::FlowSource(flow) = self.user(id) else { return false };
+        self.flows[flow as usize].source.poll_timeout().is_some()
+    }
+
+    /// What reads at a socket, with its flow; `None` where whatever arrives is taken at once.
+    #[inline]
+    fn reader(&mut self, id: SocketId) -> Option<(u32, &mut Reader)> {
+        let flow = with_socket!(self, id, socket => socket.user).receives()?;
+        Some((flow, self.flows[flow as usize].reader.as_mut()?))
+    }
+
+    /// The user of a socket takes the stream up to this offset.
+    #[inline]
+    fn take_stream(&mut self, now: Time, id: SocketId, up_to: u64) {
+        let (user, bytes) = with_socket!(self, id, socket => (socket.user, socket.take_stream(up_to)));
+        if let Some(flow) = user.receives()
+            && self.flows[flow as usize].is_stream()
+        {
+            self.deliver_stream(now, flow, bytes);
+            return;
+        }
+        while let Some(message) = with_socket!(self, id, socket => socket.poll_message()) {
+            self.deliver(now, user, message);
+        }
+    }
+
+    /// An application reads, up to this offset.
+    pub(super) fn read(&mut self, now: Time, id: SocketId, up_to: u64) {
+        self.on_socket(id, |socket| socket.read(up_to));
+        self.take_stream(now, id, up_to);
+    }
+}
+
+/// The next packet of a socket, for IP.
+#[inline(always)]
+fn next_packet<S: Socket>(network: &Network, socket: &mut S, now: Time) -> Option<Packet> {
+    let envelope = Envelope { id: network.next_packet_id(), header_bytes: network.ip.header_bytes() };
+    socket.poll_transmit(now, envelope)
+}
+
+/// Hands IP what a socket has for it.
+#[inline(always)]
+fn transmit<S: Socket>(network: &mut Network, socket: &mut S, now: Time, queue: &mut EventQueue<Event>) {
+    while let Some(packet) = next_packet(network, socket, now) {
+        network.send(now, socket.node(), packet, None, queue);
+    }
+}
+
+/// The same, with what the recorder wants to know of it.
+#[cold]
+#[inline(never)]
+fn transmit_watched<S: Socket>(
+    network: &mut Network,
+    socket: &mut S,
+    now: Time,
+    queue: &mut EventQueue<Event>,
+) {
+    while let Some(packet) = next_packet(network, socket, now) {
+        let detail = network.recorder.as_mut().and_then(|recorder| socket.watch_sent(now, &packet, recorder));
+        network.send(now, socket.node(), packet, detail, queue);
+    }
+}
+
+/// Looked up, and used.
 impl World {
     pub(super) fn socket(&self, id: SocketId) -> &dyn Socket {
         match id {
@@ -28,23 +299,16 @@ impl World {
 
     /// Has a connection do something for its user, and serves it afterwards.
     fn on_socket(&mut self, id: SocketId, call: impl FnOnce(&mut dyn Socket)) {
-        call(self.socket_mut(id));
-        self.work.extend(match id {
-            SocketId::Tcp(number) => Some(Work::Tcp(number)),
-            SocketId::Sctp(number) => Some(Work::Sctp(number)),
-            SocketId::Udp(_) => None,
-        });
+        let socket = self.socket_mut(id);
+        call(socket);
+        if !socket.sends_at_once() {
+            self.work.push_back(Work::Socket(id));
+        }
     }
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
-    pub(super) fn wake_socket(
-        &mut self,
-        now: Time,
-        id: SocketId,
-        event: Event,
-        queue: &mut EventQueue<Event>,
-    ) -> bool {
-        let worked = self.socket_mut(id).wake(now, event, queue);
+    pub(super) fn wake_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) -> bool {
+        let worked = self.socket_mut(id).wake(now, Event::Socket(id), queue);
         if worked {
             self.on_socket(id, |_| {});
         }
@@ -106,6 +370,11 @@ impl World {
         !socket.closes_by_direction() && matches!(socket.user(), User::FlowBothWays { .. })
     }
 
+    /// The user of a socket is done with it.
+    pub(super) fn abandon(&mut self, id: SocketId) {
+        self.on_socket(id, |socket| socket.abandon());
+    }
+
     /// Drops a connection.
     pub(super) fn abort(&mut self, now: Time, id: SocketId) {
         self.on_socket(id, |socket| {
@@ -133,14 +402,18 @@ impl World {
     pub(crate) fn send_message(
         &mut self,
         now: Time,
-        socket: SocketId,
+        id: SocketId,
         message: Message,
         queue: &mut EventQueue<Event>,
     ) {
-        match socket {
-            SocketId::Tcp(number) => self.write_message(number, message),
-            SocketId::Udp(number) => self.send_datagram(now, number, message, queue),
-            SocketId::Sctp(number) => self.write_sctp_message(number, message),
+        if !with_socket!(self, id, socket => socket.write(message)) {
+            return self.refuse_message(id);
+        }
+        if with_socket!(self, id, socket => socket.sends_at_once()) {
+            self.transmit(now, id, queue);
+        } else {
+            self.hand_over(id);
+            self.work.push_back(Work::Socket(id));
         }
     }
 }

@@ -8,8 +8,7 @@ use roamsim_network::World;
 use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Pace, Reader};
 use roamsim_network::flow::Flow;
-use roamsim_network::socket::User;
-use roamsim_network::world::SocketEnd;
+use roamsim_network::socket::{SocketEnd, User};
 
 /// The ports of flows start here (the dynamic range of RFC 6335 section 6), two a flow and node.
 const FIRST_PORT: u16 = 49_152;

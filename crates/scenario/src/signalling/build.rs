@@ -6,9 +6,8 @@ use crate::build::distribution::{size_distribution, time_distribution};
 use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
-use roamsim_network::socket::User;
+use roamsim_network::socket::{SocketEnd, User};
 use roamsim_network::topology::NodeId;
-use roamsim_network::world::SocketEnd;
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress};
 

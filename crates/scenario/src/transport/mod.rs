@@ -8,7 +8,7 @@ pub mod tcp;
 use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
-use roamsim_network::world::SocketEnd;
+use roamsim_network::socket::SocketEnd;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

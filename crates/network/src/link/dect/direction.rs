@@ -460,7 +460,7 @@ mod tests {
     }
 
     impl Discipline for Impatient {
-        fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Waiting, DropReason)> {
+        fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
             self.waiting.enqueue(waiting, idle)
         }
 

@@ -8,9 +8,8 @@ use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::packet::IpVersion;
-use roamsim_network::socket::SctpUse;
+use roamsim_network::socket::{SctpUse, SocketEnd};
 use roamsim_network::topology::NodeId;
-use roamsim_network::world::SocketEnd;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
 use std::collections::BTreeSet;
 

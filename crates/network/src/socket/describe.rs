@@ -1,9 +1,9 @@
 //! What packets carry, in words and in octets, for packet stories and captures.
 
+use super::{ChunkLog, TcpSocket};
 use crate::handover::mobile_ip::describe_registration;
 use crate::packet::Message;
 use crate::recorder::Detail;
-use crate::socket::{ChunkLog, TcpSocket};
 use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
 use roamsim_protocols::{Address, mih};
@@ -61,16 +61,16 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
     };
     if end > start {
         // They are in the order of their ends.
-        let first = socket.unacknowledged.partition_point(|record| record.end <= start);
+        let first = socket.unacknowledged.partition_point(|record| record.at <= start);
         for record in socket.unacknowledged.range(first..) {
-            let record_start = record.end - u64::from(record.message.bytes());
+            let record_start = record.at - u64::from(record.message.bytes());
             if record_start >= end {
                 break;
             }
-            let part = if record_start < start || record.end > end { "part of " } else { "" };
+            let part = if record_start < start || record.at > end { "part of " } else { "" };
             carried.push(format!("{part}{}", describe(&record.message)));
             if capturing {
-                let (from, to) = (start.max(record_start), end.min(record.end));
+                let (from, to) = (start.max(record_start), end.min(record.at));
                 let octets = octets(&record.message, from - record_start..to - record_start);
                 payload[(from - start) as usize..(to - start) as usize].copy_from_slice(&octets);
             }
