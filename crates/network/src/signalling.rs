@@ -190,6 +190,8 @@ pub struct SignallingConfig {
     pub interval: Option<Distribution>,
     /// Of a request at the responder, in nanoseconds.
     pub processing_time: Distribution,
+    /// Of link events, those that the responder's user subscribes to.
+    pub events: EventList,
     /// The first message.
     pub start: Time,
     /// Messages are made while the time is before this.

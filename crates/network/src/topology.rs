@@ -14,7 +14,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attachment(pub u32);
 
 /// A node's number, in the order of the scenario.
@@ -32,6 +32,9 @@ pub struct Interface {
     pub node: NodeId,
     /// The link that it sends on.
     pub link: LinkId,
+    /// By which its own end and the others know each other: the link, of a point-to-point link the first of the two, and the
+    /// first of the attachments of which that is so.
+    pub joins: (LinkId, Attachment),
     /// Its place there.
     pub attachment: Attachment,
     /// The node that the link leads to.
@@ -319,11 +322,10 @@ impl Topology {
             }
         }
         let own = self.nodes[from].interfaces.iter().rev();
-        // The two ends of a link have the same name, and no other link has.
-        let ends: BTreeMap<(NodeId, &str), u32> = own
+        let ends: BTreeMap<(NodeId, (LinkId, Attachment)), u32> = own
             .map(|&number| {
                 let interface = &self.interfaces[number as usize];
-                ((interface.neighbour, interface.name.as_str()), number)
+                ((interface.neighbour, interface.joins), number)
             })
             .collect();
         // To the node at the other end of the link of a bound interface, and over that link.
@@ -334,7 +336,7 @@ impl Topology {
             } else if there.neighbour.0 as usize != from {
                 first[there.neighbour.0 as usize]
             } else {
-                ends.get(&(there.node, there.name.as_str())).copied().unwrap_or(UNREACHABLE)
+                ends.get(&(there.node, there.joins)).copied().unwrap_or(UNREACHABLE)
             }
         });
         let to_bound: Vec<u32> = to_bound.collect();
@@ -391,7 +393,7 @@ impl Topology {
         }
         let opposite = |number: &&u32| {
             let here = &self.interfaces[**number as usize];
-            here.neighbour == there.node && here.name == there.name
+            here.neighbour == there.node && here.joins == there.joins
         };
         self.node(from).interfaces.iter().find(opposite).copied().map(Address)
     }
@@ -410,6 +412,7 @@ mod tests {
                 topology.add_interface(Interface {
                     node,
                     link: LinkId(link as u32),
+                    joins: (LinkId(2 * i as u32), Attachment(0)),
                     attachment: Attachment(0),
                     neighbour,
                     mtu_bytes: 1500,
@@ -459,6 +462,7 @@ mod tests {
                 let address = topology.add_interface(Interface {
                     node: NodeId(node),
                     link: LinkId(2 * number as u32 + at),
+                    joins: (LinkId(2 * number as u32), Attachment(0)),
                     attachment: Attachment(0),
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
@@ -557,6 +561,7 @@ mod tests {
                 let address = cut.add_interface(Interface {
                     node: NodeId(node),
                     link: LinkId(number as u32),
+                    joins: (LinkId(number as u32), Attachment(0)),
                     attachment: Attachment(0),
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
@@ -578,5 +583,38 @@ mod tests {
         bound.iter().for_each(|&address| cut.bind(address));
         cut.make_routes();
         assert_eq!(cut.route(NodeId(0), NodeId(2)), None);
+    }
+
+    #[test]
+    fn parallel_links_are_told_apart_by_themselves_whatever_their_names() {
+        let mut topology = Topology::default();
+        let nodes = ["a", "host"].map(|name| topology.add_node(name));
+        let mut there = Vec::new();
+        for number in 0..3 {
+            for (at, node) in nodes.into_iter().enumerate() {
+                let address = topology.add_interface(Interface {
+                    node,
+                    link: LinkId(2 * number + at as u32),
+                    joins: (LinkId(2 * number), Attachment(0)),
+                    attachment: Attachment(0),
+                    neighbour: nodes[1 - at],
+                    mtu_bytes: 1500,
+                    name: "the same".to_owned(),
+                });
+                if at == 1 {
+                    there.push(address);
+                }
+            }
+        }
+        there.iter().for_each(|&address| topology.bind(address));
+        topology.make_routes();
+        // The interfaces of "a" have the even addresses.
+        let by = |to| topology.route_to(nodes[0], to);
+        assert_eq!(there.iter().map(|&to| by(to)).collect::<Vec<_>>(), [0, 2, 4].map(|at| Some(Address(at))));
+        // The same for a host with a table that is made when it is asked for.
+        topology.bind(Address(0));
+        topology.make_routes();
+        let by = |to| topology.route_to(nodes[0], to);
+        assert_eq!(there.iter().map(|&to| by(to)).collect::<Vec<_>>(), [0, 2, 4].map(|at| Some(Address(at))));
     }
 }

@@ -62,6 +62,44 @@ fn a_walk_between_two_cells_is_told_step_by_step_and_by_mih() {
 }
 
 #[test]
+fn who_subscribes_to_them_hears_of_detected_links_and_of_each_beacon() {
+    let asked = "kind = \"link_events\"\nevents = [\"link_detected\", \"link_parameters_report\"]";
+    let outcome = outcome(&example("link-events.toml").replace("kind = \"link_events\"", asked));
+    // West: beacon 0 comes before the subscription, 1 to 292 are heard. East: 216 is the detection, and then each up to number
+    // 585 at 59904 ms.
+    let generated = floats(&outcome, "transactions", "generated_s");
+    assert_eq!(generated.len(), 292 + 1 + (585 - 216));
+    assert!(generated.contains(&22.1184));
+    // The message of beacon 293 of the east cell, while the terminal is in neither, is lost and sent again.
+    let lost =
+        texts(&outcome, "transactions", "outcome").iter().filter(|outcome| *outcome != "success").count();
+    assert!(lost <= 6, "{lost}");
+}
+
+#[test]
+fn links_that_do_not_fit_into_their_registration_are_refused() {
+    let mut text = "[scenario]\nduration = \"1s\"\n".to_owned();
+    let with_nodes = |text: &mut String, names: &mut dyn Iterator<Item = String>| {
+        names.for_each(|name| *text += &format!("[[node]]\nname = \"{name}\"\n"));
+    };
+    let leaves = 130;
+    with_nodes(&mut text, &mut ["center", "user"].map(str::to_owned).into_iter());
+    with_nodes(&mut text, &mut (1..leaves).map(|leaf| format!("leaf-{leaf}")));
+    let mut link = |to: &str| {
+        text += &format!(
+            "[[link]]\nname = \"{to}\"\nbetween = [\"center\", \"{to}\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n"
+        );
+    };
+    link("user");
+    (1..leaves).for_each(|leaf| link(&format!("leaf-{leaf}")));
+    text += "[[signalling]]\nname = \"events\"\nkind = \"link_events\"\nfrom = \"center\"\nto = \"user\"\n";
+    // Header 8, MIHF IDs 9 and 7, type and length 1 + 2 of a list of 2 + 130 * 11 octets, code 3: 1462, with UDP and IPv6 1510.
+    let report = refusal::refuse(&(text.clone() + "transport = { protocol = \"udp\" }\n"));
+    assert!(report.contains("registers its 130 links in one message, an IP packet of"), "{report}");
+    outcome(&(text + "transport = { protocol = \"tcp\" }\n"));
+}
+
+#[test]
 fn without_time_ahead_it_is_a_beacon_missed_that_tells() {
     let text = example("link-events.toml").replace("advertisement = { going_down_ahead = \"3s\" }\n", "");
     let found = events(&outcome(&text));
@@ -111,6 +149,12 @@ fn a_dect_terminal_is_up_while_it_has_a_bearer() {
 const WALK: &str = include_str!("../../../examples/link-events.toml");
 
 reports! { on WALK;
+    events_of_no_link:
+        "kind = \"link_events\"" => "kind = \"indication\"\nmessage_size = \"100B\"\ninterval = \"1s\"\nevents = [\"link_up\"]";
+    no_events: "kind = \"link_events\"" => "kind = \"link_events\"\nevents = []";
+    an_event_twice:
+        "kind = \"link_events\"" => "kind = \"link_events\"\nevents = [\"link_up\", \"link_down\", \"link_up\"]";
+    an_event_that_is_none: "kind = \"link_events\"" => "kind = \"link_events\"\nevents = [\"link_sideways\"]";
     one_interface_under_mobile_sctp: "\"bridged\"" => "\"mobile_sctp\"";
     one_interface_that_is_multihomed: "\"bridged\"" => "\"multihomed\"";
     mobile_ip_without_an_entry: "\"bridged\"" => "\"mobile_ip\"";

@@ -124,6 +124,7 @@ mod tests {
                 topology.add_interface(Interface {
                     node,
                     link: LinkId(0),
+                    joins: (LinkId(0), Attachment(0)),
                     attachment: Attachment(number as u32),
                     neighbour,
                     mtu_bytes: 1500,

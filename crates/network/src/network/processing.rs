@@ -124,6 +124,7 @@ mod tests {
             addresses.push(topology.add_interface(Interface {
                 node: nodes[node],
                 link: LinkId(link as u32),
+                joins: (LinkId(link as u32 & !1), Attachment(0)),
                 attachment: Attachment(0),
                 neighbour: nodes[neighbour],
                 mtu_bytes: 1500,

@@ -11,7 +11,6 @@ use crate::signalling::{Kind, heard_by_mihf, link_address};
 use crate::topology::LinkId;
 use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::Address;
-use roamsim_protocols::mih::link_sap::REMOTE_EVENTS;
 use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId};
 
 impl World {
@@ -100,11 +99,11 @@ impl World {
         if signalling.config.kind != Kind::LinkEvents {
             return;
         }
-        let responder = signalling.responder;
+        let (responder, events) = (signalling.responder, signalling.config.events);
         for link in links {
             let tuple = LinkTupleId { link, point_of_attachment: None };
             self.on_mihf(now, responder, |mihf, cx, session| {
-                mihf.subscribe(cx, session, tuple, REMOTE_EVENTS);
+                mihf.subscribe(cx, session, tuple, events);
             });
         }
     }

@@ -1,20 +1,21 @@
 //! MIH_LINK_SAP: what the links of a node tell its MIHF (IEEE Std 802.21-2008 section 7.3), and the remote MIH users that
 //! subscribed to it hear by MIH_Link_*.indication (section 7.4).
 //!
-//! A subscription is to events of a link, through whichever point of attachment it leads. Not modelled: Link_Detected and
-//! Link_Parameters_Report for remote users (their lists of parameters), Link_Actions and thresholds.
+//! A subscription is to events of a link, through whichever point of attachment it leads. A report of parameters has the
+//! signal's strength alone, and comes as often as the link makes one. Of what Link_Detected tells, the network's names are
+//! empty, SINR, data rate and capabilities 0: the links here do not tell them. Not modelled: Link_Actions and thresholds.
 
 use super::mihf::{Mihf, SessionId};
 use super::number::TransactionNumber;
-use super::wire::link::{EventList, LinkDownReason, LinkGoingDownReason, LinkTupleId};
+use super::wire::handover::{LinkParameterReport, LinkParameterType};
+use super::wire::link::{
+    EventList, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkTupleId, SignalStrength,
+};
+use super::wire::value::OctetString;
 use super::wire::{MessageId, Tlv};
 use crate::Context;
 use roamsim_engine::Span;
 use std::sync::Arc;
-
-/// The events that remote users can have.
-pub const REMOTE_EVENTS: EventList =
-    EventList::LINK_UP.union(EventList::LINK_DOWN).union(EventList::LINK_GOING_DOWN);
 
 /// A time interval that does not fit into its 16 bits of milliseconds; all ones are an unknown one.
 const LONGEST_TIME_INTERVAL_MS: u16 = u16::MAX - 1;
@@ -22,6 +23,10 @@ const LONGEST_TIME_INTERVAL_MS: u16 = u16::MAX - 1;
 /// An event of a link of this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
+    /// Link_Detected.indication.
+    Detected(SignalStrength),
+    /// Link_Parameters_Report.indication.
+    ParametersReport(SignalStrength),
     /// Link_Up.indication.
     Up,
     /// Link_Down.indication.
@@ -38,6 +43,10 @@ pub enum LinkEvent {
 impl LinkEvent {
     fn kind(self) -> (EventList, MessageId) {
         match self {
+            LinkEvent::Detected(_) => (EventList::LINK_DETECTED, MessageId::LINK_DETECTED_INDICATION),
+            LinkEvent::ParametersReport(_) => {
+                (EventList::LINK_PARAMETERS_REPORT, MessageId::LINK_PARAMETERS_REPORT_INDICATION)
+            }
             LinkEvent::Up => (EventList::LINK_UP, MessageId::LINK_UP_INDICATION),
             LinkEvent::Down(_) => (EventList::LINK_DOWN, MessageId::LINK_DOWN_INDICATION),
             LinkEvent::GoingDown { .. } => {
@@ -47,8 +56,29 @@ impl LinkEvent {
     }
 
     fn tlvs(self, link: &LinkTupleId) -> Arc<[Tlv]> {
+        if let LinkEvent::Detected(signal) = self {
+            return Arc::from([Tlv::LinkDetectedInfoList(vec![LinkDetectedInfo {
+                link: link.clone(),
+                network: OctetString::default(),
+                auxiliary: OctetString::default(),
+                signal,
+                sinr: 0,
+                data_rate_kbps: 0,
+                mih_capabilities: 0,
+                network_capabilities: 0,
+            }])]);
+        }
         let link = Tlv::LinkIdentifier(link.clone());
         match self {
+            LinkEvent::Detected(_) => Arc::from([]),
+            LinkEvent::ParametersReport(signal) => {
+                let report = LinkParameterReport {
+                    parameter: LinkParameterType::SIGNAL_STRENGTH,
+                    value: signal.into(),
+                    threshold: None,
+                };
+                Arc::from([link, Tlv::LinkParameterReportList(vec![report])])
+            }
             LinkEvent::Up => Arc::from([link]),
             LinkEvent::Down(reason) => Arc::from([link, Tlv::LinkDownReason(reason)]),
             LinkEvent::GoingDown { within, reason } => {
@@ -82,6 +112,7 @@ impl Mihf {
 mod tests {
     use super::*;
     use crate::mih::wire::link::{LinkId, LinkType};
+    use crate::mih::wire::message_id::Opcode;
     use crate::mih::{Message, MihfId, SessionConfig, TpDataRequest, Validity};
     use crate::{Address, PeerAddress};
     use roamsim_engine::{Stream, Time};
@@ -134,6 +165,17 @@ mod tests {
             reason: LinkGoingDownReason::LINK_PARAMETER_DEGRADING,
         };
         assert!(terminal.link_event(&mut cx, session, &link, going_down, None).is_some());
+        let seen = EventList::LINK_DETECTED.union(EventList::LINK_PARAMETERS_REPORT);
+        let asked = LinkTupleId { link: link.link.clone(), point_of_attachment: None };
+        let signal = SignalStrength::Dbm(-70);
+        assert_eq!(terminal.link_event(&mut cx, session, &link, LinkEvent::Detected(signal), None), None);
+        network.subscribe(&mut cx, session, asked, seen);
+        while let Some(TpDataRequest { pdu, .. }) = network.poll_transmit(&mut cx) {
+            terminal.tp_data_indication(&mut cx, session, &pdu);
+        }
+        for event in [LinkEvent::Detected(signal), LinkEvent::ParametersReport(signal)] {
+            assert!(terminal.link_event(&mut cx, session, &link, event, None).is_some());
+        }
         let sent: Vec<Message> = std::iter::from_fn(|| terminal.poll_transmit(&mut cx))
             .map(|request| Message::decode(&request.pdu.encode()).expect("its own encoding"))
             .collect();
@@ -141,5 +183,17 @@ mod tests {
         assert_eq!(sent[0].tlvs[..], [Tlv::LinkIdentifier(link.clone())]);
         // 100 s are more than 16 bits of milliseconds.
         assert_eq!(sent[1].tlvs[1], Tlv::TimeInterval(65_534));
+        let indications: Vec<_> =
+            sent.iter().map(|message| message.mid).filter(|mid| mid.opcode() == Opcode::Indication).collect();
+        let [.., detected, report] = indications[..] else { panic!("{indications:?}") };
+        assert_eq!(
+            (detected, report),
+            (MessageId::LINK_DETECTED_INDICATION, MessageId::LINK_PARAMETERS_REPORT_INDICATION)
+        );
+        let last = &sent[sent.len() - 1].tlvs;
+        // Generic parameter 1 with the value -70, which is 65,466 in two's complement, and no threshold.
+        let mut octets = Vec::new();
+        last[1].write(&mut octets);
+        assert_eq!(octets, [23, 7, 1, 0, 1, 0, 0xff, 0xba, 0]);
     }
 }

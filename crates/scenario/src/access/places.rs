@@ -6,14 +6,15 @@ use roamsim_protocols::Address;
 
 use super::Access;
 
-/// Gives attachments of a link their interfaces: of each its node, and the node that it leads to.
+/// Gives attachments of a link their interfaces: of each its node, and the node that it leads to. Where the other ends send on
+/// another link, `joins` is what tells that both are one.
 pub(crate) fn interfaces(
     access: &dyn Access,
     topology: &mut Topology,
-    link: LinkId,
+    (link, joins): (LinkId, LinkId),
     ends: impl IntoIterator<Item = (NodeId, NodeId)>,
 ) -> Vec<Address> {
-    interfaces_from(access, topology, (link, 0), ends)
+    attach(access, topology, (link, 0), (joins, Attachment(0)), ends)
 }
 
 /// The same on a link that has so many attachments already.
@@ -23,11 +24,22 @@ pub(crate) fn interfaces_from(
     (link, first): (LinkId, usize),
     ends: impl IntoIterator<Item = (NodeId, NodeId)>,
 ) -> Vec<Address> {
+    attach(access, topology, (link, first), (link, Attachment(first as u32)), ends)
+}
+
+fn attach(
+    access: &dyn Access,
+    topology: &mut Topology,
+    (link, first): (LinkId, usize),
+    joins: (LinkId, Attachment),
+    ends: impl IntoIterator<Item = (NodeId, NodeId)>,
+) -> Vec<Address> {
     let ends = ends.into_iter().enumerate();
     ends.map(|(number, (node, neighbour))| {
         topology.add_interface(Interface {
             node,
             link,
+            joins,
             attachment: Attachment((first + number) as u32),
             neighbour,
             mtu_bytes: access.mtu_bytes() as u32,
@@ -44,7 +56,7 @@ pub(crate) fn two_ends(
     link: LinkId,
     [a, b]: [NodeId; 2],
 ) -> Vec<Vec<Address>> {
-    vec![interfaces(access, topology, link, [(a, b), (b, a)])]
+    vec![interfaces(access, topology, (link, link), [(a, b), (b, a)])]
 }
 
 /// Two links, one a direction: each has its sender and its receiver as attachments, and a node sends by the first
@@ -55,7 +67,7 @@ pub(crate) fn two_directions(
     first: LinkId,
     [a, b]: [NodeId; 2],
 ) -> Vec<Vec<Address>> {
-    let from_a = interfaces(access, topology, first, [(a, b)])[0];
-    let from_b = interfaces(access, topology, LinkId(first.0 + 1), [(b, a)])[0];
+    let from_a = interfaces(access, topology, (first, first), [(a, b)])[0];
+    let from_b = interfaces(access, topology, (LinkId(first.0 + 1), first), [(b, a)])[0];
     vec![vec![from_a, from_b], vec![from_b, from_a]]
 }

@@ -1,6 +1,8 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
-use super::model::{AcknowledgementMode, Signalling as SignallingModel, SignallingKind, Validity};
+use super::model::{
+    AcknowledgementMode, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
+};
 use crate::build::Builder;
 use crate::build::distribution::{size_distribution, time_distribution};
 use crate::transport::Transport;
@@ -8,8 +10,13 @@ use roamsim_network::World;
 use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
 use roamsim_network::socket::{SocketEnd, User};
 use roamsim_network::topology::NodeId;
+use roamsim_protocols::mih::wire::link::EventList;
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress};
+
+/// The events that say whether a link can be used.
+const USABILITY: [SubscribedEvent; 3] =
+    [SubscribedEvent::LinkUp, SubscribedEvent::LinkGoingDown, SubscribedEvent::LinkDown];
 
 impl Builder<'_> {
     /// The MIHF of a node, made when it is first asked for.
@@ -37,6 +44,7 @@ impl Builder<'_> {
             acknowledgement,
             lifetime,
             rate_limit,
+            ref events,
             ref start,
             stop,
         } = model;
@@ -107,6 +115,15 @@ impl Builder<'_> {
             message_size: message_size.as_ref().map(size_distribution),
             interval: interval.as_ref().map(time_distribution),
             processing_time: time_distribution(processing_time),
+            events: events.as_deref().unwrap_or(&USABILITY).iter().fold(EventList::NONE, |list, &event| {
+                list.union(match event {
+                    SubscribedEvent::LinkDetected => EventList::LINK_DETECTED,
+                    SubscribedEvent::LinkUp => EventList::LINK_UP,
+                    SubscribedEvent::LinkParametersReport => EventList::LINK_PARAMETERS_REPORT,
+                    SubscribedEvent::LinkGoingDown => EventList::LINK_GOING_DOWN,
+                    SubscribedEvent::LinkDown => EventList::LINK_DOWN,
+                })
+            }),
             start: self.start(start, stream("start")),
             stop: self.stop(stop),
         };

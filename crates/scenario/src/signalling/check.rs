@@ -1,16 +1,23 @@
 //! IEEE 802.21 signalling.
 
 use roamsim_engine::Span;
+use roamsim_protocols::mih::wire::octets::length_octets;
 
 use crate::Scenario;
 use crate::signalling::model::{AcknowledgementMode, Signalling, SignallingKind};
-use crate::transport::{Transport, check as transport};
+use crate::transport::{Transport, Udp, check as transport};
 use crate::validate::names::Names;
 use crate::validate::topology::Topology;
 use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
 const HEADER_BYTES: u64 = 8;
+
+/// LINK_ID of a MAC address: link type, selector, family, length and six octets (IEEE 802.21-2008 annex F).
+const LINK_ID_BYTES: u64 = 11;
+
+/// The TLV of REG_REQUEST_CODE: type, length, one octet.
+const REGISTER_CODE_TLV_BYTES: u64 = 3;
 
 /// The largest message: the header and what its 16-bit length can say.
 const MAX_MESSAGE_BYTES: u64 = HEADER_BYTES + 65_535;
@@ -36,6 +43,10 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             check_distribution(&join(&at, ["interval"]), interval, zero, report);
         }
         check_pace(&at, source, report);
+        check_events(&at, source, report);
+        if source.kind == SignallingKind::LinkEvents && matches!(source.transport, Transport::Udp(_)) {
+            check_registration(&at, source, ends, scenario, topology, report);
+        }
         check_distribution(&join(&at, ["processing_time"]), &source.processing_time, None, report);
         check_exchange(&at, source, report);
     }
@@ -47,9 +58,9 @@ fn id_tlv_bytes(id: &str) -> u64 {
     1 + length_bytes(string_bytes) + string_bytes
 }
 
-/// Bytes of a length field for a value of `n` bytes, below 384: one up to 128, two above.
+/// Bytes of a length field for a value of `n` bytes.
 fn length_bytes(n: u64) -> u64 {
-    if n <= 128 { 1 } else { 2 }
+    length_octets(n as usize) as u64
 }
 
 fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
@@ -91,6 +102,63 @@ fn check_pace(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     if source.interval.is_none() {
         let help = "write for example interval = \"500ms\", or kind = \"link_events\"";
         report.add(at, format!("the messages of \"{}\" need an `interval`", source.name), help);
+    }
+}
+
+/// Checks the events that are subscribed to.
+fn check_events(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
+    let Some(events) = &source.events else { return };
+    let steps = join(at, ["events"]);
+    if source.kind != SignallingKind::LinkEvents {
+        let message = "only the links of a node have events to subscribe to";
+        report.add(&steps, message, "leave `events` out, or write kind = \"link_events\"");
+    }
+    if events.is_empty() {
+        let help = "name events, such as [\"link_up\", \"link_down\"], or leave `events` out";
+        report.add(&steps, "without events nothing is sent", help);
+    }
+    for (j, event) in events.iter().enumerate() {
+        if events[..j].contains(event) {
+            let mut steps = steps.clone();
+            steps.push(At(j));
+            report.add(&steps, "this event is named twice", "name each event once");
+        }
+    }
+}
+
+/// Checks that the links of the origin fit into the one message that registers them.
+fn check_registration(
+    at: &[Step],
+    source: &Signalling,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let pairs = scenario.accesses().flat_map(|entry| entry.access.pairs().into_iter().map(|pair| pair.nodes));
+    let links = pairs.filter(|nodes| nodes.contains(&source.from.as_str())).count() as u64;
+    // Of MIH_Register.request (IEEE 802.21-2008 annex L): link identifiers of 11 B each in a list in a TLV, and a code.
+    let list_bytes = length_bytes(links) + links * LINK_ID_BYTES;
+    let message_bytes = HEADER_BYTES
+        + id_tlv_bytes(&source.from)
+        + id_tlv_bytes(&source.to)
+        + 1
+        + length_bytes(list_bytes)
+        + list_bytes
+        + REGISTER_CODE_TLV_BYTES;
+    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let mtu_bytes = ends.and_then(|ends| topology.too_small_mtu(ends, message_bytes + header_bytes));
+    if let Some(mtu_bytes) =
+        mtu_bytes.filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
+    {
+        let message = format!(
+            "\"{}\" registers its {links} links in one message, an IP packet of {} B, and the path carries \
+             {mtu_bytes} B at most",
+            source.from,
+            message_bytes + header_bytes
+        );
+        let help = "write transport = { protocol = \"tcp\" }, which cuts it into segments";
+        report.add(&join(at, ["transport"]), message, help);
     }
 }
 

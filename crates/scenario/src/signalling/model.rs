@@ -52,6 +52,11 @@ pub struct Signalling {
     /// A token bucket at each of the two MIHFs, for all that it sends of this signalling. Left out: no limit.
     #[serde(default)]
     pub rate_limit: Option<RateLimit>,
+    /// Of `link_events`, the events to which the MIH user at `to` subscribes. Left out: those that say whether a link can be
+    /// used, `link_up`, `link_going_down` and `link_down`. With `link_parameters_report` each beacon that is heard is a
+    /// message.
+    #[serde(default)]
+    pub events: Option<Vec<SubscribedEvent>>,
     /// When the first message is generated; by a distribution it is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -70,9 +75,25 @@ pub enum SignallingKind {
     Indication,
     /// A request, which the other end answers with a response.
     Request,
-    /// What happens to the links of `from`, as it happens: MIH_Link_Up, MIH_Link_Going_Down and MIH_Link_Down, to which the
-    /// MIH user at `to` subscribes once `from` has registered its links.
+    /// What happens to the links of `from`, as it happens: the MIH indications of `events`, to which the MIH user at `to`
+    /// subscribes once `from` has registered its links.
     LinkEvents,
+}
+
+/// An event of a link that a remote MIH user can subscribe to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SubscribedEvent {
+    /// MIH_Link_Detected: a base station is heard that was not.
+    LinkDetected,
+    /// MIH_Link_Up: packets can be sent over the link.
+    LinkUp,
+    /// MIH_Link_Parameters_Report: how strong the signal is, told as often as the link finds out.
+    LinkParametersReport,
+    /// MIH_Link_Going_Down: it is about to go down.
+    LinkGoingDown,
+    /// MIH_Link_Down: packets cannot be sent over it any more.
+    LinkDown,
 }
 
 /// MIH acknowledgement and retransmission.

@@ -323,6 +323,89 @@ sequence! {
     }
 }
 
+/// QOS_PARAM_VAL: a parameter of quality of service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QosParameterValue {
+    /// NUM_COS_TYPES: the number of classes of service.
+    Classes(u8),
+    /// By class of service: 1 minimum, 2 average, 3 maximum delay, 4 jitter, 5 loss.
+    ByClass(u8, Vec<ClassOfServiceValue>),
+}
+
+impl Value for QosParameterValue {
+    fn write(&self, sink: &mut impl Sink) {
+        match self {
+            QosParameterValue::Classes(classes) => sink.put(&[0, *classes]),
+            QosParameterValue::ByClass(what, values) => {
+                sink.put_u8(*what);
+                values.write(sink);
+            }
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<QosParameterValue, DecodeError> {
+        match reader.u8()? {
+            0 => Ok(QosParameterValue::Classes(reader.u8()?)),
+            what @ 1..=5 => Ok(QosParameterValue::ByClass(what, Vec::read(reader)?)),
+            _ => Err(reader.bad_value()),
+        }
+    }
+}
+
+/// The value in a LINK_PARAM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkParameterValue {
+    /// LINK_PARAM_VAL, in the parameter's unit.
+    Link(u16),
+    /// QOS_PARAM_VAL.
+    Qos(QosParameterValue),
+}
+
+impl Value for LinkParameterValue {
+    fn write(&self, sink: &mut impl Sink) {
+        match self {
+            LinkParameterValue::Link(value) => {
+                sink.put_u8(0);
+                value.write(sink);
+            }
+            LinkParameterValue::Qos(value) => {
+                sink.put_u8(1);
+                value.write(sink);
+            }
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<LinkParameterValue, DecodeError> {
+        match reader.u8()? {
+            0 => Ok(LinkParameterValue::Link(u16::read(reader)?)),
+            1 => Ok(LinkParameterValue::Qos(QosParameterValue::read(reader)?)),
+            _ => Err(reader.bad_value()),
+        }
+    }
+}
+
+impl From<SignalStrength> for LinkParameterValue {
+    /// dBm in two's complement, or percent.
+    fn from(signal: SignalStrength) -> LinkParameterValue {
+        LinkParameterValue::Link(match signal {
+            SignalStrength::Dbm(dbm) => i16::from(dbm) as u16,
+            SignalStrength::Percent(percent) => u16::from(percent),
+        })
+    }
+}
+
+sequence! {
+    /// LINK_PARAM_RPT: a parameter, and the threshold that it has crossed if that is why it is told.
+    LinkParameterReport {
+        /// The parameter.
+        parameter: LinkParameterType,
+        /// Its value.
+        value: LinkParameterValue,
+        /// The threshold.
+        threshold: Option<Threshold>,
+    }
+}
+
 sequence! {
     /// LINK_CFG_PARAM: thresholds and reports to configure for one parameter.
     LinkConfigurationParameter {
@@ -339,7 +422,7 @@ sequence! {
 
 #[cfg(test)]
 mod tests {
-    use super::super::link::{LinkType, TargetNetworkInfo};
+    use super::super::link::{LinkDetectedInfo, LinkTupleId, LinkType, TargetNetworkInfo};
     use super::super::tlv::Tlv;
     use super::*;
 
@@ -390,5 +473,38 @@ mod tests {
         };
         assert_eq!(encoded(&parameter), [5, 0, 1, 0, 100, 1, 1, 0x12, 0x34, 1]);
         assert!(LinkParameterType::read(&mut Reader::new(&[12, 0], 29)).is_err());
+    }
+
+    #[test]
+    fn reports_and_detected_links_have_their_octets() {
+        let delay = QosParameterValue::ByClass(3, vec![ClassOfServiceValue { class: 2, value: 150 }]);
+        let report = LinkParameterReport {
+            parameter: LinkParameterType::new(1, 3).expect("quality of service is a kind"),
+            value: LinkParameterValue::Qos(delay),
+            threshold: Some(Threshold { value: 100, direction: ThresholdDirection::ABOVE }),
+        };
+        // Kind 1, parameter 3; QoS, maximum delay, one element: class 2, 150; a threshold of 100, above.
+        let octets = [1, 3, 1, 3, 1, 2, 0, 150, 1, 0, 100, 0];
+        assert_eq!(encoded(&report), octets);
+        assert_eq!(LinkParameterReport::read(&mut Reader::new(&octets, 23)), Ok(report));
+        for wrong in [[0, 1, 2, 0], [1, 3, 1, 6]] {
+            assert!(LinkParameterReport::read(&mut Reader::new(&wrong, 23)).is_err());
+        }
+        let detected = LinkDetectedInfo {
+            link: LinkTupleId::of_macs(LinkType::IEEE_802_11, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]),
+            network: OctetString::from("wlan"),
+            auxiliary: OctetString::default(),
+            signal: SignalStrength::Percent(40),
+            sinr: 17,
+            data_rate_kbps: 54_000,
+            mih_capabilities: 0x80,
+            network_capabilities: 1,
+        };
+        let link = [19, 0, 0, 6, 6, 1, 2, 3, 4, 5, 6, 1, 0, 0, 6, 6, 6, 5, 4, 3, 2, 1];
+        // Percent is selector 1; 54,000 = 0xd2f0.
+        let rest = [4, b'w', b'l', b'a', b'n', 0, 1, 40, 0, 17, 0, 0, 0xd2, 0xf0, 0x80, 0, 0, 0, 1];
+        let octets = [&link[..], &rest].concat();
+        assert_eq!(encoded(&detected), octets);
+        assert_eq!(LinkDetectedInfo::read(&mut Reader::new(&octets, 58)), Ok(detected));
     }
 }

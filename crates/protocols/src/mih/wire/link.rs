@@ -194,6 +194,28 @@ sequence! {
     }
 }
 
+sequence! {
+    /// LINK_DET_INFO: a link that was detected.
+    LinkDetectedInfo {
+        /// It, and its point of attachment.
+        link: LinkTupleId,
+        /// NETWORK_ID.
+        network: OctetString,
+        /// NET_AUX_ID.
+        auxiliary: OctetString,
+        /// The signal's strength.
+        signal: SignalStrength,
+        /// Signal over interference and noise.
+        sinr: u16,
+        /// The highest data rate.
+        data_rate_kbps: u32,
+        /// LINK_MIHCAP_FLAG: the services of IEEE 802.21 that the network has, a bitmap.
+        mih_capabilities: u8,
+        /// NET_CAPS: what else it offers, a bitmap.
+        network_capabilities: u32,
+    }
+}
+
 bitmap! {
     /// MIH_EVT_LIST: the events of the event service.
     EventList(u32, 4) {

@@ -5,12 +5,13 @@ use std::net::IpAddr;
 use super::error::DecodeError;
 use super::handover::{
     AssignedResourceSet, HandoverResult, HandoverStatus, IpConfigurationMethods, LinkActionRequest,
-    LinkActionResponse, LinkConfigurationParameter, QosList, QueryResult, RequestedResourceSet,
+    LinkActionResponse, LinkConfigurationParameter, LinkParameterReport, QosList, QueryResult,
+    RequestedResourceSet,
 };
 use super::identity::MihfId;
 use super::link::{
-    CommandList, EventList, LinkAddress, LinkDownReason, LinkGoingDownReason, LinkId, LinkPoaList,
-    LinkTupleId, LinkType, RegisterRequestCode, Status, TargetNetworkInfo, TransportList,
+    CommandList, EventList, LinkAddress, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkId,
+    LinkPoaList, LinkTupleId, LinkType, RegisterRequestCode, Status, TargetNetworkInfo, TransportList,
 };
 use super::octets::{Count, Reader, Sink, length_octets};
 use super::value::{OctetString, Value};
@@ -153,6 +154,8 @@ tlvs! {
     TimeInterval(u16) = 21,
     /// 22.
     LinkGoingDownReason(LinkGoingDownReason) = 22,
+    /// 23.
+    LinkParameterReportList(Vec<LinkParameterReport>) = 23,
     /// 25.
     LinkIdentifierList(Vec<LinkId>) = 25,
     /// 29.
@@ -193,6 +196,8 @@ tlvs! {
     TargetNetworkInfoList(Vec<TargetNetworkInfo>) = 56,
     /// 57.
     AssignedResourceSet(AssignedResourceSet) = 57,
+    /// 58.
+    LinkDetectedInfoList(Vec<LinkDetectedInfo>) = 58,
     /// 59.
     MnLinkId(LinkId) = 59,
     /// 60.

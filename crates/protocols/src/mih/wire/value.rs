@@ -102,7 +102,7 @@ impl<T: Value> Value for Option<T> {
 }
 
 /// OCTET_STRING. Cloning is cheap.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OctetString(Arc<[u8]>);
 
 impl OctetString {
