@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,8 +60,10 @@ def ns2(script: Path, *words: str) -> Program:
     return Program("ns-2", f"ns-2 {version or '(version unknown)'} as packaged", [path, str(script), *words])
 
 
-def ns3(source: Path) -> Program:
+def ns3(source: Path, modules: Sequence[str] = ()) -> Program:
     """ns-3 from its wheel, in an environment of its own, with a C++ program compiled against it.
+
+    It needs these of its modules beside the usual ones.
 
     Raises:
         MissingError: the wheel cannot be installed, or there is no compiler.
@@ -86,7 +89,7 @@ def ns3(source: Path) -> Program:
                 f"-L{libraries}",
                 f"-Wl,-rpath,{libraries}",
                 "-Wl,--allow-shlib-undefined",
-                *[f"-lns3.44-{module}" for module in NS3_MODULES],
+                *[f"-lns3.44-{module}" for module in [*NS3_MODULES, *modules]],
             ],
             check=True,
         )

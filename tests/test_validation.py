@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from roamsim.statistics import mean
 
-from validation import compare, ours
+from validation import compare, ours, wifi
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
@@ -234,3 +234,28 @@ def test_the_document_stays_as_it_is_when_a_simulator_or_a_part_is_missing(
         compare.main()
         assert ("\nold\n" in page.read_text()) == left
         assert ("is left as it was: it is about all parts in roamsim, ns-3, ns-2" in capsys.readouterr().err) == left
+
+
+def test_our_side_of_every_kind_of_cell_runs_and_one_station_has_what_an_exchange_takes() -> None:
+    """Of 802.11b: DIFS 50, 15.5 slots of 20 us, preamble 192, 1536 octets at 11 Mb/s, SIFS 10, ACK 248 us: 1927.1 us."""
+    by_kind = {run.kind: run for run in wifi.runs(quick=True) if run.standard == "g"}
+    assert by_kind.keys() == wifi.KINDS.keys()
+    assert all(wifi.ours(replace(run, duration_s=0.2)) > 5 for run in by_kind.values())
+    exchange_us = 50 + 15.5 * 20 + 192 + 8 * 1536 / 11 + 10 + 248
+    assert math.isclose(wifi.ours(wifi.Run("b", "up", duration_s=5)), 8 * 1472 / exchange_us, rel_tol=0.01)
+
+
+def test_cells_that_differ_by_more_than_five_percent_are_counted() -> None:
+    near, far = wifi.Run("b", "up"), wifi.Run("b", "down")
+    text, too_large = wifi.report(
+        [near, far], {near: ([1.04] * 2, [1.0] * 2), far: ([0.94] * 2, [1.0] * 2)}, "ns-3 of some day"
+    )
+    assert too_large == 1
+    assert [line.endswith("** |") for line in text.splitlines() if line.startswith("| 802.11b")] == [False, True]
+
+
+def test_every_word_of_a_cell_is_one_that_its_program_knows() -> None:
+    source = wifi.PROGRAM.read_text()
+    for word in wifi.Run("b", "up").words():
+        assert f'AddValue("{word[2:].split("=")[0]}"' in source
+    assert all(f'"{kind}"' in source or kind in ("up", "tcp-up") for kind in wifi.KINDS)

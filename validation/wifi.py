@@ -1,0 +1,232 @@
+"""One cell of 802.11 in Roamsim and in ns-3, ours beside theirs, as Markdown.
+
+    python -m validation.wifi [--quick] [--update docs/validation.md]
+
+Saturated stations, TCP through the access point, and two stations that do not hear each other. A difference over 5 %
+makes the exit code 1. Without ns-3 nothing is compared, and the document stays as it was.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import roamsim
+from roamsim.statistics import Estimate, mean
+
+from peers import document, simulators
+from peers.simulators import MissingError, Program
+
+PROGRAM = Path(__file__).parent / "programs" / "ns3_wifi.cc"
+#: Beside those that every program of ns-3 needs.
+MODULES = ["mobility", "propagation", "spectrum", "antenna", "stats", "energy", "wifi"]
+TOLERANCE = 0.05
+#: More than a cell carries, whose stations share it.
+OFFERED_BPS = {"b": 16_000_000, "g": 80_000_000}
+KINDS = {
+    "up": "stations to the access point, UDP",
+    "down": "access point to a station, UDP",
+    "tcp-up": "TCP, upload",
+    "tcp-down": "TCP, download",
+    "hidden": "two that do not hear each other, UDP",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of both sides; `payload_bytes` are of a datagram, or of a segment."""
+
+    standard: str
+    kind: str
+    stations: int = 1
+    payload_bytes: int = 1472
+    rts: bool = False
+    duration_s: float = 5.0
+    seed: int = 1
+
+    def words(self) -> list[str]:
+        """The words of the peer's program."""
+        return [
+            f"--standard={self.standard}",
+            f"--kind={self.kind}",
+            f"--stations={self.stations}",
+            f"--payload={self.payload_bytes}",
+            f"--rts={int(self.rts)}",
+            f"--duration={self.duration_s:g}",
+            f"--seed={self.seed}",
+        ]
+
+
+def runs(*, quick: bool) -> list[Run]:
+    """What is compared, without seeds."""
+    found = []
+    for standard in ("b", "g"):
+        duration_s = 2.0 if quick else 5.0
+        for rts in (False, True):
+            counts = (1, 10) if quick else (1, 2, 5, 10, 20, 50)
+            found += [Run(standard, "up", stations, rts=rts, duration_s=duration_s) for stations in counts]
+        found.append(Run(standard, "down", duration_s=duration_s))
+        found += [Run(standard, kind, payload_bytes=1460, duration_s=duration_s) for kind in ("tcp-up", "tcp-down")]
+        found += [Run(standard, "hidden", 2, 500, rts=rts, duration_s=duration_s) for rts in (False, True)]
+    return found
+
+
+def scenario(run: Run) -> dict[str, object]:
+    """The run as a scenario."""
+    stations = [f"station-{i}" for i in range(run.stations)]
+    place = {"access-point": (0, 0), "station-0": (-40, 0), "station-1": (40, 0)}
+    hidden = run.kind == "hidden"
+    nodes: list[dict[str, object]] = []
+    for name in ["access-point", *stations]:
+        node: dict[str, object] = {"name": name}
+        if hidden:
+            x, y = place[name]
+            node["position"] = {"x": f"{x}m", "y": f"{y}m"}
+        nodes.append(node)
+    wifi: dict[str, object] = {
+        "name": "air",
+        "access_point": "access-point",
+        "stations": stations,
+        "standard": f"802.11{run.standard}",
+        "queue": {"packets": 100},
+    }
+    if run.rts:
+        wifi["rts_threshold"] = "0B"
+    if hidden:
+        wifi["radio"] = {
+            "path_loss": {"model": "log_distance", "exponent": 2.7},
+            "radius": "50m",
+            # Up to 50 m as well.
+            "carrier_sense_threshold": "-66dBm",
+        }
+    down = run.kind in ("down", "tcp-down")
+    tcp = run.kind.startswith("tcp")
+    interval_ns = round(8e9 * run.payload_bytes * run.stations / OFFERED_BPS[run.standard])
+    transport: dict[str, object] = {"protocol": "udp"}
+    application: dict[str, object] = {
+        "kind": "cbr",
+        "packet_size": f"{run.payload_bytes}B",
+        "interval": f"{interval_ns}ns",
+    }
+    if tcp:
+        transport = {
+            "protocol": "tcp",
+            "variant": "newreno",
+            "mss": f"{run.payload_bytes}B",
+            "initial_window": 10,
+            "receive_window": "65535B",
+            "window_scaling": False,
+            "delayed_ack": False,
+            "timestamps": False,
+        }
+        application = {"kind": "bulk"}
+    flows = []
+    for i, station in enumerate(stations):
+        ends = ["access-point", station] if down else [station, "access-point"]
+        # All at once they would collide at once.
+        start = {} if tcp else {"start": f"{i * interval_ns // run.stations}ns"}
+        flows.append(
+            {
+                "name": station,
+                "from": ends[0],
+                "to": ends[1],
+                "transport": transport,
+                "application": application | start,
+            }
+        )
+    return {
+        "scenario": {"name": "Cell", "duration": f"{run.duration_s:g}s", "ip": "ipv4"},
+        "node": nodes,
+        "wifi": [wifi],
+        "flow": flows,
+    }
+
+
+def ours(run: Run) -> float:
+    """Mb/s of payload, in this process."""
+    result = roamsim.run(scenario(run), seed=run.seed, jobs=1)
+    return 8e-6 * float(result.flows["delivered_bytes"].sum()) / run.duration_s
+
+
+def theirs(program: Program, run: Run) -> float:
+    """The same from ns-3."""
+    done = subprocess.run([*program.command, *run.words()], capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        raise SystemExit(f"{program.name} failed on {' '.join(run.words())}:\n{done.stderr}")
+    told = json.loads(lines[-1])
+    return float(8e-6 * told["delivered_bytes"] / told["seconds"])
+
+
+def interval(estimate: Estimate) -> str:
+    """A mean with its interval."""
+    return f"{estimate.mean:.3f} ± {estimate.half_width:.3f}"
+
+
+def report(plan: Sequence[Run], measured: dict[Run, tuple[list[float], list[float]]], build: str) -> tuple[str, int]:
+    """The table, and how many differences are too large; these are marked."""
+    rows, too_large = [], 0
+    for run in plan:
+        here, there = measured[run]
+        own, other = mean(here), mean(there)
+        ratio = own.mean / other.mean
+        differs = abs(ratio - 1) > TOLERANCE
+        too_large += differs
+        rows.append(
+            [
+                f"802.11{run.standard}",
+                KINDS[run.kind],
+                str(run.stations),
+                "yes" if run.rts else "no",
+                interval(own),
+                interval(other),
+                f"**{ratio:.3f}**" if differs else f"{ratio:.3f}",
+            ]
+        )
+    head = ["standard", "what", "stations", "RTS/CTS", "Roamsim, Mb/s", "ns-3, Mb/s", "ratio"]
+    told = [f"Measured on: {document.machine()}. {build}.", document.table(head, rows)]
+    return "\n\n".join(told) + "\n", too_large
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few and short runs: a look, not a result")
+    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    arguments = parser.parse_args()
+    if arguments.update and arguments.quick:
+        parser.error("--update writes the whole table: without --quick")
+    try:
+        program = simulators.ns3(PROGRAM, MODULES)
+    except MissingError as missing:
+        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
+        return
+    plan = runs(quick=arguments.quick)
+    seeds = range(1, 3 if arguments.quick else 4)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+        futures = {
+            run: [
+                [executor.submit(side, replace(run, seed=seed)) for seed in seeds]
+                for side in (ours, lambda run: theirs(program, run))
+            ]
+            for run in plan
+        }
+        measured = {}
+        for run, (here, there) in futures.items():
+            measured[run] = ([future.result() for future in here], [future.result() for future in there])
+            sys.stderr.write(f"{len(measured)} of {len(plan)}\n")
+    text, too_large = report(plan, measured, program.build)
+    sys.stdout.write(text)
+    if arguments.update:
+        document.replace(arguments.update, "wifi", text)
+    if too_large and not arguments.quick:
+        raise SystemExit(f"{too_large} differences are over {TOLERANCE:.0%}")
+
+
+if __name__ == "__main__":
+    main()
