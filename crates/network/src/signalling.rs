@@ -118,16 +118,17 @@ pub(crate) fn link_address(interface: Address) -> LinkAddress {
     LinkAddress::Mac([0x02, 1, a, b, c, d])
 }
 
-/// What the MIHF of a node hears of a link event; `None`: nothing.
-pub(crate) fn heard_by_mihf(event: LinkEvent) -> Option<mih::LinkEvent> {
+/// What the MIHF of a node hears of a link event, where base stations reach so far; `None`: nothing.
+pub(crate) fn heard_by_mihf(event: LinkEvent, reach_m: f64) -> Option<mih::LinkEvent> {
     match event {
+        LinkEvent::Detected { quality } => Some(mih::LinkEvent::Detected(quality.signal_strength(reach_m))),
+        LinkEvent::ParametersReport { quality } => {
+            Some(mih::LinkEvent::ParametersReport(quality.signal_strength(reach_m)))
+        }
         LinkEvent::Up => Some(mih::LinkEvent::Up),
         LinkEvent::Down(reason) => Some(mih::LinkEvent::Down(reason)),
         LinkEvent::GoingDown { within, reason, .. } => Some(mih::LinkEvent::GoingDown { within, reason }),
-        LinkEvent::Detected { .. }
-        | LinkEvent::ParametersReport { .. }
-        | LinkEvent::Rollback
-        | LinkEvent::Lost => None,
+        LinkEvent::Rollback | LinkEvent::Lost => None,
     }
 }
 

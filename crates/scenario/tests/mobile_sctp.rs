@@ -350,6 +350,22 @@ fn another_link_takes_over_where_there_is_no_cell() {
 }
 
 #[test]
+fn a_link_that_is_down_has_no_address_to_use() {
+    let (before, _) = WALK.split_once("[[cell]]\nname = \"east cell\"").expect("the east cell");
+    let cable = "[[link]]\nname = \"cable\"\nbetween = [\"walker\", \"server\"]\nrate = \"10Mb/s\"\ndelay = \"50ms\"\n\
+                 outages = [{ start = \"3s\", duration = \"2s\" }]\n";
+    let text = format!("{before}{cable}{}", voice("walker", "server"))
+        .replace("change_primary_at = \"nearer\"\n", "");
+    let outcome = outcome(&text, PACKETS);
+    // The cable goes down and comes up again; then the cell is lost, as without the outage.
+    let requests = sent(&outcome, "ASCONF ");
+    assert_eq!(times(&requests)[..3], [3.0, 5.0, 12.3]);
+    let words = requests.iter().map(|(.., words)| words.split(' ').nth(2).unwrap_or_default());
+    assert_eq!(words.take(3).collect::<Vec<_>>(), ["delete", "add", "primary"]);
+    all_arrive(&outcome);
+}
+
+#[test]
 fn tracing_changes_nothing() {
     for rule in ["nearer", "going_down"] {
         let text = walk("server", "walker", &[("nearer", rule, 1)]);

@@ -33,7 +33,7 @@ use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a station's addresses do when it changes its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,8 @@ pub struct Handovers {
     /// By the interface of a station, its number, and the place of the cell among its own.
     station_at: BTreeMap<Address, (u32, usize)>,
     station_of: BTreeMap<NodeId, u32>,
+    /// Interfaces to links that are no cells and have told that they are down.
+    down: BTreeSet<Address>,
 }
 
 impl Handovers {
@@ -267,8 +269,10 @@ impl Handovers {
             return;
         }
         let interface = network.address_of(link, indication.at);
-        let Some(&(station, place)) = self.station_at.get(&interface) else { return };
         let event = indication.event;
+        let Some(&(station, place)) = self.station_at.get(&interface) else {
+            return self.on_event_of_another_link(network, interface, event);
+        };
         let changes = self.stations[station as usize].association.on_link_event(place, event);
         self.react(network, now, station, Cue::Link(place, event));
         for change in changes {
@@ -290,6 +294,27 @@ impl Handovers {
                 self.react(network, now, station, Cue::Link(place, event));
             }
         }
+    }
+
+    /// A link that is no cell goes down or comes up: of a station whose transports follow its addresses, one more cannot be
+    /// used, or can again.
+    fn on_event_of_another_link(&mut self, network: &Network, interface: Address, event: LinkEvent) {
+        let changes = match event {
+            LinkEvent::Down(_) => self.down.insert(interface),
+            LinkEvent::Up => self.down.remove(&interface),
+            _ => false,
+        };
+        if changes
+            && let Some(station) = self.station_of(network.topology.owner(interface))
+            && matches!(self.stations[station as usize].scheme, Scheme::MobileSctp(_))
+        {
+            self.announce(station);
+        }
+    }
+
+    /// Whether the link of an interface, other than a cell's, has told that it is down.
+    pub(crate) fn is_down(&self, interface: Address) -> bool {
+        self.down.contains(&interface)
     }
 
     /// Something has happened to a station: its scheme does something about it.

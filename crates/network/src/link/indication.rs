@@ -11,7 +11,7 @@
 use super::Attachment;
 use roamsim_engine::Span;
 
-pub use roamsim_protocols::mih::wire::link::{LinkDownReason, LinkGoingDownReason};
+pub use roamsim_protocols::mih::wire::link::{LinkDownReason, LinkGoingDownReason, SignalStrength};
 
 /// How good a base station is that a station hears. Those of one technology can be compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +23,17 @@ pub enum Quality {
 }
 
 impl Quality {
+    /// As messages of IEEE 802.21 tell it: in dBm; or, where a distance stands for it, in percent of the best: 100 at the base
+    /// station, 0 at the end of its reach.
+    pub fn signal_strength(self, reach_m: f64) -> SignalStrength {
+        match self {
+            Quality::Signal(signal_dbm) => SignalStrength::Dbm(signal_dbm.round() as i8),
+            Quality::Distance(distance_m) => {
+                SignalStrength::Percent((100.0 * (1.0 - distance_m / reach_m)).round().clamp(0.0, 100.0) as u8)
+            }
+        }
+    }
+
     /// The larger the better: dBm, or metres below zero.
     pub fn score(self) -> f64 {
         match self {
@@ -107,4 +118,20 @@ pub struct Indication {
     pub at: Attachment,
     /// What happened.
     pub event: LinkEvent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_told_in_dbm_and_a_distance_in_percent() {
+        let told = |quality: Quality| quality.signal_strength(200.0);
+        assert_eq!(told(Quality::Signal(-70.4)), SignalStrength::Dbm(-70));
+        // An octet has no room for less.
+        assert_eq!(told(Quality::Signal(-200.0)), SignalStrength::Dbm(-128));
+        // 1 - 50 / 200.
+        assert_eq!(told(Quality::Distance(50.0)), SignalStrength::Percent(75));
+        assert_eq!(told(Quality::Distance(250.0)), SignalStrength::Percent(0));
+    }
 }

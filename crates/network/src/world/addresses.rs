@@ -35,14 +35,15 @@ impl World {
     }
 
     /// The addresses of a socket's node that can be used now, the preferred one first: behind those in cells, those of
-    /// other links.
+    /// other links that are not down.
     fn usable_addresses(&self, number: u32) -> Vec<Address> {
         let socket = &self.sctp[number as usize];
         let peer = self.sctp[socket.peer as usize].node;
         let mut all = self.network.topology.addresses_for(socket.node, peer);
         if let Some(follows) = socket.follows {
             let place = &self.handovers.stations[follows.station as usize];
-            all.retain(|address| place.cells.iter().all(|membership| membership.interface != *address));
+            let in_a_cell = |address| place.cells.iter().any(|membership| membership.interface == address);
+            all.retain(|&address| !in_a_cell(address) && !self.handovers.is_down(address));
             all.splice(..0, place.usable());
         }
         all

@@ -47,7 +47,10 @@ impl World {
     /// MIH_LINK_SAP: tells the MIHFs of nodes what their links have indicated, for the entries that want to know.
     fn tell_mihfs(&mut self, now: Time) {
         while let Some((link, indication)) = self.network.indicated.pop_front() {
-            let Some(event) = heard_by_mihf(indication.event) else { continue };
+            let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
+            let Some(event) = heard_by_mihf(indication.event, reach_m.unwrap_or(f64::INFINITY)) else {
+                continue;
+            };
             let interface = self.network.address_of(link, indication.at);
             let node = self.network.topology.owner(interface);
             for at in 0..self.link_event_users.get(&node).map_or(0, Vec::len) {

@@ -211,6 +211,10 @@ impl Stations for Cell {
         BROADCAST
     }
 
+    fn reach_m(&self) -> Option<f64> {
+        Some(self.config.coverage.radius_m())
+    }
+
     fn associate(&mut self, _now: Time, station: u32) -> Option<LinkEvent> {
         self.stations[station as usize].hearing.associate()
     }

@@ -49,6 +49,11 @@ pub trait Stations {
         next_id: u64,
     ) -> Result<Vec<BroadcastCopy>, Dropped>;
 
+    /// Within what distance of a base station a station is in it, where stations know each other by distance alone.
+    fn reach_m(&self) -> Option<f64> {
+        None
+    }
+
     /// The path between the base station and a station, for the account of handovers.
     fn path(&self, station: u32) -> &Path;
 
