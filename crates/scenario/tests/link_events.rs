@@ -78,7 +78,7 @@ fn who_subscribes_to_them_hears_of_detected_links_and_of_each_beacon() {
 
 #[test]
 fn links_that_do_not_fit_into_their_registration_are_refused() {
-    let mut text = "[scenario]\nduration = \"1s\"\n".to_owned();
+    let mut text = "[scenario]\nname = \"star\"\nduration = \"1s\"\n".to_owned();
     let with_nodes = |text: &mut String, names: &mut dyn Iterator<Item = String>| {
         names.for_each(|name| *text += &format!("[[node]]\nname = \"{name}\"\n"));
     };

@@ -358,7 +358,8 @@ fn a_link_that_is_down_has_no_address_to_use() {
         .replace("change_primary_at = \"nearer\"\n", "");
     let outcome = outcome(&text, PACKETS);
     // The cable goes down and comes up again; then the cell is lost, as without the outage.
-    let requests = sent(&outcome, "ASCONF ");
+    let mut requests = sent(&outcome, "ASCONF ");
+    requests.retain(|(.., words)| !words.starts_with("ASCONF ACK"));
     assert_eq!(times(&requests)[..3], [3.0, 5.0, 12.3]);
     let words = requests.iter().map(|(.., words)| words.split(' ').nth(2).unwrap_or_default());
     assert_eq!(words.take(3).collect::<Vec<_>>(), ["delete", "add", "primary"]);
