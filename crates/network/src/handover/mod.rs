@@ -193,8 +193,8 @@ pub struct Handovers {
     announced: Vec<u32>,
     /// By the interface of a base station to a station, its cell.
     cell_of: BTreeMap<Address, u32>,
-    /// By the interface of a station, its number, and the place of the cell among its own.
-    station_at: BTreeMap<Address, (u32, usize)>,
+    /// By the number of an interface that is a station's: the station, and the place of the cell among its own.
+    station_at: Vec<Option<(u32, usize)>>,
     station_of: BTreeMap<NodeId, u32>,
     /// Interfaces to links that are no cells and have told that they are down.
     down: BTreeSet<Address>,
@@ -213,9 +213,11 @@ impl Handovers {
     pub fn add_station(&mut self, station: StationPlace) -> u32 {
         let number = self.stations.len() as u32;
         self.station_of.insert(station.node, number);
-        let interfaces = station.cells.iter().enumerate();
-        let interfaces = interfaces.map(|(place, membership)| (membership.interface, (number, place)));
-        self.station_at.extend(interfaces);
+        for (place, membership) in station.cells.iter().enumerate() {
+            let interface = membership.interface.0 as usize;
+            self.station_at.resize(self.station_at.len().max(interface + 1), None);
+            self.station_at[interface] = Some((number, place));
+        }
         self.stations.push(station);
         number
     }
@@ -225,9 +227,13 @@ impl Handovers {
         self.cell_of.get(&interface).copied()
     }
 
+    fn station_at(&self, interface: Address) -> Option<(u32, usize)> {
+        self.station_at.get(interface.0 as usize).copied().flatten()
+    }
+
     /// The number on its link of the station that has this interface.
     pub(crate) fn number_of(&self, interface: Address) -> Option<u32> {
-        let &(station, place) = self.station_at.get(&interface)?;
+        let (station, place) = self.station_at(interface)?;
         Some(self.stations[station as usize].cells[place].number)
     }
 
@@ -265,12 +271,9 @@ impl Handovers {
         indication: Indication,
     ) {
         network.indicate(now, link, indication);
-        if self.station_at.is_empty() {
-            return;
-        }
         let interface = network.address_of(link, indication.at);
         let event = indication.event;
-        let Some(&(station, place)) = self.station_at.get(&interface) else {
+        let Some((station, place)) = self.station_at(interface) else {
             return self.on_event_of_another_link(network, interface, event);
         };
         let changes = self.stations[station as usize].association.on_link_event(place, event);

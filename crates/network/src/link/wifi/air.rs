@@ -40,6 +40,7 @@ impl Air {
         Air { config, places, draws }
     }
 
+    #[inline(always)]
     fn received_dbm(&self, at: usize, from: usize, now: Time) -> f64 {
         let distance_m = self.places[at].distance_m(now, self.places[from].position(now));
         self.config.propagation.received_dbm(distance_m)
@@ -48,6 +49,7 @@ impl Air {
 
 impl Air {
     /// Whether a frame that begins now makes the medium busy at a radio.
+    #[inline(always)]
     fn senses(&mut self, radio: usize, from: usize, now: Time) -> Option<Heard> {
         let shadowing_db = self.config.propagation.shadowing_db(&mut self.draws[radio]);
         let arrives_dbm = self.received_dbm(radio, from, now) + shadowing_db;

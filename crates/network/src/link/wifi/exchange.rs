@@ -4,7 +4,7 @@
 use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, RTS_BYTES};
 use super::radio::{ALL, Attempt, Head, Job};
-use super::{Cell, DropReason, Heard};
+use super::{Cell, DropReason, Heard, Way};
 use crate::queue::Waiting;
 use roamsim_engine::{Span, Time};
 
@@ -59,8 +59,15 @@ impl Cell {
         }
     }
 
-    /// What follows a frame that its receiver has understood, or has not; with what power a management frame came is told.
-    pub(super) fn follow(&mut self, now: Time, frame: &Frame, understood: bool, heard: Option<Heard>) {
+    /// What follows a management frame that its receiver has understood, with the power at which it came.
+    pub(super) fn management_understood(&mut self, now: Time, frame: &Frame, heard: Heard) {
+        let &Frame { from, to, .. } = frame;
+        self.answer(now, Step::Ack(to, from), to);
+        self.management_arrives(now, from, heard);
+    }
+
+    /// What follows another frame that its receiver has understood, or any that it has not.
+    pub(super) fn follow(&mut self, now: Time, frame: &Frame, understood: bool) {
         let timing = self.config.timing;
         let &Frame { from, to, .. } = frame;
         match (frame.kind, understood) {
@@ -73,12 +80,7 @@ impl Cell {
                 self.deliver(now, from);
                 self.answer(now, Step::Ack(to, from), to);
             }
-            (Kind::Management, true) => {
-                self.answer(now, Step::Ack(to, from), to);
-                if let Some(heard) = heard {
-                    self.management_arrives(now, from, heard);
-                }
-            }
+            (Kind::Management, true) => {}
             (Kind::Ack, true) => self.succeed(now, to),
             // An answer that began in time is waited for to its end.
             (Kind::Cts | Kind::Ack, false) => {
@@ -178,6 +180,22 @@ impl Cell {
 
     /// A radio turns to what it sends next, if there is anything.
     pub(super) fn next_head(&mut self, now: Time, number: usize) {
+        if self.has_paths {
+            return self.next_of_station(now, number);
+        }
+        let next = self.radios[number].queue.dequeue(now);
+        let ways = &self.ways;
+        self.radios[number].head = next.map(|Waiting { from, packet, .. }| {
+            let Way { to, rate_bps, .. } = ways[from.0 as usize];
+            let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
+            Head { to, bytes, rate_bps, job: Job::Packet { from, packet: Some(packet) }, begun: false }
+        });
+        self.take_drops(now, number);
+    }
+
+    /// The same where stations find their access points: management frames go first, and packets wait while a station is away.
+    #[inline(never)]
+    fn next_of_station(&mut self, now: Time, number: usize) {
         if !self.radios[number].management.is_empty() {
             self.radios[number].head = self.management_head(number);
             return;

@@ -114,6 +114,7 @@ impl Cell {
     }
 
     /// What an ear hears is about to change: if it is that of an access point, the account is told.
+    #[inline(always)]
     fn ear_changes(&mut self, now: Time, ear: usize) {
         if let Some(cell) = self.ears[ear].account {
             self.medium_passes(now, cell);
@@ -121,6 +122,7 @@ impl Cell {
     }
 
     /// What the medium was used for until now goes into the account of a cell.
+    #[inline]
     pub(super) fn medium_passes(&mut self, now: Time, cell: usize) {
         let ear = &self.ears[self.radios[cell].ear];
         let contenders = self.contenders[usize::from(self.channels[cell])];
@@ -149,24 +151,43 @@ impl Cell {
     pub(super) fn end(&mut self, now: Time, number: u64) {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
         let frame = self.on_air.swap_remove(place);
-        let to = self.radios.get(frame.to).map(|radio| radio.ear);
+        if frame.kind == Kind::Management || frame.to == ALL {
+            return self.end_of_management(now, &frame);
+        }
+        let to = self.radios[frame.to].ear;
         let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
-        let mut hearers = Vec::new();
         for &heard in &frame.heard_by {
             let strong = self.hearing.is_strong(heard, frame.from, now);
-            if self.end_at(now, heard.0, &frame, strong) {
-                understood |= to == Some(heard.0);
-                if to.is_none() || (frame.kind == Kind::Management && to == Some(heard.0)) {
-                    hearers.push(heard);
-                }
-            }
+            understood |= self.end_at(now, heard.0, &frame, strong) && heard.0 == to;
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
-        sender.time.sent(frame.kind, airtime, understood || to.is_none());
-        match to {
-            None => self.broadcast_ends(now, &frame, &hearers),
-            Some(_) => self.follow(now, &frame, understood, hearers.first().copied()),
+        sender.time.sent(frame.kind, airtime, understood);
+        self.follow(now, &frame, understood);
+    }
+
+    /// The end of a frame of which the power counts, or of one that is for all.
+    #[inline(never)]
+    fn end_of_management(&mut self, now: Time, frame: &Frame) {
+        let mut hearers = Vec::new();
+        if frame.heard_by.is_empty() {
+            self.end_at(now, 0, frame, true);
+        }
+        for &heard in &frame.heard_by {
+            let strong = self.hearing.is_strong(heard, frame.from, now);
+            if self.end_at(now, heard.0, frame, strong) {
+                hearers.push(heard);
+            }
+        }
+        let to_all = frame.to == ALL;
+        hearers.retain(|&(radio, _)| to_all || radio == frame.to);
+        let sender = &mut self.radios[frame.from];
+        let airtime = now - sender.sent.0;
+        sender.time.sent(frame.kind, airtime, to_all || !hearers.is_empty());
+        match hearers.first() {
+            _ if to_all => self.broadcast_ends(now, frame, &hearers),
+            Some(&heard) => self.management_understood(now, frame, heard),
+            None => self.follow(now, frame, false),
         }
     }
 

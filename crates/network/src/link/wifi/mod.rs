@@ -82,7 +82,7 @@ pub struct Cell {
     channels: Vec<u8>,
     /// By radio: those that find their access point.
     stations: Vec<Option<Station>>,
-    /// Whether any is one.
+    /// Whether any is one, or any cell has beacons.
     has_paths: bool,
     ears: Vec<Ear>,
     hearing: Hearing,
@@ -220,7 +220,7 @@ impl Cell {
             copies: BTreeMap::new(),
             stats: vec![LinkStats::default(); ways.len()],
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
-            has_paths: stations.iter().any(Option::is_some),
+            has_paths: stations.iter().any(Option::is_some) || bsses.iter().any(|bss| bss.beacons.is_some()),
             stations,
             radios,
             cells,
