@@ -66,7 +66,7 @@ def runs(*, quick: bool) -> list[Run]:
     """What is compared, without seeds."""
     found = []
     for standard in ("b", "g"):
-        duration_s = 2.0 if quick else 5.0
+        duration_s = 2.0 if quick else 3.0
         for rts in (False, True):
             counts = (1, 10) if quick else (1, 2, 5, 10, 20, 50)
             found += [Run(standard, "up", stations, rts=rts, duration_s=duration_s) for stations in counts]

@@ -104,12 +104,15 @@ fn action_request() -> impl Strategy<Value = LinkActionRequest> {
     )
 }
 
+fn signal() -> impl Strategy<Value = SignalStrength> {
+    prop_oneof![any::<i8>().prop_map(SignalStrength::Dbm), any::<u8>().prop_map(SignalStrength::Percent)]
+}
+
 fn action_response() -> impl Strategy<Value = LinkActionResponse> {
-    let signal =
-        prop_oneof![any::<i8>().prop_map(SignalStrength::Dbm), any::<u8>().prop_map(SignalStrength::Percent)];
-    let scan = (link_address(), octet_string(), signal).prop_map(|(point_of_attachment, network, signal)| {
-        LinkScanResponse { point_of_attachment, network, signal }
-    });
+    let scan =
+        (link_address(), octet_string(), signal()).prop_map(|(point_of_attachment, network, signal)| {
+            LinkScanResponse { point_of_attachment, network, signal }
+        });
     (link_id(), any::<u8>(), vec(scan, 0..3)).prop_map(|(link, result, scan)| LinkActionResponse {
         link,
         result: LinkActionResult(result),
@@ -117,16 +120,59 @@ fn action_response() -> impl Strategy<Value = LinkActionResponse> {
     })
 }
 
+fn threshold() -> impl Strategy<Value = Threshold> {
+    any::<(u16, u8)>()
+        .prop_map(|(value, direction)| Threshold { value, direction: ThresholdDirection(direction) })
+}
+
+fn parameter() -> impl Strategy<Value = LinkParameterType> {
+    (0..LINK_PARAMETER_KINDS, any::<u8>())
+        .prop_map(|(kind, parameter)| LinkParameterType::new(kind, parameter).unwrap())
+}
+
+fn report() -> impl Strategy<Value = LinkParameterReport> {
+    let value = prop_oneof![
+        any::<u16>().prop_map(LinkParameterValue::Link),
+        any::<u8>().prop_map(|classes| LinkParameterValue::Qos(QosParameterValue::Classes(classes))),
+        (1..=5u8, values())
+            .prop_map(|(what, values)| LinkParameterValue::Qos(QosParameterValue::ByClass(what, values))),
+    ];
+    (parameter(), value, proptest::option::of(threshold()))
+        .prop_map(|(parameter, value, threshold)| LinkParameterReport { parameter, value, threshold })
+}
+
+fn detected() -> impl Strategy<Value = LinkDetectedInfo> {
+    (link_tuple_id(), octet_string(), octet_string(), signal(), any::<(u16, u32, u8, u32)>()).prop_map(
+        |(
+            link,
+            network,
+            auxiliary,
+            signal,
+            (sinr, data_rate_kbps, mih_capabilities, network_capabilities),
+        )| {
+            LinkDetectedInfo {
+                link,
+                network,
+                auxiliary,
+                signal,
+                sinr,
+                data_rate_kbps,
+                mih_capabilities,
+                network_capabilities,
+            }
+        },
+    )
+}
+
 fn configuration() -> impl Strategy<Value = LinkConfigurationParameter> {
-    let threshold = any::<(u16, u8)>()
-        .prop_map(|(value, direction)| Threshold { value, direction: ThresholdDirection(direction) });
-    ((0..LINK_PARAMETER_KINDS, any::<u8>()), any::<Option<u16>>(), any::<u8>(), vec(threshold, 0..4))
-        .prop_map(|((kind, parameter), report_interval_ms, action, thresholds)| LinkConfigurationParameter {
-            parameter: LinkParameterType::new(kind, parameter).unwrap(),
+    (parameter(), any::<Option<u16>>(), any::<u8>(), vec(threshold(), 0..4)).prop_map(
+        |(parameter, report_interval_ms, action, thresholds)| LinkConfigurationParameter {
+            parameter,
             report_interval_ms,
             action: ThresholdAction(action),
             thresholds,
-        })
+        },
+    )
 }
 
 fn target() -> impl Strategy<Value = TargetNetworkInfo> {
@@ -165,6 +211,7 @@ fn tlv_of(tlv_type: u8) -> BoxedStrategy<Tlv> {
         20 => any::<u8>().prop_map(|code| Tlv::LinkDownReason(LinkDownReason(code))).boxed(),
         21 => any::<u16>().prop_map(Tlv::TimeInterval).boxed(),
         22 => any::<u8>().prop_map(|code| Tlv::LinkGoingDownReason(LinkGoingDownReason(code))).boxed(),
+        23 => vec(report(), 0..4).prop_map(Tlv::LinkParameterReportList).boxed(),
         25 => vec(link_id(), 0..5).prop_map(Tlv::LinkIdentifierList).boxed(),
         29 => vec(configuration(), 0..4).prop_map(Tlv::ConfigureRequestList).boxed(),
         31 => vec(link_poa_list(), 0..4).prop_map(Tlv::LinkPoaList).boxed(),
@@ -187,6 +234,7 @@ fn tlv_of(tlv_type: u8) -> BoxedStrategy<Tlv> {
         57 => (qos(), traffic())
             .prop_map(|(qos, traffic)| Tlv::AssignedResourceSet(AssignedResourceSet { qos, traffic }))
             .boxed(),
+        58 => vec(detected(), 0..3).prop_map(Tlv::LinkDetectedInfoList).boxed(),
         59 => link_id().prop_map(Tlv::MnLinkId).boxed(),
         60 => link_address().prop_map(Tlv::PointOfAttachment).boxed(),
         61 => any::<bool>().prop_map(Tlv::UnauthenticatedInformationRequest).boxed(),
