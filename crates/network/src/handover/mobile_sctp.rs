@@ -49,7 +49,8 @@ impl PrimaryChange {
 pub(super) fn react(rule: PrimaryChange, place: &StationPlace, cue: Cue) -> Vec<Action> {
     let (comes, goes) = match cue {
         Cue::Link(cell, LinkEvent::Detected { .. }) => (Some(cell), None),
-        Cue::Link(cell, LinkEvent::Down(_)) => (None, Some(cell)),
+        // One that was heard and could not be joined is lost without having been up.
+        Cue::Link(cell, LinkEvent::Down(_) | LinkEvent::Lost) => (None, Some(cell)),
         Cue::Link(_, LinkEvent::GoingDown { .. }) | Cue::Nearest(_) => (None, None),
         Cue::Link(..) => return Vec::new(),
     };
@@ -180,5 +181,17 @@ mod tests {
         assert_eq!(walk.beacon(0, None), [0u32; 0]);
         assert_eq!(walk.handovers.take_announced(), Some(0));
         assert_eq!(walk.beacon(1, Some(90.0)), [11]);
+    }
+
+    #[test]
+    fn a_cell_that_was_heard_and_could_not_be_joined_has_no_address_any_more() {
+        let mut walk = Walk::new(Down);
+        walk.beacon(0, Some(10.0));
+        walk.beacon(1, Some(20.0));
+        let place = &mut walk.handovers.stations[0];
+        place.current = Some(0);
+        place.association.on_link_event(0, LinkEvent::Lost);
+        let actions = react(Down, place, Cue::Link(0, LinkEvent::Lost));
+        assert_eq!(actions, [Action::Left, Action::Begin(1), Action::Announce]);
     }
 }

@@ -22,6 +22,9 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::application::video::{Frame, FrameKind};
 use std::ops::Range;
 
+/// Words of a line that are looked at; none of the formats has as many.
+const MOST_WORDS: usize = 16;
+
 /// No frame of a trace is larger (chosen: at 25 frames a second, 3.4 Gb/s).
 const MAX_FRAME_BYTES: u64 = 16 << 20;
 /// No trace is longer (chosen: 46 hours at 25 frames a second).
@@ -71,7 +74,8 @@ pub fn parse(text: &str) -> Result<Trace, Fault> {
     let mut records: Vec<Record> = Vec::new();
     let mut about = String::new();
     for (span, line) in lines(text) {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        // More than any line has: a hostile one has millions.
+        let words: Vec<&str> = line.split_ascii_whitespace().take(MOST_WORDS).collect();
         let Some(first) = words.first() else { continue };
         let number = first.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
         if first.starts_with(['#', '%']) || (columns.is_none() && !number) {
