@@ -1,5 +1,6 @@
 """The other simulators: where they are, and how a program is compiled against ns-3."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 #: The wheel of ns-3 and the programs compiled against it.
@@ -29,6 +31,19 @@ class Program:
     name: str
     build: str
     command: list[str]
+
+    def run(self, words: Sequence[str]) -> dict[str, Any]:
+        """Runs it with these words; the JSON object that ends its output.
+
+        Raises:
+            SystemExit: it failed; with what it said.
+        """
+        done = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 or not lines:
+            raise SystemExit(f"{self.name} failed on {' '.join(words)}:\n{done.stderr}")
+        told: dict[str, Any] = json.loads(lines[-1])
+        return told
 
 
 def roamsim_version() -> str:

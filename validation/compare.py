@@ -15,7 +15,6 @@ machine with the same builds. It leaves the document as it was when a simulator 
 import argparse
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -92,16 +91,8 @@ def available(names: Sequence[str] = SIMULATORS) -> list[Simulator]:
 
 
 def _peer(program: Program) -> Callable[[Run], Outcome]:
-    """Runs a peer program, which ends its output with one JSON object."""
-
-    def run(settings: Run) -> Outcome:
-        done = subprocess.run([*program.command, *settings.words()], capture_output=True, text=True, check=False)
-        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        if done.returncode != 0 or not lines:
-            raise SystemExit(f"{program.name} failed on {' '.join(settings.words())}:\n{done.stderr}")
-        return Outcome(**json.loads(lines[-1]))
-
-    return run
+    """How a peer program makes a run."""
+    return lambda settings: Outcome(**program.run(settings.words()))
 
 
 def measure(plan: Sequence[Part], found: Sequence[Simulator]) -> Outcomes:

@@ -7,9 +7,7 @@ that nothing explains makes the exit code 1. Without ns-3 nothing is compared, a
 """
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -165,11 +163,7 @@ def ours(run: Run) -> float:
 
 def theirs(program: Program, run: Run) -> float:
     """The same from ns-3."""
-    done = subprocess.run([*program.command, *run.words()], capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or not lines:
-        raise SystemExit(f"{program.name} failed on {' '.join(run.words())}:\n{done.stderr}")
-    told = json.loads(lines[-1])
+    told = program.run(run.words())
     return float(8e-6 * told["delivered_bytes"] / told["seconds"])
 
 
