@@ -18,9 +18,10 @@ use crate::ending::Life;
 use crate::event::Event;
 use crate::packet::{Message, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
+use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{EventQueue, Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
 
 /// Where an association begins or ends.
@@ -139,6 +140,30 @@ fn wake<M: Machine>(
     }
     machine.handle_timeout(&mut Context { now, random });
     true
+}
+
+/// Records the window of a connection, and its threshold where it has one: at first there is none.
+fn sample_window(now: Time, subject: Subject, recorder: &mut Recorder, cwnd_bytes: u64, ssthresh_bytes: u64) {
+    recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes as f64);
+    if ssthresh_bytes < u64::MAX {
+        recorder.sample_change(now, subject, "ssthresh", "B", ssthresh_bytes as f64);
+    }
+}
+
+/// Records the round trip time of a connection: what was measured since the last time, the smoothed one, the timeout.
+fn sample_rtt(
+    now: Time,
+    subject: Subject,
+    recorder: &mut Recorder,
+    (measured, srtt, rto): (Option<Span>, Option<Span>, Span),
+) {
+    if let Some(measured) = measured {
+        recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
+    }
+    if let Some(srtt) = srtt {
+        recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
+    }
+    recorder.sample_change(now, subject, "rto", "s", rto.as_secs_f64());
 }
 
 /// What IP gives a packet that a socket makes.

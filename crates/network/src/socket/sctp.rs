@@ -2,7 +2,10 @@
 //! first chunk. What an application writes as a stream goes over it in messages of one size.
 
 use super::describe::sctp_detail;
-use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
+use super::{
+    Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
+    sample_window,
+};
 use crate::alarm::Alarm;
 use crate::ending::{Failure, Life};
 use crate::event::Event;
@@ -460,24 +463,14 @@ impl Socket for SctpSocket {
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
         let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
         let association = &mut self.association;
-        // Before the association is up there is no window of the peer's, and at first no threshold either.
+        // Before the association is up there is no window of the peer's.
         let open = !matches!(association.state(), State::Closed | State::CookieWait | State::CookieEchoed);
         if wanted.cwnd && open {
-            let cwnd_bytes = association.cwnd_bytes() as f64;
-            recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes);
-            if association.ssthresh_bytes() < u64::MAX {
-                let ssthresh_bytes = association.ssthresh_bytes() as f64;
-                recorder.sample_change(now, subject, "ssthresh", "B", ssthresh_bytes);
-            }
+            sample_window(now, subject, recorder, association.cwnd_bytes(), association.ssthresh_bytes());
         }
         if wanted.rtt {
-            if let Some(measured) = association.take_rtt_sample() {
-                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
-            }
-            if let Some(srtt) = association.srtt() {
-                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
-            }
-            recorder.sample_change(now, subject, "rto", "s", association.rto().as_secs_f64());
+            let (srtt, rto) = (association.srtt(), association.rto());
+            sample_rtt(now, subject, recorder, (association.take_rtt_sample(), srtt, rto));
         }
     }
 }

@@ -5,7 +5,10 @@
 //! socket; the connection counts octets only.
 
 use super::describe::tcp_detail;
-use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
+use super::{
+    Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
+    sample_window,
+};
 use crate::alarm::Alarm;
 use crate::ending::{Failure, Life};
 use crate::event::Event;
@@ -351,29 +354,21 @@ impl Socket for TcpSocket {
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
         let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
         let connection = &mut self.connection;
-        // Before the handshake is complete there is no window, and at first no threshold either.
+        // Before the handshake is complete there is no window.
         let open = !matches!(
             connection.state(),
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         );
         if wanted.cwnd && open {
-            recorder.sample_change(now, subject, "cwnd", "B", connection.cwnd_bytes() as f64);
-            if connection.ssthresh_bytes() < u64::MAX {
-                recorder.sample_change(now, subject, "ssthresh", "B", connection.ssthresh_bytes() as f64);
-            }
+            sample_window(now, subject, recorder, connection.cwnd_bytes(), connection.ssthresh_bytes());
         }
         if wanted.backlog && self.written_bytes > 0 {
             let backlog_bytes = self.written_bytes - connection.snd_una_offset();
             recorder.sample_change(now, subject, "backlog", "B", backlog_bytes as f64);
         }
         if wanted.rtt {
-            if let Some(measured) = connection.take_rtt_sample() {
-                recorder.sample(now, subject, "rtt", "s", measured.as_secs_f64());
-            }
-            if let Some(srtt) = connection.srtt() {
-                recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
-            }
-            recorder.sample_change(now, subject, "rto", "s", connection.rto().as_secs_f64());
+            let (srtt, rto) = (connection.srtt(), connection.rto());
+            sample_rtt(now, subject, recorder, (connection.take_rtt_sample(), srtt, rto));
         }
     }
 }

@@ -290,11 +290,7 @@ impl World {
     }
 
     fn socket_mut(&mut self, id: SocketId) -> &mut dyn Socket {
-        match id {
-            SocketId::Tcp(number) => &mut self.tcp[number as usize],
-            SocketId::Udp(number) => &mut self.udp[number as usize],
-            SocketId::Sctp(number) => &mut self.sctp[number as usize],
-        }
+        with_socket!(self, id, socket => socket)
     }
 
     /// Has a connection do something for its user, and serves it afterwards.

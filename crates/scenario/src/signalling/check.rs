@@ -5,7 +5,8 @@ use roamsim_protocols::mih::wire::octets::length_octets;
 
 use crate::Scenario;
 use crate::signalling::model::{AcknowledgementMode, Signalling, SignallingKind};
-use crate::transport::{Transport, Udp, check as transport};
+use crate::transport::check::TooLarge;
+use crate::transport::{Transport, check as transport};
 use crate::validate::names::Names;
 use crate::validate::topology::Topology;
 use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
@@ -146,16 +147,13 @@ fn check_registration(
         + length_bytes(list_bytes)
         + list_bytes
         + REGISTER_CODE_TLV_BYTES;
-    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
-    let mtu_bytes = ends.and_then(|ends| topology.too_small_mtu(ends, message_bytes + header_bytes));
-    if let Some(mtu_bytes) =
-        mtu_bytes.filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
+    if let Some(TooLarge { packet_bytes, mtu_bytes, .. }) =
+        transport::too_large_datagram(message_bytes, ends, scenario, topology)
     {
         let message = format!(
-            "\"{}\" registers its {links} links in one message, an IP packet of {} B, and the path carries \
-             {mtu_bytes} B at most",
+            "\"{}\" registers its {links} links in one message, an IP packet of {packet_bytes} B, and the path \
+             carries {mtu_bytes} B at most",
             source.from,
-            message_bytes + header_bytes
         );
         let help = "write transport = { protocol = \"tcp\" }, which cuts it into segments";
         report.add(&join(at, ["transport"]), message, help);

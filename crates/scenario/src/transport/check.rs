@@ -34,6 +34,33 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
     }
 }
 
+/// A datagram that does not fit into a packet of its path.
+pub(crate) struct TooLarge {
+    pub packet_bytes: u64,
+    /// Of UDP and IP, in the packet.
+    pub header_bytes: u64,
+    /// The most that the path carries.
+    pub mtu_bytes: u64,
+}
+
+/// Whether payload of that size does not fit into one packet over UDP. An MTU that IP does not allow was reported where it
+/// stands.
+pub(crate) fn too_large_datagram(
+    payload_bytes: u64,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    topology: &Topology,
+) -> Option<TooLarge> {
+    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
+    let packet_bytes = payload_bytes.saturating_add(header_bytes);
+    let mtu_bytes = topology.too_small_mtu(ends?, packet_bytes)?;
+    (mtu_bytes >= scenario.general.ip.minimum_mtu_bytes()).then_some(TooLarge {
+        packet_bytes,
+        header_bytes,
+        mtu_bytes,
+    })
+}
+
 /// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
 pub(crate) fn check_datagram(
     steps: &[Step],
@@ -43,12 +70,8 @@ pub(crate) fn check_datagram(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let header_bytes = Udp::HEADER_BYTES + scenario.general.ip.header_bytes();
-    let packet_bytes = payload_bytes.saturating_add(header_bytes);
-    // An MTU that IP does not allow was reported where it stands.
-    if let Some(mtu_bytes) = ends
-        .and_then(|ends| topology.too_small_mtu(ends, packet_bytes))
-        .filter(|&mtu_bytes| mtu_bytes >= scenario.general.ip.minimum_mtu_bytes())
+    if let Some(TooLarge { packet_bytes, header_bytes, mtu_bytes }) =
+        too_large_datagram(payload_bytes, ends, scenario, topology)
     {
         let message = format!(
             "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
