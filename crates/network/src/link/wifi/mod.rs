@@ -12,7 +12,8 @@
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
 //! next, `exchange` the frames about a packet, `radio` the queue and the countdown of each, `management` the frames of the
-//! MAC's own, `station` how a station finds its access point, `association` what handovers ask.
+//! MAC's own, `station` what a station hears of its cells, `scan` how it finds access points, `joining` how it becomes
+//! associated, `association` what handovers ask.
 //!
 //! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of what is on the
 //! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
@@ -27,12 +28,14 @@ mod association;
 mod config;
 mod contention;
 mod exchange;
+mod joining;
 mod layout;
 mod management;
 mod medium;
 pub mod phy;
 pub mod propagation;
 mod radio;
+mod scan;
 mod station;
 
 pub use self::account::{MediumTime, RadioTime};

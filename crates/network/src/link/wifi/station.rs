@@ -1,48 +1,38 @@
-//! A station of cells with beacons: how it finds its access point and becomes associated with it, and when it gives it up
-//! (clauses 11.1.3, 11.3).
-//!
-//! It has one radio, on one channel at a time. While it is on another one than that of its access point, or associated with
-//! none, its packets wait; frames to it are lost. It leaves a channel between two frame exchanges.
+//! A station of cells with beacons: what it hears of them, what it does next, and when it gives its access point up (clause
+//! 11.3). `scan` has how it finds access points, `joining` how it becomes associated.
 //!
 //! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a factor). It says when the
 //!   trend of the mean will have come there, and the beacons will have been missed; its confidence is the part of the way, in dB,
 //!   between the two powers that is covered. It is rolled back where the mean is above again.
-//! - Scan: on each of its channels it listens for beacons (passive), or waits `probe_delay`, sends a probe request and listens
-//!   (active): for `min_channel_time` where the medium stays silent, for `max_channel_time` otherwise.
 //! - It scans where it is associated with none; and while it is, where the power of its access point is low (Link_Going_Down)
 //!   and another channel is among its own. From one scan to the next it waits `scan_interval`.
-//! - What it has heard is told when the scan is over, the strongest first; of the cells on its channel at each beacon.
-//! - Who is above (`handover/association.rs`) chooses. Joining is authentication (open system, two frames) and association
-//!   (two frames), each request at most `attempts` times; after the last one the cell is lost.
+//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon.
 //! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has `signal_weight`; what is older than
 //!   `missed_beacons` periods when another one comes is not in it.
 //! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no longer associated.
-//!
-//! The access point that a station leaves hears of it when the station is associated with another one, by the distribution
-//! system and at once; until then it tries to reach it.
 
-use super::config::{Scan, StationConfig};
+use super::config::StationConfig;
 use super::exchange::Step;
 use super::management::Management;
-use super::radio::{ALL, Attempt};
+use super::radio::ALL;
 use super::{Cell, Heard};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
 use roamsim_engine::{Span, Time};
 
 /// What a station knows of a cell.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    signal_dbm: f64,
+pub(super) struct Known {
+    pub signal_dbm: f64,
     /// How fast it changes: a mean as well.
-    slope_db_per_s: f64,
-    at: Time,
+    pub slope_db_per_s: f64,
+    pub at: Time,
     /// Whoever is above has been told of it.
-    told: bool,
+    pub told: bool,
 }
 
 /// What a station is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// It is associated with none, and waits for its next scan.
     Waiting,
     /// It looks at one of its channels.
@@ -58,7 +48,7 @@ enum State {
 
 /// What it is doing on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// It is about to leave the channel before.
     Leaving,
     /// It waits for the time of its probe request.
@@ -72,22 +62,22 @@ enum Stage {
 /// A station.
 #[derive(Debug)]
 pub(super) struct Station {
-    config: StationConfig,
+    pub config: StationConfig,
     /// Its places in cells: members of the medium.
-    members: Vec<u32>,
-    known: Vec<Option<Known>>,
-    state: State,
+    pub members: Vec<u32>,
+    pub known: Vec<Option<Known>>,
+    pub state: State,
     /// The member by which it is associated.
     pub associated: Option<u32>,
     /// The one whose access point has it on its list: the last association.
     pub registered: Option<u32>,
     /// When it heard its access point the last time, or might have.
-    heard_own: Time,
+    pub heard_own: Time,
     /// The number of the timer that counts.
-    timer: u64,
+    pub timer: u64,
     /// When its last scan began, and when it ended.
-    scan: (Time, Option<Time>),
-    going_down: bool,
+    pub scan: (Time, Option<Time>),
+    pub going_down: bool,
 }
 
 impl Station {
@@ -123,11 +113,11 @@ impl Station {
 }
 
 impl Cell {
-    fn station(&self, radio: usize) -> Option<&Station> {
+    pub(super) fn station(&self, radio: usize) -> Option<&Station> {
         self.stations.get(radio)?.as_ref()
     }
 
-    fn station_mut(&mut self, radio: usize) -> Option<&mut Station> {
+    pub(super) fn station_mut(&mut self, radio: usize) -> Option<&mut Station> {
         self.stations.get_mut(radio)?.as_mut()
     }
 
@@ -147,13 +137,7 @@ impl Cell {
         }
     }
 
-    /// When a station scans first: drawn within the time that it has for a channel, since stations do not know of each other.
-    fn first_scan(&mut self, radio: usize) -> Time {
-        let within = self.station(radio).map_or(Span::ZERO, |station| station.config.max_channel_time);
-        Time::from_ns(self.radios[radio].random.below(within.as_ns().max(1)))
-    }
-
-    fn set_timer(&mut self, radio: usize, at: Time) {
+    pub(super) fn set_timer(&mut self, radio: usize, at: Time) {
         let Some(station) = self.station_mut(radio) else { return };
         station.timer += 1;
         let timer = station.timer;
@@ -161,7 +145,7 @@ impl Cell {
     }
 
     /// A link event of a station in one of its cells.
-    fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
+    pub(super) fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
         let at = self.members[member as usize].up;
         self.indications.push_back((now, Indication { at, event }));
     }
@@ -197,158 +181,10 @@ impl Cell {
         }
     }
 
-    fn set_state(&mut self, radio: usize, state: State) {
+    pub(super) fn set_state(&mut self, radio: usize, state: State) {
         if let Some(station) = self.station_mut(radio) {
             station.state = state;
         }
-    }
-
-    /// Looks at all channels, from the first on.
-    fn begin_scan(&mut self, now: Time, radio: usize) {
-        if let Some(station) = self.station_mut(radio) {
-            station.scan = (now, None);
-        }
-        self.scan_next(now, radio, 0);
-    }
-
-    fn scan_next(&mut self, now: Time, radio: usize, place: usize) {
-        let Some(station) = self.station(radio) else { return };
-        if place == station.config.channels.len() {
-            return self.end_scan(now, radio);
-        }
-        self.set_state(radio, State::Scanning(place, Stage::Leaving));
-        self.depart(now, radio);
-    }
-
-    /// A station leaves its channel, now or when its frame exchange is over.
-    fn depart(&mut self, now: Time, radio: usize) {
-        self.radios[radio].blocked = true;
-        if !self.departing.contains(&radio) {
-            self.departing.push(radio);
-        }
-        self.let_depart(now);
-    }
-
-    /// Those who want to leave their channels do, unless they are in a frame exchange.
-    pub(super) fn let_depart(&mut self, now: Time) {
-        let mut place = 0;
-        while let Some(&number) = self.departing.get(place) {
-            let radio = &self.radios[number];
-            let sends = self.on_air.iter().any(|frame| frame.from == number);
-            if radio.attempt != Attempt::None || radio.answers || sends {
-                place += 1;
-                continue;
-            }
-            self.departing.swap_remove(place);
-            self.park(now, number);
-            self.departs(now, number);
-        }
-    }
-
-    /// What a radio has in hand is put aside; management frames of the channel that it leaves are of no use.
-    fn park(&mut self, now: Time, number: usize) {
-        let radio = &mut self.radios[number];
-        radio.management.clear();
-        radio.short_retries = 0;
-        radio.long_retries = 0;
-        radio.cw = self.config.cw_min;
-        if let Some(head) = radio.head.take() {
-            if head.holds_packet() {
-                radio.parked = Some(head);
-            }
-            self.contender(now, number, false);
-        }
-    }
-
-    /// A station is free to leave: it does what it left for.
-    fn departs(&mut self, now: Time, radio: usize) {
-        let Some(station) = self.station(radio) else { return };
-        let config = &station.config;
-        match station.state {
-            State::Scanning(place, Stage::Leaving) => {
-                let (channel, scan) = (config.channels[place], config.scan);
-                let (probe_delay, max_channel_time) = (config.probe_delay, config.max_channel_time);
-                self.tune(now, radio, channel);
-                let (stage, until) = match scan {
-                    Scan::Active => (Stage::BeforeProbe, now + probe_delay),
-                    Scan::Passive => (Stage::Listening(now, true), now + max_channel_time),
-                };
-                self.set_state(radio, State::Scanning(place, stage));
-                self.set_timer(radio, until);
-            }
-            State::Joining { to, authenticated, asked } => {
-                self.tune(now, radio, self.channels[self.members[to as usize].cell]);
-                self.ask(now, radio, to, authenticated, asked);
-            }
-            _ => {}
-        }
-    }
-
-    /// A station's probe request is over.
-    pub(super) fn has_probed(&mut self, now: Time, radio: usize) {
-        let Some(station) = self.station(radio) else { return };
-        if let State::Scanning(place, Stage::Probing) = station.state {
-            let until = now + station.config.min_channel_time;
-            self.set_state(radio, State::Scanning(place, Stage::Listening(now, false)));
-            self.set_timer(radio, until);
-        }
-    }
-
-    /// Asks for authentication, or for association.
-    fn ask(&mut self, now: Time, radio: usize, to: u32, authenticated: bool, asked: u32) {
-        let Some(station) = self.station(radio) else { return };
-        let again = station.registered.is_some();
-        let until = now + station.config.failure_timeout;
-        self.set_state(radio, State::Joining { to, authenticated, asked: asked + 1 });
-        let what = match authenticated {
-            false => Management::Authentication,
-            true => Management::AssociationRequest { again },
-        };
-        self.push_management(now, radio, what, self.members[to as usize].cell);
-        self.set_timer(radio, until);
-    }
-
-    /// The access point of a cell has answered a station's request for authentication.
-    pub(super) fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize) {
-        let Some(station) = self.station(radio) else { return };
-        if let State::Joining { to, authenticated: false, .. } = station.state
-            && self.members[to as usize].cell == cell
-        {
-            self.ask(now, radio, to, true, 0);
-        }
-    }
-
-    /// The access point of a cell has answered a station's request for association.
-    pub(super) fn is_associated(&mut self, now: Time, radio: usize, cell: usize) {
-        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        let State::Joining { to, authenticated: true, .. } = station.state else { return };
-        if self.members[to as usize].cell != cell {
-            return;
-        }
-        station.state = State::Associated;
-        station.associated = Some(to);
-        if let Some(before) = station.registered.replace(to) {
-            // What it did until now it did as that member.
-            let time = std::mem::take(&mut self.radios[radio].time);
-            let before = &mut self.members[before as usize];
-            before.time = before.time.and(&time);
-        }
-        station.heard_own = now;
-        station.going_down = false;
-        let watched = now + self.time_to_lose(radio);
-        self.radios[radio].blocked = false;
-        self.indicate(now, to, LinkEvent::Up);
-        self.set_timer(radio, watched);
-        self.resume(now, radio);
-    }
-
-    /// Nobody answers: the cell is lost, and others are looked for.
-    fn fail_to_join(&mut self, now: Time, radio: usize, to: u32) {
-        if let Some(station) = self.station_mut(radio) {
-            station.forget(to);
-        }
-        self.indicate(now, to, LinkEvent::Lost);
-        self.begin_scan(now, radio);
     }
 
     /// A station hears a beacon of a cell, or its probe response.
@@ -376,7 +212,7 @@ impl Cell {
     }
 
     /// Tells of a cell that a station hears.
-    fn tell(&mut self, now: Time, radio: usize, place: usize) {
+    pub(super) fn tell(&mut self, now: Time, radio: usize, place: usize) {
         let Some(station) = self.station_mut(radio) else { return };
         let member = station.members[place];
         let Some(known) = &mut station.known[place] else { return };
@@ -416,7 +252,7 @@ impl Cell {
     }
 
     /// How long after the last beacon of its access point a station is no longer associated.
-    fn time_to_lose(&self, radio: usize) -> Span {
+    pub(super) fn time_to_lose(&self, radio: usize) -> Span {
         let Some(station) = self.station(radio) else { return Span::ZERO };
         let cell = station.associated.map(|member| self.members[member as usize].cell);
         let beacons = cell.and_then(|cell| self.cells[cell].beacons);
@@ -453,123 +289,11 @@ impl Cell {
         self.begin_scan(now, radio);
     }
 
-    fn lose(&mut self, now: Time, radio: usize, member: u32, event: LinkEvent) {
+    pub(super) fn lose(&mut self, now: Time, radio: usize, member: u32, event: LinkEvent) {
         if let Some(station) = self.station_mut(radio) {
             station.forget(member);
         }
         self.indicate(now, member, event);
-    }
-
-    /// A scan is over: back to its access point if it has one, and what was heard is told.
-    fn end_scan(&mut self, now: Time, radio: usize) {
-        let members = &self.members;
-        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        let (begun, _) = station.scan;
-        station.scan.1 = Some(now);
-        let mut fresh: Vec<(usize, f64)> = Vec::new();
-        let mut lost = Vec::new();
-        for (place, known) in station.known.iter().enumerate() {
-            let member = station.members[place];
-            let channel = self.channels[members[member as usize].cell];
-            match known {
-                Some(known) if known.at >= begun => fresh.push((place, known.signal_dbm)),
-                Some(known)
-                    if known.told
-                        && station.associated != Some(member)
-                        && station.config.channels.contains(&channel) =>
-                {
-                    lost.push(member);
-                }
-                _ => {}
-            }
-        }
-        // The strongest first, and among equals the first of the station's cells.
-        fresh.sort_by(|a, b| b.1.total_cmp(&a.1));
-        match station.associated {
-            Some(own) => {
-                station.state = State::Associated;
-                // What it could not hear it has not missed.
-                station.heard_own = now;
-                let channel = self.channels[members[own as usize].cell];
-                self.set_timer(radio, now + self.time_to_lose(radio));
-                self.tune(now, radio, channel);
-                self.radios[radio].blocked = false;
-                self.resume(now, radio);
-            }
-            None => {
-                station.state = State::Waiting;
-                let next = now + station.config.scan_interval;
-                self.set_timer(radio, next);
-            }
-        }
-        for (place, _) in fresh {
-            self.tell(now, radio, place);
-        }
-        for member in lost {
-            self.lose(now, radio, member, LinkEvent::Lost);
-        }
-    }
-
-    /// A station is to join a cell.
-    pub(super) fn join(&mut self, now: Time, member: u32) {
-        let radio = self.members[member as usize].radio;
-        let Some(station) = self.station_mut(radio) else { return };
-        if station.associated == Some(member) {
-            return;
-        }
-        station.associated = None;
-        station.state = State::Joining { to: member, authenticated: false, asked: 0 };
-        // Whatever its timer was for.
-        station.timer += 1;
-        self.depart(now, radio);
-        self.plan();
-    }
-
-    /// A station gives a cell up.
-    pub(super) fn give_up_cell(&mut self, now: Time, member: u32) -> Option<LinkEvent> {
-        let radio = self.members[member as usize].radio;
-        let station = self.station_mut(radio)?;
-        let joins = matches!(station.state, State::Joining { to, .. } if to == member);
-        let up = station.associated == Some(member);
-        if !joins && !up {
-            return None;
-        }
-        station.associated = None;
-        station.going_down = false;
-        station.state = State::Waiting;
-        let next = now + station.config.scan_interval;
-        self.set_timer(radio, next);
-        self.depart(now, radio);
-        up.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))
-    }
-
-    /// Another channel, where a radio hears what is on the air there.
-    fn tune(&mut self, now: Time, number: usize, channel: u8) {
-        if self.channels[number] == channel {
-            return;
-        }
-        for frame in &mut self.on_air {
-            frame.heard_by.retain(|&(radio, _)| radio != number);
-        }
-        self.channels[number] = channel;
-        let mut heard = 0;
-        for frame in &mut self.on_air {
-            if self.channels[frame.from] == channel
-                && let Some(senses) = self.hearing.senses(number, frame.from, now)
-            {
-                frame.heard_by.push(senses);
-                heard += 1;
-            }
-        }
-        let ear = &mut self.ears[number];
-        *ear = super::medium::Ear {
-            heard,
-            busy_since: now,
-            idle_since: now,
-            ..super::medium::Ear::new(None, self.config.timing.difs)
-        };
-        // What had begun before cannot be received.
-        ear.disturbed = heard > 0;
     }
 
     /// Whether a packet may leave its attachment: the two ends are associated.
@@ -622,7 +346,7 @@ impl Station {
         (Span::from_secs_f64(within_s), percent.round() as u8)
     }
 
-    fn forget(&mut self, member: u32) {
+    pub(super) fn forget(&mut self, member: u32) {
         if let Some(place) = self.members.iter().position(|&own| own == member) {
             self.known[place] = None;
         }
