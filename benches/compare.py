@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,6 +38,9 @@ BENCHES = [
     Bench("dumbbell-10", ["dumbbell", "10"], "segment", 10, {"ns-3": 40, "ns-2": 3}),
     Bench("dumbbell-100", ["dumbbell", "100"], "segment", 100, {"ns-3": 40, "ns-2": 3}),
     Bench("dumbbell-1000", ["dumbbell", "1000"], "segment", 1000, {"ns-3": 40, "ns-2": 3}),
+    Bench("cell-1", ["cell", "1"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
+    Bench("cell-10", ["cell", "10"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
+    Bench("cell-100", ["cell", "100"], "frame", 100, {"ns-3": 40, "ns-2": 8}),
 ]
 
 Run = dict[str, float]
@@ -68,10 +70,7 @@ def measure(benches: list[Bench], found: list[Program], rounds: int) -> Runs:
     for round_number in range(1, rounds + 1):
         for bench in benches:
             for program in found:
-                done = subprocess.run([*program.command, *bench.words], capture_output=True, text=True, check=False)
-                if done.returncode != 0:
-                    raise SystemExit(f"{program.name} failed on {bench.name}:\n{done.stderr}")
-                run = json.loads(done.stdout.splitlines()[-1])
+                run = program.run(bench.words)
                 runs[bench.name][program.name].append(run)
                 sys.stderr.write(f"round {round_number}: {bench.name}, {program.name}: {run['cpu_s']:.3f} s\n")
     return runs

@@ -1,6 +1,6 @@
 """Runs one bench scenario in Roamsim and prints one JSON object, as the peer programs do.
 
-    python benches/ours.py bulk | signalling | dumbbell FLOWS
+    python benches/ours.py bulk | signalling | dumbbell FLOWS | cell STATIONS
 
 `cpu_s` is the processor time of the run's own loop: without start-up, and without building the world.
 """
@@ -12,11 +12,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from cell import PAYLOAD_BYTES, cell
 from dumbbell import dumbbell
 from roamsim import _roamsim
 
 HERE = Path(__file__).parent
 MESSAGE_BYTES = 200
+SEGMENT_BYTES = 1000
 
 
 def status_bytes(key: str) -> int:
@@ -34,8 +36,10 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
             return _roamsim.Scenario.parse(path.read_text(), name=str(path), format="toml")
         case ["dumbbell", flows] if flows.isdecimal() and int(flows) > 0:
             return _roamsim.Scenario.parse(json.dumps(dumbbell(int(flows))), name="dumbbell", format="json")
+        case ["cell", stations] if stations.isdecimal() and int(stations) > 0:
+            return _roamsim.Scenario.parse(json.dumps(cell(int(stations))), name="cell", format="json")
         case _:
-            raise SystemExit("usage: ours.py bulk | signalling | dumbbell FLOWS")
+            raise SystemExit("usage: ours.py bulk | signalling | dumbbell FLOWS | cell STATIONS")
 
 
 def main() -> None:
@@ -59,7 +63,7 @@ def main() -> None:
         traffic_s = 4000.0
     else:
         delivered_bytes = int(sum(result.tables["flows"]["delivered_bytes"]))
-        units = delivered_bytes // 1000
+        units = delivered_bytes // (PAYLOAD_BYTES if sys.argv[1] == "cell" else SEGMENT_BYTES)
         traffic_s = scenario.duration_s
     measured = {
         "version": _roamsim.version(),

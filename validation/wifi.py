@@ -21,8 +21,6 @@ from peers import document, simulators
 from peers.simulators import MissingError, Program
 
 PROGRAM = Path(__file__).parent / "programs" / "ns3_wifi.cc"
-#: Beside those that every program of ns-3 needs.
-MODULES = ["mobility", "propagation", "spectrum", "antenna", "stats", "energy", "wifi"]
 TOLERANCE = 0.05
 #: More than a cell carries, whose stations share it.
 OFFERED_BPS = {"b": 16_000_000, "g": 80_000_000}
@@ -210,7 +208,7 @@ def main() -> None:
     if arguments.update and arguments.quick:
         parser.error("--update writes the whole table: without --quick")
     try:
-        program = simulators.ns3(PROGRAM, MODULES)
+        program = simulators.ns3(PROGRAM, simulators.NS3_WIFI_MODULES)
     except MissingError as missing:
         sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
         return

@@ -3,6 +3,7 @@
 #   ns ns2_bench.tcl SCHEDULER bulk
 #   ns ns2_bench.tcl SCHEDULER signalling
 #   ns ns2_bench.tcl SCHEDULER dumbbell FLOWS
+#   ns ns2_bench.tcl SCHEDULER cell STATIONS
 #
 # SCHEDULER is Calendar, the default of ns-2, or another of its event queues: Heap, Map, Splay.
 # Prints one JSON object. `cpu_s` is the process's CPU time of the event loop alone: from the first event at time 0
@@ -11,6 +12,7 @@
 
 remove-all-packet-headers
 add-packet-header IP TCP Flags
+if {[lindex $argv 1] eq "cell"} { add-packet-header LL Mac ARP RTP }
 
 set mss_bytes 1000
 set message_bytes 200
@@ -165,12 +167,65 @@ proc signalling {} {
     run_until 4005.0
 }
 
+# Stations of 802.11g that always have something to send, UDP, to one that stands for the access point: ns-2 has no symbols
+# of 4 us and no ACK at another rate than `basicRate_`. Nobody routes; addresses are resolved once.
+proc cell {stations} {
+    global ns unit_bytes traffic_s sink
+    set unit_bytes 1472
+    set traffic_s 60.0
+    Mac/802_11 set SlotTime_ 0.000009
+    Mac/802_11 set SIFS_ 0.000010
+    Mac/802_11 set CWMin_ 15
+    Mac/802_11 set CWMax_ 1023
+    # Preamble, SIGNAL and signal extension: 26 us.
+    Mac/802_11 set PreambleLength_ 20
+    Mac/802_11 set PLCPHeaderLength_ 6
+    Mac/802_11 set PLCPDataRate_ 1.0e6
+    Mac/802_11 set dataRate_ 54.0e6
+    Mac/802_11 set basicRate_ 24.0e6
+    Mac/802_11 set RTSThreshold_ 3000
+    # What is dropped it wants to trace.
+    $ns trace-all [open /dev/null w]
+    set topography [new Topography]
+    $topography load_flatgrid 100 100
+    create-god [expr {$stations + 1}]
+    $ns node-config -adhocRouting DumbAgent -llType LL -macType Mac/802_11 -ifqType Queue/DropTail -ifqLen 100 \
+        -antType Antenna/OmniAntenna -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy \
+        -channel [new Channel/WirelessChannel] -topoInstance $topography \
+        -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
+    set access_point [$ns node]
+    $access_point random-motion 0
+    set sink [new Agent/LossMonitor]
+    $ns attach-agent $access_point $sink
+    for {set i 0} {$i < $stations} {incr i} {
+        set station [$ns node]
+        $station random-motion 0
+        $station set X_ 1.0
+        $station set Y_ 1.0
+        set source [new Agent/UDP]
+        # With the headers of IP and UDP, and with LLC and SNAP, which ns-2 leaves out.
+        $source set packetSize_ 1508
+        $ns attach-agent $station $source
+        $ns connect $source $sink
+        set application [new Application/Traffic/CBR]
+        $application set packetSize_ 1508
+        $application set interval_ [expr {1472 * 8.0 * $stations / 36e6}]
+        $application attach-agent $source
+        $ns at [expr {1472 * 8.0 * $i / 36e6}] "$application start"
+    }
+    proc delivered_bytes {} {
+        global sink
+        return [expr {1472.0 * [$sink set npkts_]}]
+    }
+    run_until 60.0
+}
+
 proc usage {} {
-    puts stderr "usage: ns ns2_bench.tcl SCHEDULER bulk | signalling | dumbbell FLOWS"
+    puts stderr "usage: ns ns2_bench.tcl SCHEDULER bulk | signalling | dumbbell FLOWS | cell STATIONS"
     exit 2
 }
 
-if {[llength $argv] != ([lindex $argv 1] eq "dumbbell" ? 3 : 2)} usage
+if {[llength $argv] != ([lindex $argv 1] in {dumbbell cell} ? 3 : 2)} usage
 set ns [new Simulator]
 $ns use-scheduler [lindex $argv 0]
 # Events at one instant run in the order in which they were scheduled: this one is the first.
@@ -180,5 +235,6 @@ switch -- [lindex $argv 1] {
     bulk { bulk }
     signalling { signalling }
     dumbbell { dumbbell [lindex $argv 2] }
+    cell { cell [lindex $argv 2] }
     default usage
 }

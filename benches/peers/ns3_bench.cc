@@ -3,6 +3,7 @@
 //   ns3_bench bulk
 //   ns3_bench signalling
 //   ns3_bench dumbbell FLOWS
+//   ns3_bench cell STATIONS
 //
 // Prints one JSON object. `cpu_s` is the process's CPU time around Simulator::Run alone; the world is built
 // before, and torn down after. What ns-3 could do slowly by choice is switched off: no trace source is
@@ -13,8 +14,11 @@
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
+#include "ns3/mobility-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
+#include "ns3/propagation-module.h"
+#include "ns3/wifi-module.h"
 
 #include <cstdlib>
 #include <ctime>
@@ -201,12 +205,6 @@ MakeLink(const std::string& rate, const std::string& delay, uint32_t queuePacket
     return link;
 }
 
-Ptr<Queue<Packet>>
-QueueOf(Ptr<NetDevice> device)
-{
-    return DynamicCast<PointToPointNetDevice>(device)->GetQueue();
-}
-
 Ptr<RateErrorModel>
 AddLoss(Ptr<NetDevice> receiver, double probability)
 {
@@ -230,9 +228,9 @@ AddBulkFlow(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port, Ti
     return DynamicCast<PacketSink>(applications.Get(0));
 }
 
-/** Runs until `end` and prints what it cost and what it did. `data` is where data packets queue first. */
+/** Runs until `end` and prints what it cost and what it did. */
 void
-RunAndPrint(Time end, uint32_t unitBytes, double trafficS, const std::vector<Ptr<PacketSink>>& sinks, Ptr<Queue<Packet>> data)
+RunAndPrint(Time end, uint32_t unitBytes, double trafficS, const std::vector<Ptr<PacketSink>>& sinks)
 {
     Simulator::Stop(end);
     const double wall = WallSeconds();
@@ -252,8 +250,6 @@ RunAndPrint(Time end, uint32_t unitBytes, double trafficS, const std::vector<Ptr
               << ", \"delivered_bytes\": " << deliveredBytes
               << ", \"delivered_units\": " << deliveredBytes / unitBytes
               << ", \"goodput_bps\": " << 8.0 * static_cast<double>(deliveredBytes) / trafficS
-              << ", \"data_packets_offered\": " << data->GetTotalReceivedPackets()
-              << ", \"queue_drops\": " << data->GetTotalDroppedPackets()
               << ", \"max_rss_bytes\": " << usage.ru_maxrss * 1024 << "}" << std::endl;
     Simulator::Destroy();
 }
@@ -269,7 +265,7 @@ Bulk()
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     auto interfaces = addresses.Assign(devices);
     auto sink = AddBulkFlow(nodes.Get(0), nodes.Get(1), interfaces.GetAddress(1), PORT, Seconds(0));
-    RunAndPrint(Seconds(300), BULK_MSS_BYTES, 300, {sink}, QueueOf(devices.Get(0)));
+    RunAndPrint(Seconds(300), BULK_MSS_BYTES, 300, {sink});
 }
 
 void
@@ -319,7 +315,7 @@ Signalling()
     Simulator::ScheduleWithContext(nodes.Get(0)->GetId(), Seconds(5), [socket]() {
         SendMessage(socket, Seconds(4005));
     });
-    RunAndPrint(Seconds(4005), MESSAGE_BYTES, 4000, {sink}, QueueOf(devices.Get(0)));
+    RunAndPrint(Seconds(4005), MESSAGE_BYTES, 4000, {sink});
 }
 
 void
@@ -388,7 +384,54 @@ Dumbbell(uint32_t flows)
         applications.push_back(
             AddBulkFlow(source, sink, sinkAddress, PORT, MicroSeconds(uint64_t{1000000} * i / flows)));
     }
-    RunAndPrint(Seconds(60), BULK_MSS_BYTES, 60, applications, QueueOf(middle.devices.Get(0)));
+    RunAndPrint(Seconds(60), BULK_MSS_BYTES, 60, applications);
+}
+
+/** Stations of 802.11g that always have something to send to the access point, UDP, all at one place. */
+void
+Cell(uint32_t stations)
+{
+    constexpr uint32_t payloadBytes = 1472;
+    constexpr uint64_t offeredBps = 36'000'000;
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize("100p")));
+    NodeContainer accessPoint(1);
+    NodeContainer all(accessPoint);
+    NodeContainer others(stations);
+    all.Add(others);
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-40));
+    YansWifiPhyHelper phy;
+    phy.SetChannel(channel.Create());
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211g);
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                 "DataMode",
+                                 StringValue("ErpOfdmRate54Mbps"),
+                                 "ControlMode",
+                                 StringValue("ErpOfdmRate24Mbps"));
+    WifiMacHelper mac;
+    const SsidValue ssid(Ssid("cell"));
+    mac.SetType("ns3::ApWifiMac", "Ssid", ssid, "QosSupported", BooleanValue(false));
+    auto accessPointDevice = wifi.Install(phy, mac, accessPoint);
+    mac.SetType("ns3::StaWifiMac", "Ssid", ssid, "QosSupported", BooleanValue(false));
+    auto devices = wifi.Install(phy, mac, others);
+    MobilityHelper().Install(all);
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.Install(all);
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.0.0");
+    const auto address = addresses.Assign(accessPointDevice).GetAddress(0);
+    addresses.Assign(devices);
+    PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
+    auto sinks = sink.Install(accessPoint);
+    for (uint32_t i = 0; i < stations; ++i)
+    {
+        OnOffHelper source("ns3::UdpSocketFactory", InetSocketAddress(address, PORT));
+        source.SetConstantRate(DataRate(offeredBps / stations), payloadBytes);
+        source.Install(others.Get(i)).Start(Seconds(0.01 * i));
+    }
+    RunAndPrint(Seconds(60), payloadBytes, 60, {DynamicCast<PacketSink>(sinks.Get(0))});
 }
 
 } // namespace
@@ -409,9 +452,13 @@ main(int argc, char* argv[])
     {
         Dumbbell(static_cast<uint32_t>(std::atoi(argv[2])));
     }
+    else if (scenario == "cell" && argc == 3 && std::atoi(argv[2]) > 0)
+    {
+        Cell(static_cast<uint32_t>(std::atoi(argv[2])));
+    }
     else
     {
-        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS" << std::endl;
+        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS" << std::endl;
         return 2;
     }
     return 0;
