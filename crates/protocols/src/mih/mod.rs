@@ -2,9 +2,11 @@
 //!
 //! Modelled: the wire format of every message; the source, destination, ACK requestor and ACK responder machines;
 //! registration, event subscription, capability discovery; indications, commands, information queries as carried
-//! messages; flow control. Not modelled: what the commands do to links, fragmentation of MIH messages, security.
+//! messages; flow control; the users that hand a mobile node over ([`handover`]). Not modelled: what the commands do to links,
+//! fragmentation of MIH messages, security.
 
 pub mod event;
+pub mod handover;
 pub mod limiter;
 pub mod link_sap;
 pub mod management;

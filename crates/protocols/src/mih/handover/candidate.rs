@@ -1,0 +1,178 @@
+//! The MIH user at the point of service of a network that a mobile node may come to.
+
+use super::Processing;
+use super::messages::{
+    links, mn_complete_response, n2n_commit_response, n2n_complete, query_resources_response,
+};
+use crate::Context;
+use crate::mih::event::Event;
+use crate::mih::mihf::{Mihf, SessionId};
+use crate::mih::number::TransactionNumber;
+use crate::mih::wire::link::{LinkTupleId, Status};
+use crate::mih::wire::{MessageId, MihfId};
+use roamsim_engine::{Span, Time};
+use std::collections::BTreeSet;
+
+/// What a network has left for mobile nodes that are handed over to it.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    /// For how many mobile nodes there is room; `None`: for all.
+    capacity: Option<u32>,
+    reserved: BTreeSet<MihfId>,
+}
+
+impl Resources {
+    /// Room for so many mobile nodes; `None`: for all that come.
+    pub fn new(capacity: Option<u32>) -> Resources {
+        Resources { capacity, reserved: BTreeSet::new() }
+    }
+
+    /// Whether there is room for a mobile node; for one that has some already there is.
+    fn has_room_for(&self, mobile_node: &MihfId) -> bool {
+        let taken = self.reserved.len() as u64;
+        self.reserved.contains(mobile_node)
+            || self.capacity.is_none_or(|capacity| taken < u64::from(capacity))
+    }
+
+    fn reserve(&mut self, mobile_node: &MihfId) -> bool {
+        let room = self.has_room_for(mobile_node);
+        if room {
+            self.reserved.insert(mobile_node.clone());
+        }
+        room
+    }
+
+    /// A mobile node has left.
+    pub fn release(&mut self, mobile_node: &MihfId) {
+        self.reserved.remove(mobile_node);
+    }
+}
+
+/// A candidate's settings, for one mobile node.
+#[derive(Clone, Debug)]
+pub struct CandidatePosConfig {
+    /// The session with the PoS of the network that the mobile node uses.
+    pub serving: SessionId,
+    /// The session with the mobile node, once it is here.
+    pub mobile_node: SessionId,
+    /// The mobile node's name.
+    pub mobile_node_id: MihfId,
+    /// The mobile node's link here.
+    pub link: LinkTupleId,
+    /// From a request's arrival to what is done about it.
+    pub processing_time: Span,
+    /// Octets of a whole message; `None`: as long as it is.
+    pub message_bytes: Option<u32>,
+}
+
+/// A request whose processing takes its time.
+#[derive(Debug)]
+enum Work {
+    Query(TransactionNumber),
+    Commit(TransactionNumber),
+    Complete(Completion),
+}
+
+/// The mobile node's request to complete its handover.
+#[derive(Debug)]
+struct Completion {
+    request: TransactionNumber,
+    old: LinkTupleId,
+    new: LinkTupleId,
+}
+
+/// The MIH user at the PoS of a network that the mobile node may come to.
+#[derive(Debug)]
+pub struct CandidatePos {
+    config: CandidatePosConfig,
+    processing: Processing<Work>,
+    /// What the old PoS is being told, by this transaction.
+    completing: Option<(TransactionNumber, Completion)>,
+    unexpected: u64,
+}
+
+impl CandidatePos {
+    /// A user that has heard nothing yet.
+    pub fn new(config: CandidatePosConfig) -> CandidatePos {
+        CandidatePos {
+            processing: Processing::new(config.processing_time),
+            config,
+            completing: None,
+            unexpected: 0,
+        }
+    }
+
+    /// When a request's processing is done.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.processing.next()
+    }
+
+    /// How many messages did not fit to what was going on.
+    pub fn unexpected(&self) -> u64 {
+        self.unexpected
+    }
+
+    /// The node's MIHF tells something of one of its sessions.
+    pub fn handle_event(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, event: &Event) {
+        let ended = match event {
+            Event::RequestReceived { session, number, pdu } => {
+                let work = match pdu.mid {
+                    MessageId::N2N_HO_QUERY_RESOURCES_REQUEST if *session == self.config.serving => {
+                        Some(Work::Query(*number))
+                    }
+                    MessageId::N2N_HO_COMMIT_REQUEST if *session == self.config.serving => {
+                        Some(Work::Commit(*number))
+                    }
+                    MessageId::MN_HO_COMPLETE_REQUEST if *session == self.config.mobile_node => {
+                        let links = links(pdu);
+                        links.map(|(old, new)| Work::Complete(Completion { request: *number, old, new }))
+                    }
+                    _ => None,
+                };
+                match work {
+                    Some(work) => self.processing.begin(cx.now, work),
+                    None => self.unexpected += 1,
+                }
+                return;
+            }
+            Event::ResponseReceived { session, number, .. } => (*session, *number, Status::SUCCESS),
+            Event::TransactionFailed { session, number, .. } => (*session, *number, Status::NETWORK_ERROR),
+            _ => return,
+        };
+        let (session, number, status) = ended;
+        let told = |&mut (transaction, _): &mut (TransactionNumber, Completion)| {
+            (session, number) == (self.config.serving, transaction)
+        };
+        let Some((_, Completion { request, old, new })) = self.completing.take_if(told) else {
+            self.unexpected += u64::from(status == Status::SUCCESS);
+            return;
+        };
+        let tlvs = mn_complete_response(status, &old, &new);
+        mihf.respond(cx, self.config.mobile_node, request, tlvs, self.config.message_bytes);
+    }
+
+    /// Does what is due: the processing of requests.
+    pub fn handle_timeout(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, resources: &mut Resources) {
+        let (serving, bytes) = (self.config.serving, self.config.message_bytes);
+        let who = self.config.mobile_node_id.clone();
+        while let Some(work) = self.processing.done(cx.now) {
+            match work {
+                Work::Query(request) => {
+                    let tlvs = query_resources_response(resources.has_room_for(&who));
+                    mihf.respond(cx, serving, request, tlvs, bytes);
+                }
+                Work::Commit(request) => {
+                    let status = if resources.reserve(&who) { Status::SUCCESS } else { Status::REJECTED };
+                    let tlvs = n2n_commit_response(status, &who, &self.config.link);
+                    mihf.respond(cx, serving, request, tlvs, bytes);
+                }
+                Work::Complete(completion) => {
+                    let tlvs = n2n_complete(&who, &completion.old, &completion.new);
+                    let mid = MessageId::N2N_HO_COMPLETE_REQUEST;
+                    let told = mihf.request(cx, serving, mid, tlvs, bytes);
+                    self.completing = Some((told, completion));
+                }
+            }
+        }
+    }
+}

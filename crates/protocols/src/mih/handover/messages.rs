@@ -1,0 +1,199 @@
+//! What the handover commands say: the TLVs of each, those that it must carry and those that its receiver acts upon
+//! (IEEE Std 802.21-2008 section 8.6).
+//!
+//! Quality of service is left empty, and resources are asked for as such.
+
+use super::super::wire::handover::{
+    AssignedResourceSet, HandoverCause, HandoverResult, HandoverStatus, NullOr, QosList, QueryResult,
+    RequestedResourceSet,
+};
+use super::super::wire::link::{LinkAddress, LinkPoaList, LinkTupleId, Status, TargetNetworkInfo};
+use super::super::wire::{Message, MihfId, Tlv};
+use super::Candidate;
+use std::sync::Arc;
+
+type Tlvs = Arc<[Tlv]>;
+
+fn poa_list(link: &LinkTupleId) -> LinkPoaList {
+    LinkPoaList {
+        link: link.link.clone(),
+        points_of_attachment: link.point_of_attachment.iter().cloned().collect(),
+    }
+}
+
+fn poa_lists<'a>(links: impl IntoIterator<Item = &'a LinkTupleId>) -> Tlv {
+    Tlv::LinkPoaList(links.into_iter().map(poa_list).collect())
+}
+
+fn preferred<'a>(links: impl IntoIterator<Item = &'a LinkTupleId>) -> Tlv {
+    let result = |link| QueryResult {
+        link: poa_list(link),
+        qos: QosList::EMPTY,
+        ip_configuration: NullOr::Null,
+        dhcp_server: NullOr::Null,
+        foreign_agent: NullOr::Null,
+        access_router: NullOr::Null,
+    };
+    Tlv::PreferredLinkList(links.into_iter().map(result).collect())
+}
+
+fn target(link: &LinkTupleId) -> Option<TargetNetworkInfo> {
+    link.point_of_attachment.clone().map(TargetNetworkInfo::PointOfAttachment)
+}
+
+pub(super) fn mn_candidate_query<'a>(
+    serving: &LinkTupleId,
+    candidates: impl IntoIterator<Item = &'a LinkTupleId>,
+) -> Tlvs {
+    let link = Tlv::LinkIdentifier(serving.clone());
+    Arc::from([link, poa_lists(candidates), Tlv::HandoverResourceQuery(QosList::EMPTY)])
+}
+
+pub(super) fn mn_candidate_query_response<'a>(
+    serving: &LinkTupleId,
+    available: impl IntoIterator<Item = &'a LinkTupleId>,
+) -> Tlvs {
+    Arc::from([Tlv::Status(Status::SUCCESS), Tlv::LinkIdentifier(serving.clone()), preferred(available)])
+}
+
+pub(super) fn query_resources(candidate: &LinkTupleId) -> Tlvs {
+    let links = Tlv::LinkIdentifierList(vec![candidate.link.clone()]);
+    Arc::from([Tlv::HandoverResourceQuery(QosList::EMPTY), links])
+}
+
+pub(super) fn query_resources_response(available: bool) -> Tlvs {
+    Arc::from([Tlv::Status(Status::SUCCESS), Tlv::ResourceStatus(available)])
+}
+
+pub(super) fn mn_commit(target_link: &LinkTupleId) -> Tlvs {
+    let network = target(target_link).map(Tlv::TargetNetworkInfo);
+    [Tlv::LinkType(target_link.link.link_type)].into_iter().chain(network).collect()
+}
+
+pub(super) fn mn_commit_response(status: Status, target_link: &LinkTupleId) -> Tlvs {
+    [Tlv::Status(status)].into_iter().chain(mn_commit(target_link).iter().cloned()).collect()
+}
+
+pub(super) fn n2n_commit(mobile_node: &MihfId, candidate: &LinkTupleId) -> Tlvs {
+    let resources = RequestedResourceSet {
+        qos: QosList::EMPTY,
+        traffic: NullOr::Null,
+        cause: HandoverCause::EXPLICIT_DISCONNECT,
+    };
+    let place = candidate.point_of_attachment.clone().map(Tlv::PointOfAttachment);
+    let who = [Tlv::MobileNodeMihfId(mobile_node.clone()), Tlv::MnLinkId(candidate.link.clone())];
+    who.into_iter().chain(place).chain([Tlv::RequestedResourceSet(resources)]).collect()
+}
+
+pub(super) fn n2n_commit_response(status: Status, mobile_node: &MihfId, link: &LinkTupleId) -> Tlvs {
+    let who =
+        [Tlv::Status(status), Tlv::MobileNodeMihfId(mobile_node.clone()), Tlv::LinkIdentifier(link.clone())];
+    let granted = (status == Status::SUCCESS).then(|| Tlv::AssignedResourceSet(assigned()));
+    who.into_iter().chain(granted).collect()
+}
+
+fn assigned() -> AssignedResourceSet {
+    AssignedResourceSet { qos: QosList::EMPTY, traffic: NullOr::Null }
+}
+
+pub(super) fn net_candidate_query<'a>(candidates: impl IntoIterator<Item = &'a LinkTupleId>) -> Tlvs {
+    Arc::from([poa_lists(candidates), Tlv::QueryResourceReportFlag(false)])
+}
+
+pub(super) fn net_candidate_query_response<'a>(
+    serving: &LinkTupleId,
+    heard: impl IntoIterator<Item = &'a LinkTupleId>,
+) -> Tlvs {
+    Arc::from([
+        Tlv::Status(Status::SUCCESS),
+        Tlv::LinkIdentifier(serving.clone()),
+        Tlv::HandoverStatus(HandoverStatus::PERMITTED),
+        preferred(heard),
+    ])
+}
+
+/// The time interval is 0: at once.
+pub(super) fn net_commit(target_link: &LinkTupleId) -> Tlvs {
+    Arc::from([
+        Tlv::LinkType(target_link.link.link_type),
+        Tlv::TargetNetworkInfoList(target(target_link).into_iter().collect()),
+        Tlv::AssignedResourceSet(assigned()),
+        Tlv::TimeInterval(0),
+    ])
+}
+
+pub(super) fn net_commit_response(status: Status) -> Tlvs {
+    Arc::from([Tlv::Status(status)])
+}
+
+pub(super) fn mn_complete(old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+    Arc::from([
+        Tlv::LinkIdentifier(old.clone()),
+        Tlv::NewLinkIdentifier(new.clone()),
+        Tlv::HandoverResult(HandoverResult::SUCCESS),
+    ])
+}
+
+pub(super) fn mn_complete_response(status: Status, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+    Arc::from([Tlv::Status(status), Tlv::LinkIdentifier(old.clone()), Tlv::NewLinkIdentifier(new.clone())])
+}
+
+pub(super) fn n2n_complete(mobile_node: &MihfId, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+    let who = [Tlv::MobileNodeMihfId(mobile_node.clone())];
+    who.into_iter().chain(mn_complete(old, new).iter().cloned()).collect()
+}
+
+pub(super) fn n2n_complete_response(mobile_node: &MihfId, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+    Arc::from([
+        Tlv::Status(Status::SUCCESS),
+        Tlv::MobileNodeMihfId(mobile_node.clone()),
+        Tlv::LinkIdentifier(old.clone()),
+        Tlv::NewLinkIdentifier(new.clone()),
+        Tlv::ResourceRetentionStatus(false),
+    ])
+}
+
+/// Whether a response tells of success.
+pub(super) fn succeeded(pdu: &Message) -> bool {
+    pdu.tlvs.contains(&Tlv::Status(Status::SUCCESS))
+}
+
+/// Whether a response tells that resources are there.
+pub(super) fn are_available(pdu: &Message) -> bool {
+    succeeded(pdu) && pdu.tlvs.contains(&Tlv::ResourceStatus(true))
+}
+
+/// The points of attachment that a TLV names.
+fn places(tlv: &Tlv) -> Vec<&LinkAddress> {
+    fn of_target(info: &TargetNetworkInfo) -> Option<&LinkAddress> {
+        match info {
+            TargetNetworkInfo::PointOfAttachment(place) => Some(place),
+            TargetNetworkInfo::Network { .. } => None,
+        }
+    }
+    match tlv {
+        Tlv::TargetNetworkInfo(info) => of_target(info).into_iter().collect(),
+        Tlv::TargetNetworkInfoList(list) => list.iter().filter_map(of_target).collect(),
+        Tlv::LinkPoaList(list) => list.iter().flat_map(|link| &link.points_of_attachment).collect(),
+        Tlv::PreferredLinkList(list) => {
+            list.iter().flat_map(|result| &result.link.points_of_attachment).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The candidates that a message names, in its order; those that nobody knows are left out.
+pub(super) fn named(pdu: &Message, candidates: &[Candidate]) -> Vec<usize> {
+    let of = |place: &LinkAddress| {
+        candidates.iter().position(|candidate| candidate.link.point_of_attachment.as_ref() == Some(place))
+    };
+    pdu.tlvs.iter().flat_map(places).filter_map(of).collect()
+}
+
+/// The old and the new link of a handover that is complete.
+pub(super) fn links(pdu: &Message) -> Option<(LinkTupleId, LinkTupleId)> {
+    let find = |pick: fn(&Tlv) -> Option<LinkTupleId>| pdu.tlvs.iter().find_map(pick);
+    let old = find(|tlv| if let Tlv::LinkIdentifier(link) = tlv { Some(link.clone()) } else { None });
+    let new = find(|tlv| if let Tlv::NewLinkIdentifier(link) = tlv { Some(link.clone()) } else { None });
+    old.zip(new)
+}

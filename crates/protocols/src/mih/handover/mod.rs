@@ -1,0 +1,140 @@
+//! MIH users that hand a mobile node over from one network to another: at the mobile node, at the point of service (PoS)
+//! of the network that it leaves, and at those of the candidates (IEEE Std 802.21-2008 section 7.4, the commands
+//! MIH_MN_HO_*, MIH_Net_HO_* and MIH_N2N_HO_*).
+//!
+//! Mobile-initiated: upon Link_Going_Down the mobile node scans, asks its PoS which candidates have resources
+//! (MIH_MN_HO_Candidate_Query; the PoS asks theirs by MIH_N2N_HO_Query_Resources), has the first of them reserved
+//! (MIH_MN_HO_Commit, MIH_N2N_HO_Commit), and redirects its traffic when that is confirmed. Network-initiated: the PoS
+//! hears of the link, asks the candidates', has the mobile node scan (MIH_Net_HO_Candidate_Query), reserves, and tells the mobile
+//! node (MIH_Net_HO_Commit), which redirects at once. Both end with MIH_MN_HO_Complete and MIH_N2N_HO_Complete. Who has
+//! heard of no commit when its link is down redirects then.
+//!
+//! A user calls the MIH_SAP of its node's MIHF. What it needs of others is a [`Command`]; what it came to, and when, is a
+//! [`Milestone`].
+//!
+//! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not), more than one handover of
+//! a mobile node at a time, what to do about a request without response but to wait for Link_Down.
+
+mod candidate;
+mod messages;
+mod mobile_node;
+mod serving;
+
+pub use candidate::{CandidatePos, CandidatePosConfig, Resources};
+pub use mobile_node::{MobileNode, MobileNodeConfig};
+pub use serving::{ServingPos, ServingPosConfig};
+
+use super::mihf::SessionId;
+use super::wire::link::LinkTupleId;
+use roamsim_engine::{Span, Time};
+use std::collections::VecDeque;
+
+/// Who decides on a handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initiation {
+    /// The mobile node, upon an event of its own link.
+    Mobile,
+    /// The PoS of the network that it uses.
+    Network,
+}
+
+/// A network that a mobile node may be handed over to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The mobile node's link there.
+    pub link: LinkTupleId,
+    /// The session with the PoS there.
+    pub session: SessionId,
+}
+
+/// What happens to a link, as a handover user hears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkCue {
+    /// Link_Going_Down.
+    GoingDown,
+    /// Link_Going_Down is taken back.
+    Rollback,
+    /// Link_Down.
+    Down,
+}
+
+/// What a mobile node's user asks of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Scan for the candidates; [`MobileNode::handle_scan`] tells what was found.
+    Scan,
+    /// Lead the traffic through this candidate; [`MobileNode::handle_redirected`] tells when that is done.
+    Redirect(usize),
+}
+
+/// Why traffic is redirected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The handover was committed.
+    Commit,
+    /// The old link is down.
+    LinkDown,
+}
+
+/// Why a handover is not prepared any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// A message was given up.
+    Message,
+    /// No candidate was heard, or none has resources.
+    NoCandidate,
+    /// The link did not go down after all.
+    Rollback,
+}
+
+/// What a handover came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Milestone {
+    /// The user acts upon Link_Going_Down.
+    Started,
+    /// The mobile node scans.
+    ScanBegun,
+    /// It has scanned.
+    ScanDone,
+    /// The candidates' resources are asked for.
+    ResourcesAsked,
+    /// They are known to who asked.
+    ResourcesKnown,
+    /// The handover to this candidate is asked for.
+    CommitAsked(usize),
+    /// It is agreed.
+    Committed(usize),
+    /// Traffic is being redirected.
+    RedirectBegun(usize, Cause),
+    /// It goes through the new network.
+    Redirected,
+    /// The new PoS, and by it the old one, know that the handover is complete.
+    Completed,
+    /// It is prepared no further.
+    GivenUp(GivenUp),
+}
+
+/// What a user is at work on: it takes the same time for each, so that they are done in their order.
+#[derive(Debug)]
+struct Processing<T> {
+    time: Span,
+    queue: VecDeque<(Time, T)>,
+}
+
+impl<T> Processing<T> {
+    fn new(time: Span) -> Processing<T> {
+        Processing { time, queue: VecDeque::new() }
+    }
+
+    fn begin(&mut self, now: Time, what: T) {
+        self.queue.push_back((now + self.time, what));
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.queue.front().map(|&(due, _)| due)
+    }
+
+    fn done(&mut self, now: Time) -> Option<T> {
+        self.queue.pop_front_if(|&mut (due, _)| due <= now).map(|(_, what)| what)
+    }
+}
