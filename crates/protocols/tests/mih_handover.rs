@@ -9,7 +9,7 @@ use roamsim_protocols::mih::handover::{
 use roamsim_protocols::mih::wire::link::{LinkTupleId, LinkType};
 use roamsim_protocols::mih::{
     Acknowledgement, AcknowledgementMode, Message, MessageId, Mihf, MihfId, Opcode, SessionConfig, SessionId,
-    Validity,
+    Tlv, Validity,
 };
 use roamsim_protocols::{Address, Context, Machine, PeerAddress};
 use std::collections::BTreeMap;
@@ -65,6 +65,8 @@ struct Net {
     /// What reached whom: the message, and whether it was an acknowledgement.
     sent: Vec<(Time, MessageId, bool)>,
     milestones: Vec<(Time, Milestone)>,
+    /// Whether what is sent must be read back as it was.
+    well_formed: bool,
 }
 
 /// The session of `node` with `peer`: they are made in the order of the nodes.
@@ -143,6 +145,7 @@ impl Net {
             lost: Vec::new(),
             sent: Vec::new(),
             milestones: Vec::new(),
+            well_formed: true,
         }
     }
 
@@ -184,8 +187,15 @@ impl Net {
                 for request in leaving {
                     worked = true;
                     let to = request.destination.address.0 as usize;
-                    let octets = request.pdu.encode();
-                    assert_eq!(Message::decode(&octets).as_ref(), Ok(&*request.pdu), "{}", request.pdu.mid);
+                    if self.well_formed {
+                        let octets = request.pdu.encode();
+                        assert_eq!(
+                            Message::decode(&octets).as_ref(),
+                            Ok(&*request.pdu),
+                            "{}",
+                            request.pdu.mid
+                        );
+                    }
                     let ack = request.pdu.ack_rsp;
                     self.sent.push((self.now, request.pdu.mid, ack));
                     if !self.loses(request.pdu.mid, ack) {
@@ -457,4 +467,59 @@ fn further_events_of_a_link_amid_a_handover_change_nothing() {
     let began = net.milestones_ms().iter().filter(|(_, milestone)| *milestone == Milestone::Started).count();
     assert_eq!(began, 1);
     assert!(net.milestones_ms().contains(&(1600, Milestone::Redirected)));
+    // The network has asked for a commitment at 1080 ms.
+    let mut net = Net::new(Initiation::Network, true);
+    net.at(0, LinkCue::GoingDown);
+    net.at(1200, LinkCue::Rollback);
+    net.run();
+    assert!(net.milestones_ms().contains(&(1380, Milestone::Redirected)));
+    assert!(!net.milestones_ms().contains(&(1200, Milestone::GivenUp(GivenUp::Rollback))));
+}
+
+#[test]
+fn candidates_come_in_the_order_of_preference_whoever_is_heard_or_answers_first() {
+    for initiation in [Initiation::Mobile, Initiation::Network] {
+        let mut net = Net::new(initiation, true);
+        net.heard = vec![1, 0];
+        net.lost.push((MessageId::N2N_HO_QUERY_RESOURCES_REQUEST, false, 1));
+        net.at(0, LinkCue::GoingDown);
+        net.run();
+        let milestones = net.milestones_ms();
+        assert!(milestones.iter().any(|(_, milestone)| *milestone == Milestone::CommitAsked(0)));
+        assert!(!milestones.iter().any(|(_, milestone)| *milestone == Milestone::CommitAsked(1)));
+    }
+}
+
+#[test]
+fn a_link_that_goes_down_amid_a_commitment_redirects_to_the_candidate_that_was_asked_for() {
+    let mut net = Net::new(Initiation::Mobile, true);
+    net.resources[0] = Resources::new(Some(0));
+    net.at(0, LinkCue::GoingDown);
+    net.at(1200, LinkCue::Down);
+    net.run();
+    let begun = (1200, Milestone::RedirectBegun(1, Cause::LinkDown));
+    assert!(net.milestones_ms().contains(&begun), "{:?}", net.milestones_ms());
+}
+
+#[test]
+fn messages_of_the_wrong_peer_or_at_the_wrong_time_are_counted_and_do_nothing() {
+    let mut net = Net::new(Initiation::Network, true);
+    let mut cx = Context { now: Time::ZERO, random: &mut net.random };
+    let tlvs: Vec<Tlv> = Vec::new();
+    // A candidate's PoS asks what only the mobile node may ask, the mobile node what only a PoS may.
+    for (from, to, mid) in [
+        (2, SERVING, MessageId::MN_HO_CANDIDATE_QUERY_REQUEST),
+        (MOBILE_NODE, 2, MessageId::N2N_HO_COMMIT_REQUEST),
+        (MOBILE_NODE, SERVING, MessageId::N2N_HO_COMPLETE_REQUEST),
+        (2, MOBILE_NODE, MessageId::NET_HO_COMMIT_REQUEST),
+        (SERVING, MOBILE_NODE, MessageId::N2N_HO_COMMIT_REQUEST),
+    ] {
+        net.mihfs[from].request(&mut cx, session(from, to), mid, tlvs.clone(), None);
+    }
+    net.well_formed = false;
+    net.run();
+    assert_eq!(net.milestones, []);
+    assert_eq!(net.serving.unexpected(), 2);
+    assert_eq!(net.candidates[0].unexpected(), 1);
+    assert_eq!(net.mobile_node.unexpected(), 2);
 }
