@@ -12,6 +12,7 @@ import roamsim
 from roamsim import technologies
 from roamsim.errors import UsageError
 from roamsim.technologies.wifi import airtime, signals
+from roamsim.technologies.wifi import rates as wifi_rates
 
 TOWER = """
 from matplotlib.figure import Figure
@@ -105,3 +106,24 @@ def test_events_of_other_links_have_no_signals(tmp_path: Path) -> None:
     assert signals.recorded(results) is None
     with pytest.raises(UsageError, match="no signals of a"):
         results.plot("link_events")
+
+
+def test_rates_that_adapt_are_told_and_drawn(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wifi-rates.toml"
+    results = roamsim.sweep(
+        example, {"wifi.air.rate_control.algorithm": ["arf"]}, replications=1, out=tmp_path / "out"
+    )
+    rates = results["wifi_rates"]
+    to_walker = rates.filter(to="walker")
+    assert to_walker["rate_bps"].to_list() == [1_000_000 * rate for rate in (6, 9, 12, 18, 24, 36, 48, 54)]
+    assert all(attempts > 100 for attempts in to_walker["attempts"])
+    # The neighbour stays at 5 m: nearly all at the highest rate.
+    to_neighbour = rates.filter(to="neighbour")
+    assert to_neighbour["attempts"][-1] > 0.99 * to_neighbour["attempts"].sum()
+    drawn = wifi_rates.draw(rates)
+    assert [text.get_text() for text in drawn.axes[0].get_yticklabels()] == [
+        "access-point to walker",
+        "access-point to neighbour",
+        "neighbour to access-point",
+    ]
+    assert "air: attempts by rate" in results.report().read_text()

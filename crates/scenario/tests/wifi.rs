@@ -85,6 +85,85 @@ fn a_slow_station_takes_the_fast_one_down() {
     assert!(alike.iter().all(|&bps| bps > 2_500_000.0), "{alike:?}");
 }
 
+/// A station that walks away from its access point, 8 m to 128 m far in 60 s, while it is sent 2 Mb/s.
+const WALK: &str = r#"[scenario]
+name = "Away"
+duration = "60s"
+ip = "ipv4"
+
+[[node]]
+name = "access-point"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "walker"
+position = { x = "8m", y = "0m" }
+motion = { kind = "linear", to = { x = "128m", y = "0m" }, speed = "2m/s" }
+
+[[wifi]]
+name = "air"
+access_point = "access-point"
+stations = ["walker"]
+standard = "802.11g"
+rate = "54Mb/s"
+rate_control = { algorithm = "arf" }
+radio = { path_loss = { model = "log_distance", exponent = 3.0 } }
+
+[[flow]]
+name = "download"
+from = "access-point"
+to = "walker"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "1000B", rate = "2Mb/s" }
+"#;
+
+reports! {
+    on WALK;
+    rate_control_that_does_not_exist: "\"arf\"" => "\"aarf2\"";
+    rate_control_without_an_algorithm: "algorithm = \"arf\"" => "";
+    rate_control_after_no_success: "\"arf\"" => "\"arf\", successes = 0";
+    most_successes_below_the_first: "\"arf\"" => "\"aarf\", most_successes = 9";
+    basic_rate_above_the_lowest_chosen: "rate = \"54Mb/s\"" => "rate = \"54Mb/s\"\nbasic_rate = \"12Mb/s\"";
+    rates_by_signal_without_a_radio: "{ algorithm = \"arf\" }\nradio = { path_loss = { model = \"log_distance\", exponent = 3.0 } }" => "{ algorithm = \"by_signal\" }";
+    threshold_of_a_rate_of_the_other_standard: "\"arf\"" => "\"by_signal\", thresholds = [{ rate = \"11Mb/s\", power = \"-80dBm\" }]";
+    thresholds_that_fall: "\"arf\"" => "\"by_signal\", thresholds = [{ rate = \"6Mb/s\", power = \"-80dBm\" }, { rate = \"54Mb/s\", power = \"-82dBm\" }]";
+    thresholds_of_falling_rates: "\"arf\"" => "\"by_signal\", thresholds = [{ rate = \"54Mb/s\", power = \"-65dBm\" }, { rate = \"6Mb/s\", power = \"-82dBm\" }]";
+    receptions_that_are_not_complete: "radio = {" => "radio = { reception_thresholds = [{ rate = \"54Mb/s\", power = \"-65dBm\" }],";
+    receptions_by_rate_and_radius: "radio = {" => "radio = { radius = \"50m\", reception_thresholds = [{ rate = \"54Mb/s\", power = \"-65dBm\" }],";
+}
+
+/// A column of a table.
+fn column(text: &str, table: &str, column: &str) -> Values {
+    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let outcome = run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run");
+    let table = outcome.tables.into_iter().find(|found| found.name == table).expect("the table");
+    table.columns.into_iter().find(|found| found.name == column).expect("the column").values
+}
+
+fn integers(values: &Values) -> Vec<u64> {
+    match values {
+        Values::Integer(values) => values.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn who_walks_away_steps_down_in_rate_and_is_reached_farther() {
+    let delivered = |text: &str| integers(&column(text, "flows", "delivered_bytes"))[0] as f64;
+    // 20 - 40.09 - 30 log10(d) >= -65 dBm up to 31.4 m, 54 Mb/s; >= -82 dBm up to 115.8 m, 6 Mb/s: 11.7 s and 53.9 s at 250 kB/s.
+    let fixed = delivered(&WALK.replace("rate_control = { algorithm = \"arf\" }\n", ""));
+    assert!((fixed / 250_000.0 - 11.7).abs() < 0.2, "{fixed}");
+    for algorithm in ["arf", "aarf", "by_signal"] {
+        let text = WALK.replace("\"arf\"", &format!("\"{algorithm}\""));
+        let adapts = delivered(&text);
+        assert!((adapts / 250_000.0 - 53.9).abs() < 0.5, "{algorithm}: {adapts}");
+        let attempts = integers(&column(&text, "wifi_rates", "attempts"));
+        // Of the access point to the walker, then of the walker to the access point: eight rates each.
+        assert!(attempts[..8].iter().all(|&attempts| attempts > 100), "{algorithm}: {attempts:?}");
+        assert_eq!(attempts[8..], [0; 8]);
+    }
+}
+
 /// Two stations, each 40 m from the access point and 80 m from each other, that are heard 50 m far.
 const PLACED: &str = r#"[scenario]
 name = "Hidden stations"

@@ -1,18 +1,36 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
+use super::medium::Frame;
 use super::propagation::Propagation;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 
 /// What radios need to hear each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RadioConfig {
     /// What arrives at a distance.
     pub propagation: Propagation,
     /// A frame that arrives with less is not understood.
     pub reception_threshold_dbm: f64,
+    /// Rates that have a threshold of their own.
+    pub thresholds_by_rate: Vec<(u64, f64)>,
     /// One that arrives with less does not make the medium busy, and disturbs nobody.
     pub carrier_sense_threshold_dbm: f64,
+}
+
+impl RadioConfig {
+    /// From which power on a frame of this rate is understood.
+    #[inline(always)]
+    pub fn threshold_dbm(&self, rate_bps: u64) -> f64 {
+        let own = self.thresholds_by_rate.iter().find(|(of_bps, _)| *of_bps == rate_bps);
+        own.map_or(self.reception_threshold_dbm, |&(_, threshold_dbm)| threshold_dbm)
+    }
+
+    /// The power from which on a frame of some rate is understood.
+    pub fn least_threshold_dbm(&self) -> f64 {
+        let own = self.thresholds_by_rate.iter().map(|&(_, threshold_dbm)| threshold_dbm);
+        own.fold(self.reception_threshold_dbm, f64::min)
+    }
 }
 
 /// Who hears whom.
@@ -102,11 +120,12 @@ impl Hearing {
     }
 
     /// Whether a frame that ends now is strong enough to be understood.
-    pub fn is_strong(&self, (radio, shadowing_db): Heard, from: usize, now: Time) -> bool {
+    pub fn is_strong(&self, (radio, shadowing_db): Heard, frame: &Frame, now: Time) -> bool {
         match self {
             Hearing::All | Hearing::Given(_) => true,
             Hearing::Placed(air) => {
-                air.received_dbm(radio, from, now) + shadowing_db >= air.config.reception_threshold_dbm
+                let arrives_dbm = air.received_dbm(radio, frame.from, now) + shadowing_db;
+                arrives_dbm >= air.config.threshold_dbm(frame.rate_bps)
             }
         }
     }

@@ -131,6 +131,7 @@ fn g(stations: usize, rts_threshold_bytes: u32) -> CellConfig {
         format,
         timing: Timing::new(format, Span::from_us(9)),
         rates_bps: vec![54_000_000; stations],
+        rate_control: None,
         basic_rates_bps: vec![6_000_000, 12_000_000, 24_000_000],
         cw_min: 15,
         ..b(stations, rts_threshold_bytes)

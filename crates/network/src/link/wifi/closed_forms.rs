@@ -15,6 +15,7 @@ fn config(format: Format, rate_kbps: u64, stations: usize) -> CellConfig {
         format,
         timing: Timing::new(format, Span::from_us(if b { 20 } else { 9 })),
         rates_bps: vec![rate_kbps * 1000; stations],
+        rate_control: None,
         basic_rates_bps,
         cw_min: if b { 31 } else { 15 },
         cw_max: 1023,

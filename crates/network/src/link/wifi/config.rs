@@ -1,6 +1,7 @@
 //! What describes a cell.
 
 use super::phy::{Format, Timing};
+use super::rate_control::RateControl;
 use crate::link::QueueLimit;
 use roamsim_engine::{Span, Time};
 
@@ -12,8 +13,10 @@ pub struct CellConfig {
     /// Slots and interframe spaces.
     pub timing: Timing,
     /// The rate of data frames to and from each station, in bits per second; where there are several access points, access
-    /// point by access point.
+    /// point by access point. With `rate_control` the highest.
     pub rates_bps: Vec<u64>,
+    /// What chooses the rate of each data frame, and the rates that there are, in ascending order; `None`: the rates are fixed.
+    pub rate_control: Option<(RateControl, Vec<u64>)>,
     /// The rates of control frames, in ascending order.
     pub basic_rates_bps: Vec<u64>,
     /// The smallest contention window, in slots.

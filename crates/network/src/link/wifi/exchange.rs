@@ -29,6 +29,9 @@ pub(super) enum Step {
 impl Cell {
     /// A radio begins a frame exchange.
     pub(super) fn begin(&mut self, now: Time, number: usize) {
+        if self.rates.is_some() {
+            self.choose_rate(number);
+        }
         let radio = &mut self.radios[number];
         let Some(head) = &mut radio.head else { return };
         let (to, bytes) = (head.to, head.bytes);
@@ -45,6 +48,38 @@ impl Cell {
         radio.time.attempts += u64::from(to != ALL);
         radio.time.contention += now - contended_since;
         self.send(now, kind, number, to);
+    }
+
+    /// The highest rate of what a radio has in hand, and whom it is for; `None` where that has no choice.
+    fn highest_rate(&self, number: usize) -> Option<(usize, u64)> {
+        let head = self.radios[number].head.as_ref()?;
+        head.from().filter(|_| head.to != ALL).map(|from| (head.to, self.ways[from.0 as usize].rate_bps))
+    }
+
+    #[inline(never)]
+    fn choose_rate(&mut self, number: usize) {
+        let Some((to, most_bps)) = self.highest_rate(number) else { return };
+        if let (Some(rates), Some(head)) = (&self.rates, &mut self.radios[number].head) {
+            head.rate_bps = rates.choose_bps(number, to, most_bps);
+        }
+    }
+
+    /// An exchange of a radio was answered, or was not.
+    #[inline(never)]
+    fn judge_rate(&mut self, number: usize, answered: bool) {
+        let Some((to, most_bps)) = self.highest_rate(number) else { return };
+        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].head) {
+            rates.ends(number, to, (head.rate_bps, most_bps), answered);
+        }
+    }
+
+    /// The rate of a frame, in the exchange of what one of two radios has in hand.
+    pub(super) fn frame_rate_bps(&self, kind: Kind, initiator: usize) -> u64 {
+        let rate_bps = self.radios[initiator].head.as_ref().map_or(0, |head| head.rate_bps);
+        match kind {
+            Kind::Data | Kind::Management => rate_bps,
+            Kind::Rts | Kind::Cts | Kind::Ack => self.config.control_rate_bps(rate_bps),
+        }
     }
 
     /// The airtime of a frame between two radios, in the exchange of what one of them has in hand.
@@ -117,6 +152,9 @@ impl Cell {
 
     /// A radio's packet was acknowledged.
     pub(super) fn succeed(&mut self, now: Time, number: usize) {
+        if self.rates.is_some() {
+            self.judge_rate(number, true);
+        }
         self.account(now, number);
         self.next_packet(now, number);
     }
@@ -124,6 +162,9 @@ impl Cell {
     /// No answer has come.
     pub(super) fn fail(&mut self, now: Time, number: usize) {
         self.radios[number].time.failed_attempts += 1;
+        if self.rates.is_some() {
+            self.judge_rate(number, false);
+        }
         let sent_until = self.radios[number].sent.1;
         self.account(sent_until, number);
         let radio = &mut self.radios[number];

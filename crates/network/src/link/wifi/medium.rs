@@ -24,6 +24,7 @@ pub(super) struct Frame {
     pub kind: Kind,
     pub from: usize,
     pub to: usize,
+    pub rate_bps: u64,
     /// Until when its duration field reserves the medium.
     pub reserved: Time,
     /// Who hears it; nobody is named where all share one ear.
@@ -73,6 +74,7 @@ impl Cell {
     pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
         let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
         let end = now + self.airtime(kind, initiator);
+        let rate_bps = self.frame_rate_bps(kind, initiator);
         let sifs = self.config.timing.sifs;
         let then = |kind: Kind| sifs + self.airtime(kind, initiator);
         let reserved = match kind {
@@ -94,7 +96,7 @@ impl Cell {
         sender.sent = (now, end);
         sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
-        self.on_air.push(Frame { number, kind, from, to, reserved, heard_by });
+        self.on_air.push(Frame { number, kind, from, to, rate_bps, reserved, heard_by });
         self.at(end, Step::End(number));
     }
 
@@ -157,12 +159,16 @@ impl Cell {
         let to = self.radios[frame.to].ear;
         let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
         for &heard in &frame.heard_by {
-            let strong = self.hearing.is_strong(heard, frame.from, now);
+            let strong = self.hearing.is_strong(heard, &frame, now);
             understood |= self.end_at(now, heard.0, &frame, strong) && heard.0 == to;
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
         sender.time.sent(frame.kind, airtime, understood);
+        if understood && self.rates.is_some() {
+            let heard = frame.heard_by.iter().find(|&&(radio, _)| radio == frame.to);
+            heard.into_iter().for_each(|&heard| self.hear_signal(now, heard, frame.from));
+        }
         self.follow(now, &frame, understood);
     }
 
@@ -174,13 +180,16 @@ impl Cell {
             self.end_at(now, 0, frame, true);
         }
         for &heard in &frame.heard_by {
-            let strong = self.hearing.is_strong(heard, frame.from, now);
+            let strong = self.hearing.is_strong(heard, frame, now);
             if self.end_at(now, heard.0, frame, strong) {
                 hearers.push(heard);
             }
         }
         let to_all = frame.to == ALL;
         hearers.retain(|&(radio, _)| to_all || radio == frame.to);
+        if self.rates.is_some() {
+            hearers.iter().for_each(|&heard| self.hear_signal(now, heard, frame.from));
+        }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
         sender.time.sent(frame.kind, airtime, to_all || !hearers.is_empty());
@@ -188,6 +197,15 @@ impl Cell {
             _ if to_all => self.broadcast_ends(now, frame, &hearers),
             Some(&heard) => self.management_understood(now, frame, heard),
             None => self.follow(now, frame, false),
+        }
+    }
+
+    /// What rate control learns from a frame that a radio has understood.
+    #[inline(never)]
+    fn hear_signal(&mut self, now: Time, heard: Heard, from: usize) {
+        if let (Some(rates), Some(signal_dbm)) = (&mut self.rates, self.hearing.signal_dbm(heard, from, now))
+        {
+            rates.hears(heard.0, from, signal_dbm);
         }
     }
 

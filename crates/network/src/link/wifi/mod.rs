@@ -11,15 +11,15 @@
 //! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `exchange` the frames about a packet, `radio` the queue and the countdown of each, `management` the frames of the
-//! MAC's own, `station` what a station hears of its cells, `scan` how it finds access points, `joining` how it becomes
-//! associated, `association` what handovers ask.
+//! next, `exchange` the frames about a packet, [`rate_control`] their rates, `radio` the queue and the countdown of each,
+//! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
+//! `joining` how it becomes associated, `association` what handovers ask.
 //!
 //! A radio hears what its [`Ear`] hears. Where all hear each other, one ear serves all: its cost is that of what is on the
 //! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
 //!
 //! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one only if two
-//! begin at the same nanosecond; capture; bit errors; fragmentation; rate adaptation; EDCA; power saving; interference between
+//! begin at the same nanosecond; capture; bit errors; fragmentation; EDCA; power saving; interference between
 //! channels.
 
 mod account;
@@ -35,6 +35,7 @@ mod medium;
 pub mod phy;
 pub mod propagation;
 mod radio;
+pub mod rate_control;
 mod scan;
 mod station;
 
@@ -46,6 +47,8 @@ use self::exchange::Step;
 use self::layout::{CellPlace, Layout, Member, Way};
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Radio};
+pub use self::rate_control::RateAttempts;
+use self::rate_control::Rates;
 use self::station::Station;
 use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use super::indication::Indication;
@@ -108,6 +111,8 @@ pub struct Cell {
     stats: Vec<LinkStats>,
     /// By channel, radios that have something to send.
     contenders: Vec<usize>,
+    /// Where rates are not fixed.
+    rates: Option<Box<Rates>>,
 }
 
 /// A medium of several access points.
@@ -223,6 +228,9 @@ impl Cell {
             copies: BTreeMap::new(),
             stats: vec![LinkStats::default(); ways.len()],
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
+            rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
+                Box::new(Rates::new(control, rates_bps, bsses.len(), stations.len() - bsses.len()))
+            }),
             has_paths: stations.iter().any(Option::is_some) || bsses.iter().any(|bss| bss.beacons.is_some()),
             stations,
             radios,
@@ -281,6 +289,12 @@ impl Cell {
     /// What a radio did: access points, in the order of the cells, and then stations.
     pub fn radio_time(&self, radio: usize) -> RadioTime {
         self.radios[radio].time
+    }
+
+    /// What was sent from an attachment, rate by rate; nothing where rates are fixed.
+    pub fn rate_attempts(&self, from: Attachment) -> Vec<RateAttempts> {
+        let way = self.ways[from.0 as usize];
+        self.rates.as_ref().map_or(Vec::new(), |rates| rates.tried(way.from, way.to))
     }
 
     /// Takes a packet into the queue before a radio.

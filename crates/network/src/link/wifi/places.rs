@@ -19,6 +19,7 @@ pub(super) fn radio(carrier_sense_threshold_dbm: f64, shadowing_deviation_db: f6
             shadowing_deviation_db,
         },
         reception_threshold_dbm: -61.0,
+        thresholds_by_rate: Vec::new(),
         carrier_sense_threshold_dbm,
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn config(stations: usize) -> CellConfig {
         format,
         timing: Timing::new(format, Span::from_us(20)),
         rates_bps: vec![11_000_000; stations],
+        rate_control: None,
         basic_rates_bps: vec![1_000_000, 2_000_000],
         cw_min: 31,
         cw_max: 1023,

@@ -155,6 +155,7 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
     let differs = [
         ("standard", cell.standard != other.standard),
         ("rate", cell.data_rate_bps() != other.data_rate_bps()),
+        ("rate_control", cell.rate_control != other.rate_control),
         ("basic_rate", cell.basic_rate_bps != other.basic_rate_bps),
         ("preamble", cell.preamble != other.preamble),
         ("slot_time", cell.slot_time != other.slot_time),
@@ -198,8 +199,7 @@ fn check_windows(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
 fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
     let standard = cell.standard.name();
     let known = |bps: u64| cell.standard.rates_bps().contains(&bps);
-    let rates: Vec<_> = cell.standard.rates_bps().iter().map(|&bps| rate_text(bps)).collect();
-    let list = format!("{standard} has the rates {}", rates.join(", "));
+    let list = cell.standard.rates_text();
     let mut rates = vec![(join(at, ["rate"]), cell.data_rate_bps())];
     rates.extend(cell.basic_rate_bps.map(|bps| (join(at, ["basic_rate"]), bps)));
     for (number, entry) in cell.station_rates.iter().enumerate() {
@@ -213,9 +213,15 @@ fn check_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
         }
     }
     check_station_rates(at, cell, report);
-    let Some(lowest_bps) = cell.stations.iter().map(|name| cell.rate_of_bps(name)).min() else { return };
+    let Some(lowest_bps) = cell.lowest_rate_bps() else { return };
     if cell.basic_rate_bps.is_some_and(|bps| bps > lowest_bps) {
-        let message = format!("`basic_rate` is above the rate of a station, {}", rate_text(lowest_bps));
+        let lowest = rate_text(lowest_bps);
+        let message = match cell.rate_control {
+            Some(_) => {
+                format!("`basic_rate` is above the lowest rate that `rate_control` may choose, {lowest}")
+            }
+            None => format!("`basic_rate` is above the rate of a station, {lowest}"),
+        };
         let help = "acknowledgements are sent no faster than data; lower it or leave it out";
         report.add(&join(at, ["basic_rate"]), message, help);
     }

@@ -77,7 +77,7 @@ impl<'a> Medium<'a> {
     /// The machine of several cells, or of one with beacons; they agree about all that concerns the medium.
     pub fn machine(&self, builder: &Builder<'_>) -> Option<AnyLink> {
         let &first = self.cells.first()?;
-        let radio = first.radio?.config(first);
+        let radio = first.radio.as_ref()?.config(first);
         let stations = self.stations();
         let mut config = cell_config(first);
         config.rates_bps = self
@@ -112,7 +112,7 @@ impl<'a> Medium<'a> {
             let settings = node.and_then(|node| node.wifi.clone()).unwrap_or_default();
             own.iter()
                 .any(|cell| cell.beacons.is_some())
-                .then(|| settings.config(&own, radio.reception_threshold_dbm))
+                .then(|| settings.config(&own, radio.least_threshold_dbm()))
         };
         let access_points = self.cells.iter().map(|cell| cell.access_point.as_str());
         let ess = Ess {

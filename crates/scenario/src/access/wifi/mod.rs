@@ -5,6 +5,7 @@ mod check;
 mod medium;
 pub mod model;
 pub mod radio;
+pub mod rates;
 mod results;
 pub mod station;
 
@@ -62,6 +63,7 @@ impl Access for Wifi {
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
+        rates::check(self, at, report);
         radio::check(self, at, context, report);
     }
 

@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::radio::Radio;
+use super::rates::RateControl;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
-use crate::units;
+use crate::units::{self, rate_text};
 
 /// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with `beacons` are access
 /// points between which stations walk.
@@ -37,6 +38,9 @@ pub struct Wifi {
     /// Stations with another rate of data frames, to them and from them. Default: none.
     #[serde(default)]
     pub station_rates: Vec<StationRate>,
+    /// How the rate of data frames adapts. Left out: it is fixed.
+    #[serde(default)]
+    pub rate_control: Option<RateControl>,
     /// The PLCP preamble of 802.11b. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
     #[serde(default)]
     pub preamble: Preamble,
@@ -197,6 +201,12 @@ impl WifiStandard {
                 6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000,
             ],
         }
+    }
+
+    /// The same in words, for who has written another one.
+    pub(super) fn rates_text(self) -> String {
+        let rates: Vec<_> = self.rates_bps().iter().map(|&bps| rate_text(bps)).collect();
+        format!("{} has the rates {}", self.name(), rates.join(", "))
     }
 
     /// Those that every station has.

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::model::{Wifi, WifiStandard};
+use super::rates::{RateThreshold, check_thresholds, pairs};
 use crate::access::Context;
-use crate::units;
+use crate::units::{self, rate_text};
 use crate::validate::{At, Report, Step, join};
 
 /// Channel 1 (IEEE 802.11-2007 section 18.4.6.2).
@@ -23,7 +24,7 @@ const LARGEST_EXPONENT: f64 = 100.0;
 const FURTHEST_M: f64 = 1e7;
 
 /// Who hears whom, by the places of the nodes and what of their power arrives there.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
     /// The power of every radio, `"20dBm"` or `"100mW"`. Default: 20 dBm, which is allowed at 2.4 GHz in Europe (ETSI EN 300 328
@@ -49,6 +50,10 @@ pub struct Radio {
     #[serde(rename = "reception_threshold", default, deserialize_with = "units::some_power")]
     #[schemars(with = "Option<units::Power>")]
     pub reception_threshold_dbm: Option<f64>,
+    /// The same rate by rate, for each rate up to `rate`. Left out: with `rate_control` the threshold of `rate` for `rate`, and for
+    /// others what they are more sensitive in the same tables; without, one threshold for all frames.
+    #[serde(default)]
+    pub reception_thresholds: Vec<RateThreshold>,
     /// The power from which on a frame makes the medium busy, and disturbs others. Left out: -82 dBm, which OFDM's clear
     /// channel assessment hears (IEEE 802.11-2007 section 17.3.10.5), or the threshold of reception where that is lower.
     #[serde(rename = "carrier_sense_threshold", default, deserialize_with = "units::some_power")]
@@ -114,16 +119,17 @@ impl Radio {
     pub(super) fn config(&self, cell: &Wifi) -> RadioConfig {
         let &Radio {
             transmit_power_dbm,
-            path_loss,
+            ref path_loss,
             shadowing_deviation_db,
             radius_m,
             reception_threshold_dbm,
+            ref reception_thresholds,
             carrier_sense_threshold_dbm,
         } = self;
         let propagation = Propagation {
             transmit_power_dbm,
             frequency_hz: FREQUENCY_HZ,
-            path_loss: match path_loss {
+            path_loss: match *path_loss {
                 PathLoss::FreeSpace(FreeSpace {}) => NetworkPathLoss::FreeSpace,
                 PathLoss::TwoRayGround(TwoRayGround { antenna_height_m }) => {
                     NetworkPathLoss::TwoRayGround { antenna_height_m }
@@ -135,14 +141,29 @@ impl Radio {
             shadowing_deviation_db,
         };
         let at_radius = radius_m.map(|radius_m| propagation.received_dbm(radius_m));
-        let reception_threshold_dbm =
-            at_radius.or(reception_threshold_dbm).unwrap_or_else(|| sensitivity_dbm(cell));
-        RadioConfig {
+        let rate_bps = cell.data_rate_bps();
+        let sensitivity_dbm = |rate_bps| sensitivity_dbm(cell.standard, rate_bps);
+        let listed = reception_thresholds.iter().find(|threshold| threshold.rate_bps == rate_bps);
+        let at_rate = at_radius.or(reception_threshold_dbm).or(listed.map(|threshold| threshold.power_dbm));
+        let reception_threshold_dbm = at_rate.unwrap_or_else(|| sensitivity_dbm(rate_bps));
+        let thresholds_by_rate = match (&reception_thresholds[..], &cell.rate_control) {
+            ([], None) => Vec::new(),
+            ([], Some(_)) => {
+                let more_db = reception_threshold_dbm - sensitivity_dbm(rate_bps);
+                let rates = cell.standard.rates_bps().iter();
+                rates.map(|&rate_bps| (rate_bps, sensitivity_dbm(rate_bps) + more_db)).collect()
+            }
+            (thresholds, _) => pairs(thresholds),
+        };
+        let mut config = RadioConfig {
             propagation,
             reception_threshold_dbm,
-            carrier_sense_threshold_dbm: carrier_sense_threshold_dbm
-                .unwrap_or(CARRIER_SENSE_DBM.min(reception_threshold_dbm)),
-        }
+            thresholds_by_rate,
+            carrier_sense_threshold_dbm: CARRIER_SENSE_DBM,
+        };
+        config.carrier_sense_threshold_dbm =
+            carrier_sense_threshold_dbm.unwrap_or(CARRIER_SENSE_DBM.min(config.least_threshold_dbm()));
+        config
     }
 
     /// How far frames are understood; `None` where shadowing may bring them anywhere.
@@ -150,12 +171,13 @@ impl Radio {
         if self.shadowing_deviation_db > 0.0 {
             return None;
         }
-        let RadioConfig { propagation, reception_threshold_dbm, .. } = self.config(cell);
+        let config = self.config(cell);
+        let (propagation, threshold_dbm) = (config.propagation, config.least_threshold_dbm());
         let (mut near_m, mut far_m) = (0.0, FURTHEST_M);
         // Power falls with distance: to the millimetre in 34 halvings.
         for _ in 0..64 {
             let middle_m = f64::midpoint(near_m, far_m);
-            if propagation.received_dbm(middle_m) >= reception_threshold_dbm {
+            if propagation.received_dbm(middle_m) >= threshold_dbm {
                 near_m = middle_m;
             } else {
                 far_m = middle_m;
@@ -165,10 +187,9 @@ impl Radio {
     }
 }
 
-/// The sensitivity that the standard asks for at the cell's rate.
-fn sensitivity_dbm(cell: &Wifi) -> f64 {
-    let rate_bps = cell.data_rate_bps();
-    match cell.standard {
+/// The sensitivity that the standard asks for at a rate.
+fn sensitivity_dbm(standard: WifiStandard, rate_bps: u64) -> f64 {
+    match standard {
         WifiStandard::Ieee80211b if rate_bps <= 2_000_000 => -80.0,
         WifiStandard::Ieee80211b => -76.0,
         WifiStandard::Ieee80211g => match rate_bps {
@@ -239,13 +260,40 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(&steps, ["reception_threshold"]), message, "leave one of them out");
         return;
     }
+    if !radio.reception_thresholds.is_empty() && !check_listed(cell, radio, &steps, report) {
+        return;
+    }
     let config = radio.config(cell);
-    if config.carrier_sense_threshold_dbm > config.reception_threshold_dbm {
+    if config.carrier_sense_threshold_dbm > config.least_threshold_dbm() {
         let message = format!(
             "frames that are understood, from {:.1}dBm on, would not be noticed",
-            config.reception_threshold_dbm
+            config.least_threshold_dbm()
         );
         let help = "lower it to the threshold of reception, or below";
         report.add(&join(&steps, ["carrier_sense_threshold"]), message, help);
     }
+}
+
+/// Checks thresholds of reception by rate.
+fn check_listed(cell: &Wifi, radio: &Radio, steps: &[Step], report: &mut Report<'_>) -> bool {
+    let place = join(steps, ["reception_thresholds"]);
+    let other =
+        radio.radius_m.map(|_| "radius").or(radio.reception_threshold_dbm.map(|_| "reception_threshold"));
+    if let Some(other) = other {
+        let message = format!("`{other}` says from which power on frames are understood, and so does this");
+        report.add(&place, message, "leave one of them out");
+        return false;
+    }
+    if !check_thresholds(cell, &place, &radio.reception_thresholds, report) {
+        return false;
+    }
+    let rate_bps = cell.data_rate_bps();
+    let known = |bps: &u64| radio.reception_thresholds.iter().any(|threshold| threshold.rate_bps == *bps);
+    let missing = cell.standard.rates_bps().iter().find(|bps| **bps <= rate_bps && !known(bps));
+    if let Some(&missing) = missing {
+        let message = format!("{} has no threshold", rate_text(missing));
+        let help = format!("list each rate of {} up to {}", cell.standard.name(), rate_text(rate_bps));
+        report.add(&place, message, help);
+    }
+    missing.is_none()
 }

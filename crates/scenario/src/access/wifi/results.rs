@@ -1,9 +1,9 @@
-//! `wifi` and `wifi_stations`: what the time of Wi-Fi cells was used for.
+//! `wifi` and `wifi_stations`: what the time of Wi-Fi cells was used for. `wifi_rates`: the rates that rate control chose.
 
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::Span;
 use roamsim_network::World;
-use roamsim_network::link::wifi::{MediumTime, RadioTime};
+use roamsim_network::link::wifi::{MediumTime, RadioTime, RateAttempts};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
@@ -12,6 +12,8 @@ struct Row<'a> {
     medium: MediumTime,
     /// Its radios, the access point first: the nodes, and what they did.
     radios: Vec<(&'a str, RadioTime)>,
+    /// Where rates are not fixed: who sent to whom at which rate.
+    rates: Vec<(&'a str, &'a str, RateAttempts)>,
 }
 
 fn rows(world: &World) -> Vec<Row<'_>> {
@@ -25,11 +27,17 @@ fn rows(world: &World) -> Vec<Row<'_>> {
             let mut members = machine.members_of(cell).peekable();
             let Some(&(_, down, _)) = members.peek() else { continue };
             let access_point = (node(down), machine.radio_time(cell));
+            let tried = |from: Attachment, to: Attachment| {
+                machine.rate_attempts(from).into_iter().map(move |tried| (node(from), node(to), tried))
+            };
+            let both = |(_, down, up)| tried(down, up).chain(tried(up, down));
+            let rates = machine.members_of(cell).flat_map(both).collect();
             let stations = members.map(|(member, _, up)| (node(up), machine.member_time(member)));
             rows.push(Row {
                 name: &interface(down).name,
                 medium: machine.medium_time(cell),
                 radios: std::iter::once(access_point).chain(stations).collect(),
+                rates,
             });
         }
     }
@@ -42,7 +50,11 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![cells(&rows), stations(&rows)]
+    let mut tables = vec![cells(&rows), stations(&rows)];
+    if rows.iter().any(|row| !row.rates.is_empty()) {
+        tables.push(rates(&rows));
+    }
+    tables
 }
 
 /// One row a cell.
@@ -85,4 +97,24 @@ fn stations(rows: &[Row<'_>]) -> Table {
         part("contention_s", |time| time.contention),
     ];
     Table { name: "wifi_stations", columns }
+}
+
+/// One row a transmitter, receiver and rate.
+fn rates(rows: &[Row<'_>]) -> Table {
+    let tried: Vec<(&str, &str, &str, RateAttempts)> = rows
+        .iter()
+        .flat_map(|row| row.rates.iter().map(|&(from, to, tried)| (row.name, from, to, tried)))
+        .collect();
+    let count = |name, unit, count: fn(&RateAttempts) -> u64| -> Column {
+        integer(name, unit, tried.iter().map(|(.., tried)| count(tried)))
+    };
+    let columns = vec![
+        text("name", tried.iter().map(|(cell, ..)| (*cell).to_owned())),
+        text("from", tried.iter().map(|(_, from, ..)| (*from).to_owned())),
+        text("to", tried.iter().map(|(_, _, to, _)| (*to).to_owned())),
+        count("rate_bps", "bit/s", |tried| tried.rate_bps),
+        count("attempts", "", |tried| tried.attempts),
+        count("failed_attempts", "", |tried| tried.failed_attempts),
+    ];
+    Table { name: "wifi_rates", columns }
 }

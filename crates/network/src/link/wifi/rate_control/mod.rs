@@ -1,0 +1,178 @@
+//! Rate control: at which rate a transmitter sends its next data frame to a receiver.
+//!
+//! Each transmitter decides for each of its receivers by what it knows itself: which of its exchanges were answered, and how
+//! strong the frames of the receiver arrived. A rate is chosen where an exchange begins and holds for all of it; the rates of RTS,
+//! CTS and ACK follow from it (clause 9.6). The standard leaves the choice open (clause 9.6).
+//!
+//! An exchange failed where no ACK came, or no CTS: the rate of RTS frames follows that of data.
+//!
+//! A file an algorithm: [`arf`], [`by_signal`].
+//!
+//! Not modelled: rates of broadcasts and of management frames, which stay the lowest basic one; several rates for the repetitions
+//! of one frame that are fixed beforehand.
+
+pub mod arf;
+pub mod by_signal;
+#[cfg(test)]
+mod cells;
+
+use self::arf::{Arf, ArfConfig};
+use self::by_signal::{BySignal, BySignalConfig};
+
+/// How transmitters choose the rates of their data frames.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RateControl {
+    /// By the power of what the receiver sent.
+    BySignal(BySignalConfig),
+    /// By acknowledgements that come, and those that do not: ARF and AARF.
+    Arf(ArfConfig),
+}
+
+/// Attempts of one transmitter to one receiver at one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateAttempts {
+    /// The rate.
+    pub rate_bps: u64,
+    /// Exchanges begun whose outcome is known.
+    pub attempts: u64,
+    /// Those of them to which no ACK or no CTS came.
+    pub failed_attempts: u64,
+}
+
+/// The rates of all transmitters of a medium.
+#[derive(Clone, Debug)]
+pub(super) struct Rates {
+    /// In ascending order.
+    rates_bps: Vec<u64>,
+    access_points: usize,
+    stations: usize,
+    /// By access point and station: first the access point's to the station, then the station's.
+    pairs: Vec<Pair>,
+}
+
+/// A transmitter and one of its receivers.
+#[derive(Clone, Debug)]
+struct Pair {
+    state: State,
+    /// By rate: attempts, and those that failed.
+    tried: Vec<(u64, u64)>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    BySignal(BySignal),
+    Arf(Arf),
+}
+
+impl Rates {
+    /// All begin at the lowest of the rates, which are in ascending order.
+    pub fn new(control: &RateControl, rates_bps: &[u64], access_points: usize, stations: usize) -> Rates {
+        let state = match control {
+            RateControl::BySignal(config) => State::BySignal(BySignal::new(config, rates_bps)),
+            RateControl::Arf(config) => State::Arf(Arf::new(*config)),
+        };
+        let pair = Pair { state, tried: vec![(0, 0); rates_bps.len()] };
+        Rates {
+            rates_bps: rates_bps.to_vec(),
+            access_points,
+            stations,
+            pairs: vec![pair; 2 * access_points * stations],
+        }
+    }
+
+    /// The place of a pair; two stations, or two access points, are none.
+    fn place(&self, from: usize, to: usize) -> Option<usize> {
+        let (access_point, station, up) = if from < to { (from, to, 0) } else { (to, from, 1) };
+        let station = station.checked_sub(self.access_points)?;
+        let is_pair = access_point < self.access_points && station < self.stations;
+        is_pair.then_some(2 * (access_point * self.stations + station) + up)
+    }
+
+    /// The rate of the next data frame, none above `most_bps`.
+    pub fn choose_bps(&self, from: usize, to: usize, most_bps: u64) -> u64 {
+        let Some(place) = self.place(from, to) else { return most_bps };
+        let rate = match &self.pairs[place].state {
+            State::BySignal(state) => state.rate(),
+            State::Arf(state) => state.rate(),
+        };
+        self.rates_bps[rate].min(most_bps)
+    }
+
+    /// An exchange at a rate, of those between two that have no rate above `most_bps`, was answered, or was not.
+    pub fn ends(&mut self, from: usize, to: usize, rates_bps: (u64, u64), answered: bool) {
+        let (rate_bps, most_bps) = rates_bps;
+        let Some(place) = self.place(from, to) else { return };
+        let top = self.rates_bps.iter().rposition(|&bps| bps <= most_bps).unwrap_or_default();
+        let rate = self.rates_bps.iter().position(|&bps| bps == rate_bps).unwrap_or_default();
+        let Pair { state, tried } = &mut self.pairs[place];
+        tried[rate].0 += 1;
+        tried[rate].1 += u64::from(!answered);
+        match state {
+            State::BySignal(state) => state.ends(answered),
+            State::Arf(state) => state.ends(answered, top),
+        }
+    }
+
+    /// A radio has understood a frame of another one, which arrived with this power.
+    pub fn hears(&mut self, radio: usize, from: usize, signal_dbm: f64) {
+        if let Some(place) = self.place(radio, from)
+            && let State::BySignal(state) = &mut self.pairs[place].state
+        {
+            state.hears(signal_dbm);
+        }
+    }
+
+    /// What was sent from one radio to another, rate by rate.
+    pub fn tried(&self, from: usize, to: usize) -> Vec<RateAttempts> {
+        let Some(place) = self.place(from, to) else { return Vec::new() };
+        let tried = self.rates_bps.iter().zip(&self.pairs[place].tried);
+        tried
+            .map(|(&rate_bps, &(attempts, failed_attempts))| RateAttempts {
+                rate_bps,
+                attempts,
+                failed_attempts,
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
+
+    #[test]
+    fn each_transmitter_decides_for_each_receiver() {
+        let mut rates = Rates::new(&RateControl::Arf(ArfConfig::ARF), &RATES_BPS, 2, 3);
+        // Station 3 is the second of them: ten answers bring it to 2 Mb/s at access point 0, and nowhere else.
+        (0..10).for_each(|_| rates.ends(3, 0, (1_000_000, 11_000_000), true));
+        for from in 0..5 {
+            for to in 0..5 {
+                let expected = match (from, to) {
+                    (3, 0) => 2_000_000,
+                    // Access points do not send to each other, nor stations: their frames have the rate that they have.
+                    (0 | 1, 0 | 1) | (2.., 2..) => 11_000_000,
+                    _ => 1_000_000,
+                };
+                assert_eq!(rates.choose_bps(from, to, 11_000_000), expected, "{from} to {to}");
+            }
+        }
+        let attempts =
+            |from, to| rates.tried(from, to).iter().map(|tried| tried.attempts).collect::<Vec<_>>();
+        assert_eq!(attempts(3, 0), [10, 0, 0, 0]);
+        assert_eq!(attempts(0, 3), [0; 4]);
+    }
+
+    #[test]
+    fn no_rate_is_above_the_highest_of_a_pair() {
+        let mut rates = Rates::new(&RateControl::Arf(ArfConfig::ARF), &RATES_BPS, 1, 1);
+        for _ in 0..100 {
+            let rate_bps = rates.choose_bps(0, 1, 5_500_000);
+            assert!(rate_bps <= 5_500_000);
+            rates.ends(0, 1, (rate_bps, 5_500_000), true);
+        }
+        // And one failure more than one is what leads down: it did not climb further than it sent.
+        assert_eq!(rates.choose_bps(0, 1, 11_000_000), 5_500_000);
+    }
+}
