@@ -3,10 +3,9 @@
 PAYLOAD_BYTES = 1472
 #: Some fifth more than a cell of one station carries.
 OFFERED_BPS = 36_000_000
-DURATION_S = 60
 
 
-def cell(stations: int) -> dict[str, object]:
+def cell(stations: int, duration_s: int) -> dict[str, object]:
     """The scenario as a tree; the stations share what is offered, and begin one after the other."""
     names = [f"station-{i}" for i in range(stations)]
     interval_ns = 8_000_000_000 * PAYLOAD_BYTES * stations // OFFERED_BPS
@@ -26,7 +25,7 @@ def cell(stations: int) -> dict[str, object]:
         for i, name in enumerate(names)
     ]
     return {
-        "scenario": {"name": f"Bench: cell of {stations} stations", "duration": f"{DURATION_S}s", "ip": "ipv4"},
+        "scenario": {"name": f"Bench: cell of {stations} stations", "duration": f"{duration_s}s", "ip": "ipv4"},
         "node": [{"name": name} for name in ["access-point", *names]],
         "wifi": [
             {

@@ -38,9 +38,9 @@ BENCHES = [
     Bench("dumbbell-10", ["dumbbell", "10"], "segment", 10, {"ns-3": 40, "ns-2": 3}),
     Bench("dumbbell-100", ["dumbbell", "100"], "segment", 100, {"ns-3": 40, "ns-2": 3}),
     Bench("dumbbell-1000", ["dumbbell", "1000"], "segment", 1000, {"ns-3": 40, "ns-2": 3}),
-    Bench("cell-1", ["cell", "1"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
-    Bench("cell-10", ["cell", "10"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
-    Bench("cell-100", ["cell", "100"], "frame", 100, {"ns-3": 40, "ns-2": 8}),
+    Bench("cell-1", ["cell", "1", "60"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
+    Bench("cell-10", ["cell", "10", "60"], "frame", 10, {"ns-3": 40, "ns-2": 8}),
+    Bench("cell-100", ["cell", "100", "6"], "frame", 100, {"ns-3": 40, "ns-2": 8}),
 ]
 
 Run = dict[str, float]

@@ -3,7 +3,7 @@
 #   ns ns2_bench.tcl SCHEDULER bulk
 #   ns ns2_bench.tcl SCHEDULER signalling
 #   ns ns2_bench.tcl SCHEDULER dumbbell FLOWS
-#   ns ns2_bench.tcl SCHEDULER cell STATIONS
+#   ns ns2_bench.tcl SCHEDULER cell STATIONS SECONDS
 #
 # SCHEDULER is Calendar, the default of ns-2, or another of its event queues: Heap, Map, Splay.
 # Prints one JSON object. `cpu_s` is the process's CPU time of the event loop alone: from the first event at time 0
@@ -169,10 +169,10 @@ proc signalling {} {
 
 # Stations of 802.11g that always have something to send, UDP, to one that stands for the access point: ns-2 has no symbols
 # of 4 us and no ACK at another rate than `basicRate_`. Nobody routes; addresses are resolved once.
-proc cell {stations} {
+proc cell {stations seconds} {
     global ns unit_bytes traffic_s sink
     set unit_bytes 1472
-    set traffic_s 60.0
+    set traffic_s $seconds
     Mac/802_11 set SlotTime_ 0.000009
     Mac/802_11 set SIFS_ 0.000010
     Mac/802_11 set CWMin_ 15
@@ -217,15 +217,16 @@ proc cell {stations} {
         global sink
         return [expr {1472.0 * [$sink set npkts_]}]
     }
-    run_until 60.0
+    run_until $seconds
 }
 
 proc usage {} {
-    puts stderr "usage: ns ns2_bench.tcl SCHEDULER bulk | signalling | dumbbell FLOWS | cell STATIONS"
+    puts stderr "usage: ns ns2_bench.tcl SCHEDULER bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS"
     exit 2
 }
 
-if {[llength $argv] != ([lindex $argv 1] in {dumbbell cell} ? 3 : 2)} usage
+set words [dict create bulk 2 signalling 2 dumbbell 3 cell 4]
+if {![dict exists $words [lindex $argv 1]] || [llength $argv] != [dict get $words [lindex $argv 1]]} usage
 set ns [new Simulator]
 $ns use-scheduler [lindex $argv 0]
 # Events at one instant run in the order in which they were scheduled: this one is the first.
@@ -235,6 +236,5 @@ switch -- [lindex $argv 1] {
     bulk { bulk }
     signalling { signalling }
     dumbbell { dumbbell [lindex $argv 2] }
-    cell { cell [lindex $argv 2] }
-    default usage
+    cell { cell [lindex $argv 2] [lindex $argv 3] }
 }

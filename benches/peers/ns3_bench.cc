@@ -3,7 +3,7 @@
 //   ns3_bench bulk
 //   ns3_bench signalling
 //   ns3_bench dumbbell FLOWS
-//   ns3_bench cell STATIONS
+//   ns3_bench cell STATIONS SECONDS
 //
 // Prints one JSON object. `cpu_s` is the process's CPU time around Simulator::Run alone; the world is built
 // before, and torn down after. What ns-3 could do slowly by choice is switched off: no trace source is
@@ -389,7 +389,7 @@ Dumbbell(uint32_t flows)
 
 /** Stations of 802.11g that always have something to send to the access point, UDP, all at one place. */
 void
-Cell(uint32_t stations)
+Cell(uint32_t stations, uint32_t seconds)
 {
     constexpr uint32_t payloadBytes = 1472;
     constexpr uint64_t offeredBps = 36'000'000;
@@ -431,7 +431,7 @@ Cell(uint32_t stations)
         source.SetConstantRate(DataRate(offeredBps / stations), payloadBytes);
         source.Install(others.Get(i)).Start(Seconds(0.01 * i));
     }
-    RunAndPrint(Seconds(60), payloadBytes, 60, {DynamicCast<PacketSink>(sinks.Get(0))});
+    RunAndPrint(Seconds(seconds), payloadBytes, seconds, {DynamicCast<PacketSink>(sinks.Get(0))});
 }
 
 } // namespace
@@ -452,13 +452,13 @@ main(int argc, char* argv[])
     {
         Dumbbell(static_cast<uint32_t>(std::atoi(argv[2])));
     }
-    else if (scenario == "cell" && argc == 3 && std::atoi(argv[2]) > 0)
+    else if (scenario == "cell" && argc == 4 && std::atoi(argv[2]) > 0 && std::atoi(argv[3]) > 0)
     {
-        Cell(static_cast<uint32_t>(std::atoi(argv[2])));
+        Cell(static_cast<uint32_t>(std::atoi(argv[2])), static_cast<uint32_t>(std::atoi(argv[3])));
     }
     else
     {
-        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS" << std::endl;
+        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS" << std::endl;
         return 2;
     }
     return 0;
