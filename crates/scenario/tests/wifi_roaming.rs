@@ -89,6 +89,8 @@ reports! {
     no_time_for_a_response: "hysteresis_db = 4" => "failure_timeout = \"0s\"";
     no_request: "hysteresis_db = 4" => "attempts = 0";
     no_weight: "hysteresis_db = 4" => "signal_weight = 0";
+    threshold_below_what_is_heard: "hysteresis_db = 4" => "signal_threshold = \"-110dBm\"";
+    threshold_without_a_unit: "hysteresis_db = 4" => "signal_threshold = -70";
     going_down_below_the_threshold: "hysteresis_db = 4" => "going_down_factor = 0.5";
     negative_hysteresis: "hysteresis_db = 4" => "hysteresis_db = -1";
     several_addresses_over_one_radio: "wifi = { hysteresis_db = 4 }" => "multihomed = true";

@@ -120,6 +120,24 @@ mod tests {
     }
 
     #[test]
+    fn attachments_far_from_each_other_share_a_queue_of_two_accounts() {
+        let (near, far) = (Attachment(7), Attachment(4_000_000_000));
+        let mut queue = Queue::new(DropTail::new(None), [near.0, 9, far.0]);
+        for (from, packets) in [(far, 2), (near, 1), (Attachment(9), 3)] {
+            for id in 0..packets {
+                assert_eq!(enqueue_from(&mut queue, at(0), from, packet(id, 100)), Ok(()));
+            }
+            assert_eq!(queue.waiting_packets(from), packets as usize);
+        }
+        assert_eq!(queue.dequeue(at(3)).map(|next| next.from), Some(far));
+        assert_eq!(
+            (queue.waited(far, at(5)), queue.waited(near, at(5))),
+            (Span::from_ms(8), Span::from_ms(5))
+        );
+        assert_eq!(queue.accounts.len(), 3);
+    }
+
+    #[test]
     fn what_comes_to_an_idle_transmitter_does_not_wait_whatever_its_length() {
         let mut queue = Queue::new(DropTail::new(Some(QueueLimit::Bytes(50))), 7..8);
         assert_eq!(queue.enqueue(at(0), A, packet(0, 100), true).map_err(|(_, reason)| reason), Ok(()));

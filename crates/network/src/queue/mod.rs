@@ -16,7 +16,6 @@ use crate::packet::Packet;
 use crate::topology::Attachment;
 use roamsim_engine::{Span, Time};
 use std::fmt;
-use std::ops::Range;
 
 /// The limit of a queue: those waiting, not the one in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,18 +90,25 @@ struct Account {
 #[derive(Debug)]
 pub struct Queue {
     discipline: Box<dyn Discipline>,
-    /// Of the attachments from this one on.
-    first: u32,
+    /// The attachments, in ascending order.
+    of: Vec<u32>,
     accounts: Vec<Account>,
 }
 
 impl Queue {
-    /// An empty queue of these attachments.
-    pub fn new(discipline: impl Discipline + 'static, of: Range<u32>) -> Queue {
-        Queue {
-            discipline: Box::new(discipline),
-            first: of.start,
-            accounts: of.map(|_| Account::default()).collect(),
+    /// An empty queue of these attachments, which are in ascending order.
+    pub fn new(discipline: impl Discipline + 'static, of: impl IntoIterator<Item = u32>) -> Queue {
+        let of: Vec<u32> = of.into_iter().collect();
+        Queue { discipline: Box::new(discipline), accounts: vec![Account::default(); of.len()], of }
+    }
+
+    /// The place of an attachment's account. Most queues are of attachments that follow each other.
+    #[inline]
+    fn place(&self, Attachment(from): Attachment) -> usize {
+        let next = from.wrapping_sub(self.of[0]) as usize;
+        match self.of.get(next) {
+            Some(&at) if at == from => next,
+            _ => self.of.partition_point(|&at| at < from),
         }
     }
 
@@ -118,7 +124,8 @@ impl Queue {
     ) -> Result<(), (Packet, DropReason)> {
         let waiting = Waiting { since: now, from, packet };
         self.discipline.enqueue(waiting, idle)?;
-        let account = &mut self.accounts[(from.0 - self.first) as usize];
+        let place = self.place(from);
+        let account = &mut self.accounts[place];
         account.since_ns += u128::from(now.as_ns());
         account.packets += 1;
         if !idle {
@@ -146,7 +153,8 @@ impl Queue {
 
     #[inline]
     fn left(&mut self, now: Time, waiting: &Waiting) {
-        let account = &mut self.accounts[(waiting.from.0 - self.first) as usize];
+        let place = self.place(waiting.from);
+        let account = &mut self.accounts[place];
         account.packets -= 1;
         account.waited += now - waiting.since;
         account.since_ns -= u128::from(waiting.since.as_ns());
@@ -159,7 +167,7 @@ impl Queue {
     }
 
     fn account(&self, from: Attachment) -> &Account {
-        &self.accounts[(from.0 - self.first) as usize]
+        &self.accounts[self.place(from)]
     }
 
     /// How many packets of an attachment wait.

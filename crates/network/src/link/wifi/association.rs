@@ -1,5 +1,6 @@
 //! The medium as a link with stations: which packets may go, broadcasts, and the account of paths.
 
+use super::management::Management;
 use super::radio::{Head, Job};
 use super::{Cell, Heard};
 use crate::drops::{DropReason, Dropped};
@@ -67,7 +68,7 @@ impl Cell {
     /// Whether an access point has a member's station on its list.
     fn has_on_list(&self, member: u32) -> bool {
         let station = self.stations[self.members[member as usize].radio].as_ref();
-        station.is_none_or(|station| station.registered == Some(member))
+        station.is_none_or(|station| station.on_list_of(true) == Some(member))
     }
 
     /// Takes a packet where stations find their access points. What is for, or from, one that is associated elsewhere is
@@ -129,6 +130,20 @@ impl Cell {
             self.stats[from.0 as usize].dropped_packets += 1;
             self.is_lost(now, from, &packet, reason);
             self.dropped.push_back((from, Packet { id, ..packet.clone() }, Dropped { reason, at: now }));
+        }
+    }
+
+    /// Data has come from somebody with whom its receiver is not associated: a frame of class 3, which it acknowledges and may
+    /// not take. A station says so by a disassociation, the reason 7 of clause 7.3.1.7.
+    #[cold]
+    pub(super) fn arrives_from_a_stranger(&mut self, now: Time, from: Attachment, packet: Packet) {
+        self.drop_packet(now, from, packet, DropReason::NotAssociated);
+        let way = self.ways[from.0 as usize];
+        let says = |what: &Management| *what == Management::Disassociation;
+        let radio = &self.radios[way.to];
+        let contends = matches!(&radio.head, Some(Head { job: Job::Management(what, _), .. }) if says(what));
+        if !contends && !radio.management.iter().any(|(what, _)| says(what)) {
+            self.push_management(now, way.to, Management::Disassociation, way.from);
         }
     }
 

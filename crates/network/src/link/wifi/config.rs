@@ -80,6 +80,8 @@ pub struct StationConfig {
     pub attempts: u32,
     /// The weight of the latest beacon in the mean of their powers.
     pub signal_weight: f64,
+    /// Below that mean it gives its access point up, and takes no other one; `None`: only what it does not hear any more is lost.
+    pub signal_threshold_dbm: Option<f64>,
     /// Where the mean falls below that power comes a Link_Going_Down, and it looks for another access point.
     pub going_down_dbm: f64,
     /// Below that power it hears nothing.

@@ -30,6 +30,8 @@ impl Cell {
             let radio = &mut self.radios[number];
             if resumed + radio.countdown(slot) <= now {
                 radio.backoff_slots = None;
+                let ear = radio.ear;
+                self.ears[ear].undecided = true;
             }
         }
         self.radios[number].contends_since = now;
@@ -88,7 +90,8 @@ impl Cell {
 
     /// The medium becomes busy for all who share an ear: their countdowns stop.
     pub(super) fn freeze(&mut self, now: Time, ear: usize) {
-        if now <= self.ears[ear].idle_since + self.config.timing.sifs {
+        let undecided = std::mem::replace(&mut self.ears[ear].undecided, false);
+        if now <= self.ears[ear].idle_since + self.config.timing.sifs && !undecided {
             // An answer: nobody has begun to count.
             return;
         }

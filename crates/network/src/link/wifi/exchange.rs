@@ -22,6 +22,8 @@ pub(super) enum Step {
     Timeout(usize),
     /// Time for a cell's beacon.
     Beacon(usize),
+    /// A radio that wants to leave its channel may be free.
+    Free,
     /// A station's timer, by the radio and the timer's number.
     Station(usize, u64),
 }
@@ -35,7 +37,7 @@ impl Cell {
         let radio = &mut self.radios[number];
         let Some(head) = &mut radio.head else { return };
         let (to, bytes) = (head.to, head.bytes);
-        let first = radio.short_retries == 0 && radio.long_retries == 0;
+        let first = head.short_retries == 0 && head.long_retries == 0;
         if !std::mem::replace(&mut head.begun, true)
             && let Job::Packet { from, packet: Some(packet) } = &head.job
         {
@@ -144,6 +146,9 @@ impl Cell {
         };
         let from = *from;
         if let Some(packet) = packet.take() {
+            if !self.may_arrive(from) {
+                return self.arrives_from_a_stranger(now, from, packet);
+            }
             self.stats[from.0 as usize].delivered_packets += 1;
             self.arrives(now, from, &packet);
             self.arrived.push_back((self.ways[from.0 as usize].opposite, packet));
@@ -169,12 +174,12 @@ impl Cell {
         self.account(sent_until, number);
         let radio = &mut self.radios[number];
         radio.not_before = now;
-        let Some(head) = &radio.head else { return };
+        let Some(head) = &mut radio.head else { return };
         // Clause 9.2.5.3: after an RTS without answer the short limit counts as well.
         let long = head.bytes > self.config.rts_threshold_bytes;
         let (retries, limit) = match long && radio.sent_data {
-            true => (&mut radio.long_retries, self.config.long_retry_limit),
-            false => (&mut radio.short_retries, self.config.short_retry_limit),
+            true => (&mut head.long_retries, self.config.long_retry_limit),
+            false => (&mut head.short_retries, self.config.short_retry_limit),
         };
         *retries += 1;
         if *retries >= limit {
@@ -207,14 +212,12 @@ impl Cell {
 
     /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause 9.2.5.2).
     pub(super) fn next_packet(&mut self, now: Time, number: usize) {
+        self.radios[number].cw = self.config.cw_min;
         self.next_head(now, number);
         if self.radios[number].head.is_none() {
             self.contender(now, number, false);
         }
         let radio = &mut self.radios[number];
-        radio.short_retries = 0;
-        radio.long_retries = 0;
-        radio.cw = self.config.cw_min;
         radio.contends_since = now;
         radio.draw_backoff();
     }
@@ -229,7 +232,7 @@ impl Cell {
         self.radios[number].head = next.map(|Waiting { from, packet, .. }| {
             let Way { to, rate_bps, .. } = ways[from.0 as usize];
             let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
-            Head { to, bytes, rate_bps, job: Job::Packet { from, packet: Some(packet) }, begun: false }
+            Head::new(to, bytes, rate_bps, Job::Packet { from, packet: Some(packet) })
         });
         self.take_drops(now, number);
     }
@@ -244,22 +247,29 @@ impl Cell {
         self.radios[number].head = None;
         while !self.radios[number].blocked && self.radios[number].head.is_none() {
             let radio = &mut self.radios[number];
-            let head = match radio.parked.take() {
-                Some(Head { job: Job::Packet { from, packet: Some(packet) }, begun, .. }) => {
-                    Some((from, packet, begun))
-                }
-                _ => radio.queue.dequeue(now).map(|Waiting { from, packet, .. }| (from, packet, false)),
-            };
+            let parked = radio.parked.take();
+            let ways = &self.ways;
+            let next = parked.or_else(|| {
+                let Waiting { from, packet, .. } = radio.queue.dequeue(now)?;
+                let Way { to, rate_bps, .. } = ways[from.0 as usize];
+                let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
+                Some(Head::new(to, bytes, rate_bps, Job::Packet { from, packet: Some(packet) }))
+            });
             self.take_drops(now, number);
-            let Some((from, packet, begun)) = head else { return };
-            let way = self.ways[from.0 as usize];
-            if !self.may_go(from) {
-                self.drop_packet(now, from, packet, DropReason::NotAssociated);
-                continue;
+            match next {
+                Some(Head { job: Job::Packet { from, packet: Some(packet) }, .. }) if !self.may_go(from) => {
+                    self.drop_packet(now, from, packet, DropReason::NotAssociated);
+                }
+                Some(head) => {
+                    // Its window is as wide as its attempts have left it.
+                    let radio = &mut self.radios[number];
+                    for _ in 0..head.short_retries + head.long_retries {
+                        radio.cw = (2 * radio.cw + 1).min(self.config.cw_max);
+                    }
+                    radio.head = Some(head);
+                }
+                None => return,
             }
-            let bytes = packet.size_bytes + FRAME_OVERHEAD_BYTES;
-            let job = Job::Packet { from, packet: Some(packet) };
-            self.radios[number].head = Some(Head { to: way.to, bytes, rate_bps: way.rate_bps, job, begun });
         }
     }
 
@@ -273,7 +283,11 @@ impl Cell {
     pub(super) fn take(&mut self, now: Time, step: Step) {
         match step {
             Step::End(frame) => self.end(now, frame),
-            Step::Cts(from, to) => self.send(now, Kind::Cts, from, to),
+            Step::Cts(from, to) => {
+                self.send(now, Kind::Cts, from, to);
+                let radio = &mut self.radios[from];
+                radio.invites_until = radio.sent.1 + self.config.timing.sifs + Span::from_ns(1);
+            }
             Step::Ack(from, to) => self.send(now, Kind::Ack, from, to),
             Step::Data(from) => {
                 if let Some(head) = &self.radios[from].head {
@@ -282,6 +296,7 @@ impl Cell {
             }
             Step::Timeout(number) => self.fail(now, number),
             Step::Beacon(cell) => self.beacon_due(now, cell),
+            Step::Free => {}
             Step::Station(number, timer) => self.station_timer(now, number, timer),
         }
     }

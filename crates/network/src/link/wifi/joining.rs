@@ -46,6 +46,7 @@ impl Cell {
         }
         station.state = State::Associated;
         station.associated = Some(to);
+        station.listed = true;
         if let Some(before) = station.registered.replace(to) {
             // What it did until now it did as that member.
             let time = std::mem::take(&mut self.radios[radio].time);
@@ -59,6 +60,15 @@ impl Cell {
         self.indicate(now, to, LinkEvent::Up);
         self.set_timer(radio, watched);
         self.resume(now, radio);
+    }
+
+    /// An access point hears from a station that they are not associated.
+    pub(super) fn is_disassociated(&mut self, radio: usize, cell: usize) {
+        let members = &self.members;
+        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
+        if station.registered.is_some_and(|member| members[member as usize].cell == cell) {
+            station.listed = false;
+        }
     }
 
     /// Nobody answers: the cell is lost, and others are looked for.

@@ -63,8 +63,8 @@ pub(super) struct Layout {
     pub ways: Vec<Way>,
     /// By radio, access points first: the channel that it is on at first.
     pub channels: Vec<u8>,
-    /// By radio, the range of attachments that it sends from.
-    pub attachments: Vec<Range<u32>>,
+    /// By radio, the attachments that it sends from, in ascending order.
+    pub attachments: Vec<Vec<u32>>,
 }
 
 impl Layout {
@@ -72,7 +72,7 @@ impl Layout {
     pub fn new(config: &CellConfig, bsses: &[Bss], stations: usize) -> Layout {
         let mut layout = Layout {
             channels: bsses.iter().map(|bss| bss.channel).chain((0..stations).map(|_| 0)).collect(),
-            attachments: vec![0..0; bsses.len() + stations],
+            attachments: vec![Vec::new(); bsses.len() + stations],
             ..Layout::default()
         };
         for (cell, bss) in bsses.iter().enumerate() {
@@ -123,9 +123,23 @@ impl Layout {
             layout.cells.push(place);
         }
         for (number, way) in (0..).zip(&layout.ways) {
-            let own = &mut layout.attachments[way.from];
-            *own = if own.end == 0 { number } else { own.start }..number + 1;
+            layout.attachments[way.from].push(number);
         }
         layout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_station_of_many_cells_has_as_many_attachments_as_cells() {
+        // A range from the first of them to the last would have 18,000 of a station's, and 18 million of a thousand.
+        let bss = Bss { channel: 1, stations: (0..1000).collect(), beacons: None };
+        let layout = Layout::new(&super::super::tests::config(10_000), &vec![bss; 10], 1000);
+        assert_eq!(layout.ways.len(), 20_000);
+        assert_eq!(layout.attachments.iter().map(Vec::len).sum::<usize>(), 20_000);
+        assert_eq!(layout.attachments[10 + 7], (0..10).map(|cell| cell * 2000 + 1007).collect::<Vec<u32>>());
     }
 }

@@ -3,8 +3,11 @@
 //! They contend for the medium as packets do, before those that wait, at the lowest basic rate. One that is for a single
 //! receiver is acknowledged and repeated; beacons and probe requests are for all, and sent once.
 //!
-//! Not modelled: the content of beacons, traffic indication maps among it; deauthentication and disassociation: an access
-//! point hears from the distribution system that a station is another one's.
+//! Data from an access point that a station is not associated with is a frame of class 3 that it may not take: it answers by a
+//! disassociation (clause 11.3).
+//!
+//! Not modelled: the content of beacons, traffic indication maps among it; deauthentication, and disassociation by those who
+//! leave: an access point hears from the distribution system that a station is another one's.
 
 use super::medium::Frame;
 use super::phy::Format;
@@ -26,6 +29,7 @@ pub(super) enum Management {
         again: bool,
     },
     AssociationResponse,
+    Disassociation,
 }
 
 /// Octets of the MAC header of a management frame and of its FCS (clause 7.2.3).
@@ -56,6 +60,8 @@ impl Management {
                 Management::AssociationRequest { again } => 2 + 2 + if again { 6 } else { 0 } + ssid + rates,
                 // Capabilities, status, association identifier.
                 Management::AssociationResponse => 2 + 2 + 2 + rates,
+                // The reason.
+                Management::Disassociation => 2,
             }
     }
 }
@@ -83,13 +89,7 @@ impl Cell {
     pub(super) fn management_head(&mut self, number: usize) -> Option<Head> {
         let (what, to) = self.radios[number].management.pop_front()?;
         let bytes = what.bytes(self.config.format);
-        Some(Head {
-            to,
-            bytes,
-            rate_bps: self.lowest_rate_bps(),
-            job: Job::Management(what, false),
-            begun: false,
-        })
+        Some(Head::new(to, bytes, self.lowest_rate_bps(), Job::Management(what, false)))
     }
 
     /// The rate of beacons, probe requests, broadcasts and other management frames: the lowest basic one (clause 9.6 asks for
@@ -105,7 +105,9 @@ impl Cell {
         let waits = radio.management.iter().any(|&(what, _)| what == Management::Beacon);
         let contends = radio.head.as_ref().is_some_and(Head::is_beacon);
         if !waits && !contends {
-            self.push_management(now, cell, Management::Beacon, ALL);
+            // It goes before what else waits.
+            self.radios[cell].management.push_front((Management::Beacon, ALL));
+            self.resume(now, cell);
         }
         self.at(now + beacons.period, super::exchange::Step::Beacon(cell));
     }
@@ -157,6 +159,7 @@ impl Cell {
             }
             Management::Authenticated => self.is_authenticated(now, to, from),
             Management::AssociationResponse => self.is_associated(now, to, from),
+            Management::Disassociation => self.is_disassociated(from, to),
         }
     }
 }
@@ -178,5 +181,6 @@ mod tests {
         assert_eq!(Management::AssociationRequest { again: false }.bytes(b), 28 + 4 + 10 + 6);
         assert_eq!(Management::AssociationRequest { again: true }.bytes(b), 28 + 10 + 10 + 6);
         assert_eq!(Management::AssociationResponse.bytes(b), 28 + 6 + 6);
+        assert_eq!(Management::Disassociation.bytes(b), 30);
     }
 }

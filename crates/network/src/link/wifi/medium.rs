@@ -47,6 +47,8 @@ pub(super) struct Ear {
     /// The frame that is received, and whether another one disturbs it.
     pub receiving: Option<(u64, Kind)>,
     pub disturbed: bool,
+    /// Somebody may be about to send without a countdown: answers concern them as other frames do.
+    pub undecided: bool,
     /// Until when others have reserved the medium (the NAV, clause 9.2.5.4), and who they are.
     pub nav: Time,
     pub reserved_by: [usize; 2],
@@ -63,6 +65,7 @@ impl Ear {
             ifs,
             receiving: None,
             disturbed: false,
+            undecided: true,
             nav: Time::ZERO,
             reserved_by: [0, 0],
         }

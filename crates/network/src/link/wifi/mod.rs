@@ -439,6 +439,8 @@ impl Link for Cell {
 #[cfg(test)]
 mod bianchi;
 #[cfg(test)]
+mod channel_changes;
+#[cfg(test)]
 mod closed_forms;
 #[cfg(test)]
 mod fairness;

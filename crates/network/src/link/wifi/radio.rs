@@ -9,7 +9,6 @@ use crate::queue::drop_tail::DropTail;
 use crate::queue::{Queue, QueueLimit};
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// The frame that contends for the medium, or waits for its acknowledgement.
 #[derive(Debug)]
@@ -22,6 +21,9 @@ pub(super) struct Head {
     pub job: Job,
     /// Whether it has been sent before.
     pub begun: bool,
+    /// Failed attempts: at its short frames, at its long one (clause 9.2.5.3).
+    pub short_retries: u32,
+    pub long_retries: u32,
 }
 
 /// What a frame brings.
@@ -35,6 +37,11 @@ pub(super) enum Job {
 }
 
 impl Head {
+    /// One that has not been sent yet.
+    pub fn new(to: usize, bytes: u32, rate_bps: u64, job: Job) -> Head {
+        Head { to, bytes, rate_bps, job, begun: false, short_retries: 0, long_retries: 0 }
+    }
+
     /// The attachment that its packet comes from.
     pub fn from(&self) -> Option<Attachment> {
         match self.job {
@@ -95,9 +102,6 @@ pub(super) struct Radio {
     pub not_before: Time,
     /// Contention window, in slots.
     pub cw: u32,
-    /// Failed attempts at the head: of its short frames, of its long one (clause 9.2.5.3).
-    pub short_retries: u32,
-    pub long_retries: u32,
     /// Its last frame on the air: begin and end.
     pub sent: (Time, Time),
     /// Whether that carried data.
@@ -106,6 +110,8 @@ pub(super) struct Radio {
     pub time: RadioTime,
     /// Whether it is about to answer a frame.
     pub answers: bool,
+    /// From then on the data that it has allowed by a CTS has begun, or does not come.
+    pub invites_until: Time,
     /// What it hears: a number of the cell's ears.
     pub ear: usize,
     /// Whether it is in the cell's list of those that count down or have something to send.
@@ -114,7 +120,7 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    pub fn new(ear: usize, cw: u32, of: Range<u32>, limit: QueueLimit, random: Stream) -> Radio {
+    pub fn new(ear: usize, cw: u32, of: Vec<u32>, limit: QueueLimit, random: Stream) -> Radio {
         Radio {
             queue: Queue::new(DropTail::new(Some(limit)), of),
             head: None,
@@ -126,12 +132,11 @@ impl Radio {
             backoff_slots: None,
             not_before: Time::ZERO,
             cw,
-            short_retries: 0,
-            long_retries: 0,
             sent: (Time::ZERO, Time::ZERO),
             sent_data: false,
             time: RadioTime::default(),
             answers: false,
+            invites_until: Time::ZERO,
             ear,
             listed: false,
             random,

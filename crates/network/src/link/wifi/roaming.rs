@@ -11,16 +11,16 @@ use crate::mobility::Point;
 use proptest::prelude::*;
 use roamsim_engine::Span;
 
-fn us(us: u64) -> Span {
+pub(super) fn us(us: u64) -> Span {
     Span::from_us(us)
 }
 
-fn config(members: usize) -> CellConfig {
+pub(super) fn config(members: usize) -> CellConfig {
     CellConfig { cw_min: 0, ..super::tests::config(members) }
 }
 
 /// A station that scans its channels actively.
-fn station(channels: &[u8]) -> StationConfig {
+pub(super) fn station(channels: &[u8]) -> StationConfig {
     StationConfig {
         scan: Scan::Active,
         channels: channels.to_vec(),
@@ -32,13 +32,14 @@ fn station(channels: &[u8]) -> StationConfig {
         failure_timeout: Span::from_ms(200),
         attempts: 3,
         signal_weight: 0.25,
+        signal_threshold_dbm: None,
         going_down_dbm: -58.0,
         lost_dbm: -61.0,
     }
 }
 
 /// Access points by place and channel, and stations that may be in all of their cells.
-fn ess(
+pub(super) fn ess(
     access_points: &[(f64, u8)],
     beacons: Option<BeaconConfig>,
     stations: &[(Trajectory, Option<StationConfig>)],
@@ -53,30 +54,30 @@ fn ess(
     }
 }
 
-fn stands(x_m: f64) -> Trajectory {
+pub(super) fn stands(x_m: f64) -> Trajectory {
     Trajectory::fixed(Point::new(x_m, 0.0))
 }
 
 /// A medium at work: what was on the air, what was indicated, and packets in and out.
-struct Work {
-    cell: Cell,
+pub(super) struct Work {
+    pub cell: Cell,
     /// Nanoseconds, kind, from and to.
-    frames: Vec<(u64, Kind, usize, usize)>,
-    events: Vec<(u64, u32, LinkEvent)>,
+    pub frames: Vec<(u64, Kind, usize, usize)>,
+    pub events: Vec<(u64, u32, LinkEvent)>,
     /// By member, the power that it has heard last.
     heard: Vec<Option<f64>>,
     /// By radio, the member that it has chosen.
-    chosen: BTreeMap<usize, u32>,
+    pub chosen: BTreeMap<usize, u32>,
     taken: u64,
-    delivered: u64,
-    dropped: Vec<DropReason>,
+    pub delivered: u64,
+    pub dropped: Vec<DropReason>,
     ids: u64,
 }
 
 use super::medium::Kind;
 
 impl Work {
-    fn new(cell: Cell) -> Work {
+    pub fn new(cell: Cell) -> Work {
         Work {
             heard: vec![None; cell.members.len()],
             cell,
@@ -90,7 +91,7 @@ impl Work {
         }
     }
 
-    fn send(&mut self, now: Time, from: Attachment, bytes: u32) {
+    pub fn send(&mut self, now: Time, from: Attachment, bytes: u32) {
         let mut random = stream("unused");
         let packet = Packet { id: PacketId(self.ids), ..datagram(bytes) };
         self.ids += 1;
@@ -117,7 +118,7 @@ impl Work {
     }
 
     /// Works until then. Stations join the first cell that they hear, and change to one that is 5 dB stronger.
-    fn until(&mut self, until: Time) {
+    pub fn until(&mut self, until: Time) {
         let mut seen = self.cell.frames;
         while let Some(now) = self.cell.poll_timeout().filter(|&now| now <= until) {
             self.cell.handle_timeout(&mut Context { now, random: &mut stream("unused") });
@@ -173,13 +174,13 @@ impl Work {
     }
 
     /// The events of this name: nanoseconds and members.
-    fn named(&self, name: &str) -> Vec<(u64, u32)> {
+    pub fn named(&self, name: &str) -> Vec<(u64, u32)> {
         let named = self.events.iter().filter(|(.., event)| event.name() == name);
         named.map(|&(at_ns, member, _)| (at_ns, member)).collect()
     }
 }
 
-fn streams(radio: usize, purpose: &str) -> Stream {
+pub(super) fn streams(radio: usize, purpose: &str) -> Stream {
     stream(&format!("{radio} {purpose}"))
 }
 
@@ -189,7 +190,8 @@ fn first_scan_ns(access_points: usize) -> u64 {
 }
 
 /// Beacons that do not come into the way.
-const LATE: BeaconConfig = BeaconConfig { period: Span::from_us(102_400), first: Time::from_ns(900_000_000) };
+pub(super) const LATE: BeaconConfig =
+    BeaconConfig { period: Span::from_us(102_400), first: Time::from_ns(900_000_000) };
 
 #[test]
 fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {

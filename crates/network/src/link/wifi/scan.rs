@@ -5,11 +5,12 @@
 //!
 //! On each of its channels it listens for beacons (passive), or waits `probe_delay`, sends a probe request and listens
 //! (active): for `min_channel_time` where the medium stays silent, for `max_channel_time` otherwise. What it has heard is told
-//! when the scan is over, the strongest first.
+//! when the scan is over, its own access point first, then the strongest.
 
 use super::Cell;
 use super::config::Scan;
-use super::medium::Ear;
+use super::exchange::Step;
+use super::medium::{Ear, Frame};
 use super::radio::Attempt;
 use super::station::{Stage, State};
 use crate::link::indication::LinkEvent;
@@ -31,10 +32,6 @@ impl Cell {
     }
 
     pub(super) fn scan_next(&mut self, now: Time, radio: usize, place: usize) {
-        let Some(station) = self.station(radio) else { return };
-        if place == station.config.channels.len() {
-            return self.end_scan(now, radio);
-        }
         self.set_state(radio, State::Scanning(place, Stage::Leaving));
         self.depart(now, radio);
     }
@@ -48,13 +45,20 @@ impl Cell {
         self.let_depart(now);
     }
 
-    /// Those who want to leave their channels do, unless they are in a frame exchange.
+    /// Those who want to leave their channels do, unless they are in a frame exchange, their own or another radio's with them.
     pub(super) fn let_depart(&mut self, now: Time) {
         let mut place = 0;
         while let Some(&number) = self.departing.get(place) {
             let radio = &self.radios[number];
-            let sends = self.on_air.iter().any(|frame| frame.from == number);
-            if radio.attempt != Attempt::None || radio.answers || sends {
+            let heard_by = |frame: &Frame| frame.heard_by.iter().any(|&(hearer, _)| hearer == number);
+            let takes_part = |frame: &Frame| frame.from == number || (frame.to == number && heard_by(frame));
+            let invites_until = radio.invites_until;
+            if now < invites_until {
+                self.at(invites_until, Step::Free);
+                place += 1;
+                continue;
+            }
+            if radio.attempt != Attempt::None || radio.answers || self.on_air.iter().any(takes_part) {
                 place += 1;
                 continue;
             }
@@ -68,8 +72,6 @@ impl Cell {
     fn park(&mut self, now: Time, number: usize) {
         let radio = &mut self.radios[number];
         radio.management.clear();
-        radio.short_retries = 0;
-        radio.long_retries = 0;
         radio.cw = self.config.cw_min;
         if let Some(head) = radio.head.take() {
             if head.holds_packet() {
@@ -84,6 +86,9 @@ impl Cell {
         let Some(station) = self.station(radio) else { return };
         let config = &station.config;
         match station.state {
+            State::Scanning(place, Stage::Leaving) if place == config.channels.len() => {
+                self.end_scan(now, radio);
+            }
             State::Scanning(place, Stage::Leaving) => {
                 let (channel, scan) = (config.channels[place], config.scan);
                 let (probe_delay, max_channel_time) = (config.probe_delay, config.max_channel_time);
@@ -125,7 +130,9 @@ impl Cell {
             let member = station.members[place];
             let channel = self.channels[members[member as usize].cell];
             match known {
-                Some(known) if known.at >= begun => fresh.push((place, known.signal_dbm)),
+                Some(known) if known.at >= begun && !station.is_weak(place) => {
+                    fresh.push((place, known.signal_dbm))
+                }
                 Some(known)
                     if known.told
                         && station.associated != Some(member)
@@ -136,8 +143,9 @@ impl Cell {
                 _ => {}
             }
         }
-        // The strongest first, and among equals the first of the station's cells.
-        fresh.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // Its own first, with which the others are compared; then the strongest, and among equals the first of its cells.
+        let own = station.associated.and_then(|own| station.members.iter().position(|&member| member == own));
+        fresh.sort_by(|a, b| (Some(b.0) == own).cmp(&(Some(a.0) == own)).then(b.1.total_cmp(&a.1)));
         match station.associated {
             Some(own) => {
                 station.state = State::Associated;
@@ -155,16 +163,16 @@ impl Cell {
                 self.set_timer(radio, next);
             }
         }
-        for (place, _) in fresh {
-            self.tell(now, radio, place);
-        }
         for member in lost {
             self.lose(now, radio, member, LinkEvent::Lost);
+        }
+        for (place, _) in fresh {
+            self.tell(now, radio, place);
         }
     }
 
     /// Another channel, where a radio hears what is on the air there.
-    fn tune(&mut self, now: Time, number: usize, channel: u8) {
+    pub(super) fn tune(&mut self, now: Time, number: usize, channel: u8) {
         if self.channels[number] == channel {
             return;
         }

@@ -6,16 +6,19 @@
 //!   between the two powers that is covered. It is rolled back where the mean is above again.
 //! - It scans where it is associated with none; and while it is, where the power of its access point is low (Link_Going_Down)
 //!   and another channel is among its own. From one scan to the next it waits `scan_interval`.
-//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon.
+//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon. What it knows of other channels
+//!   is as old as the scan, and the cells there are lost to it `scan_interval` later, unless it scans again.
 //! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has `signal_weight`; what is older than
 //!   `missed_beacons` periods when another one comes is not in it.
-//! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no longer associated.
+//! - A station that has heard no beacon of its access point for `missed_beacons` periods and a half is no longer associated; nor
+//!   is one whose mean is below a threshold, if it has one. It takes no cell below that either.
 
 use super::config::StationConfig;
 use super::exchange::Step;
 use super::management::Management;
 use super::radio::ALL;
-use super::{Cell, Heard};
+use super::{Cell, Heard, Way};
+use crate::link::Attachment;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
 use roamsim_engine::{Span, Time};
 
@@ -69,8 +72,9 @@ pub(super) struct Station {
     pub state: State,
     /// The member by which it is associated.
     pub associated: Option<u32>,
-    /// The one whose access point has it on its list: the last association.
+    /// The last association, and whether its access point has it on its list.
     pub registered: Option<u32>,
+    pub listed: bool,
     /// When it heard its access point the last time, or might have.
     pub heard_own: Time,
     /// The number of the timer that counts.
@@ -89,6 +93,7 @@ impl Station {
             state: State::Waiting,
             associated: None,
             registered: None,
+            listed: false,
             heard_own: Time::ZERO,
             timer: 0,
             scan: (Time::ZERO, None),
@@ -163,7 +168,8 @@ impl Cell {
             }
             State::Scanning(place, Stage::Listening(since, long)) => {
                 let ear = &self.ears[radio];
-                let busy = ear.heard > 0 || ear.busy_since > since;
+                // Also by a frame that had begun before.
+                let busy = ear.heard > 0 || ear.idle_since > since;
                 let max_channel_time = station.config.max_channel_time;
                 if !long && busy {
                     self.set_state(radio, State::Scanning(place, Stage::Listening(since, true)));
@@ -204,10 +210,27 @@ impl Cell {
             station.heard_own = now;
         }
         if matches!(station.state, State::Waiting | State::Associated) {
+            if station.is_weak(place) {
+                return self.hears_weak_cell(now, radio, place);
+            }
             self.tell(now, radio, place);
             if own {
                 self.judge_signal(now, radio, place);
             }
+        }
+    }
+
+    /// A cell's signal is below the threshold: its association ends, if there is one, and nobody hears of it any more.
+    fn hears_weak_cell(&mut self, now: Time, radio: usize, place: usize) {
+        let Some(station) = self.station_mut(radio) else { return };
+        let member = station.members[place];
+        let told = station.known[place].as_mut().is_some_and(|known| std::mem::take(&mut known.told));
+        if station.associated == Some(member) {
+            station.associated = None;
+            self.indicate(now, member, LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT));
+            self.begin_scan(now, radio);
+        } else if told {
+            self.indicate(now, member, LinkEvent::Lost);
         }
     }
 
@@ -239,15 +262,19 @@ impl Cell {
         let rested = station.scan.1.is_none_or(|ended| now >= ended + station.config.scan_interval);
         match (told, goes) {
             (false, true) => {
-                let within = within + self.time_to_lose(radio);
+                // By its own threshold it is lost at once.
+                let by_signal = self.station(radio).and_then(|station| station.config.signal_threshold_dbm);
+                let within = within + by_signal.map_or(self.time_to_lose(radio), |_| Span::ZERO);
                 let reason = LinkGoingDownReason::LOW_POWER;
                 self.indicate(now, member, LinkEvent::GoingDown { within, confidence_percent, reason });
             }
             (true, false) => self.indicate(now, member, LinkEvent::Rollback),
             _ => {}
         }
-        if low && elsewhere && rested {
-            self.begin_scan(now, radio);
+        match rested {
+            true if low && elsewhere => self.begin_scan(now, radio),
+            true => self.forget_other_channels(now, radio),
+            false => {}
         }
     }
 
@@ -296,22 +323,50 @@ impl Cell {
         self.indicate(now, member, event);
     }
 
-    /// Whether a packet may leave its attachment: the two ends are associated.
-    pub(super) fn may_go(&self, from: crate::link::Attachment) -> bool {
-        let way = self.ways[from.0 as usize];
+    /// Whether a packet may leave its attachment: for all that its sender knows, the two ends are associated.
+    pub(super) fn may_go(&self, from: Attachment) -> bool {
+        self.is_associated_by(from, |way, radio| way.to == radio)
+    }
+
+    /// Whether what has left it may arrive: the same for all that its receiver knows.
+    pub(super) fn may_arrive(&self, from: Attachment) -> bool {
+        self.is_associated_by(from, |way, radio| way.to != radio)
+    }
+
+    /// Whether two ends are associated, as one of them knows it: the access point, or the station.
+    fn is_associated_by(&self, from: Attachment, access_point: impl Fn(&Way, usize) -> bool) -> bool {
+        let way = &self.ways[from.0 as usize];
         if !self.has_paths || way.to == ALL {
             return true;
         }
         let radio = self.members[way.member as usize].radio;
         let Some(station) = self.station(radio) else { return true };
-        station.on_list_of(way.to == radio) == Some(way.member)
+        station.on_list_of(access_point(way, radio)) == Some(way.member)
+    }
+
+    /// What a station knows of cells on other channels than its own is too old to be compared with: they are lost until the next
+    /// scan.
+    fn forget_other_channels(&mut self, now: Time, radio: usize) {
+        let (cells, channels, channel) = (&self.members, &self.channels, self.channels[radio]);
+        let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
+        let mut lost = Vec::new();
+        for (&member, known) in station.members.iter().zip(&mut station.known) {
+            let elsewhere = channels[cells[member as usize].cell] != channel;
+            if let Some(known) = known.as_mut().filter(|known| elsewhere && known.told) {
+                known.told = false;
+                lost.push(member);
+            }
+        }
+        for member in lost {
+            self.indicate(now, member, LinkEvent::Lost);
+        }
     }
 }
 
 impl Station {
     /// The member that the access points know of it, or that it knows itself.
-    fn on_list_of(&self, access_point: bool) -> Option<u32> {
-        if access_point { self.registered } else { self.associated }
+    pub(super) fn on_list_of(&self, access_point: bool) -> Option<u32> {
+        if access_point { self.registered.filter(|_| self.listed) } else { self.associated }
     }
 
     /// It hears a cell with this power. What it heard longer ago than it remembers is not in the mean.
@@ -338,12 +393,21 @@ impl Station {
     /// How long a signal that falls as it does takes to the power below which nothing is heard, an hour at most; and how far it
     /// has come on the way there, in percent.
     fn predict(&self, known: &Known) -> (Span, u8) {
-        let StationConfig { going_down_dbm, lost_dbm, .. } = self.config;
+        let StationConfig { going_down_dbm, lost_dbm, signal_threshold_dbm, .. } = self.config;
+        let lost_dbm = signal_threshold_dbm.unwrap_or(lost_dbm);
         let within_s = (known.signal_dbm - lost_dbm).max(0.0) / -known.slope_db_per_s;
         let within_s = if within_s.is_nan() { 0.0 } else { within_s.clamp(0.0, 3600.0) };
         let come = (going_down_dbm - known.signal_dbm) / (going_down_dbm - lost_dbm);
         let percent = if come.is_nan() { 100.0 } else { (100.0 * come).clamp(0.0, 100.0) };
         (Span::from_secs_f64(within_s), percent.round() as u8)
+    }
+
+    /// Whether a cell that it has heard is below its threshold.
+    pub(super) fn is_weak(&self, place: usize) -> bool {
+        let threshold_dbm = self.config.signal_threshold_dbm;
+        threshold_dbm
+            .zip(self.known[place])
+            .is_some_and(|(threshold_dbm, known)| known.signal_dbm < threshold_dbm)
     }
 
     pub(super) fn forget(&mut self, member: u32) {

@@ -63,7 +63,12 @@ pub struct WifiStation {
     /// The weight of the latest beacon in the mean of the signal, in dBm. Default: 0.25, as Linux has it (mac80211).
     #[serde(default = "default_signal_weight")]
     pub signal_weight: f64,
-    /// By what factor above the reception threshold a signal is low: then comes Link_Going_Down, and the station looks for
+    /// The mean of the signal below which it gives its access point up, and takes no other one. Left out: none, an access point is
+    /// lost by missed beacons alone.
+    #[serde(rename = "signal_threshold", default, deserialize_with = "units::some_power")]
+    #[schemars(with = "Option<units::Power>")]
+    pub signal_threshold_dbm: Option<f64>,
+    /// By what factor above the reception threshold, or `signal_threshold`, a signal is low: then comes Link_Going_Down, and the station looks for
     /// another access point on its other channels. Default chosen: 4, 6 dB, which a walk away from the edge of a cell takes in
     /// seconds.
     #[serde(default = "default_going_down_factor")]
@@ -87,6 +92,7 @@ impl Default for WifiStation {
             failure_timeout: default_failure_timeout(),
             attempts: default_attempts(),
             signal_weight: default_signal_weight(),
+            signal_threshold_dbm: None,
             going_down_factor: default_going_down_factor(),
             hysteresis_db: default_hysteresis_db(),
         }
@@ -197,6 +203,17 @@ pub(crate) fn check(node: &Node, at: &[Step], scenario: &Scenario, report: &mut 
         let help = "write a number above 0, up to 1, which takes the latest beacon alone";
         refuse("signal_weight", "this is no weight of a mean", help);
     }
+    let least_dbm =
+        cells.iter().filter_map(|cell| Some(cell.radio.as_ref()?.config(cell).reception_threshold_dbm));
+    if let (Some(threshold_dbm), Some(least_dbm)) =
+        (settings.signal_threshold_dbm, least_dbm.min_by(f64::total_cmp))
+        && threshold_dbm <= least_dbm
+    {
+        let message =
+            format!("nothing is heard that is weaker than the reception threshold, {least_dbm:.1}dBm");
+        let help = "write a larger power, or leave it out: an access point is lost by missed beacons as well";
+        refuse("signal_threshold", &message, help);
+    }
     if !(1.0..=1e6).contains(&settings.going_down_factor) {
         let help = "write a factor from 1, where the link breaks, to 1000000; 4 are 6 dB";
         refuse("going_down_factor", "a signal below the reception threshold is not heard any more", help);
@@ -220,6 +237,7 @@ impl WifiStation {
             failure_timeout,
             attempts,
             signal_weight,
+            signal_threshold_dbm,
             going_down_factor,
             hysteresis_db: _,
         } = self;
@@ -244,7 +262,9 @@ impl WifiStation {
             failure_timeout,
             attempts,
             signal_weight,
-            going_down_dbm: reception_threshold_dbm + dbm_of_milliwatts(going_down_factor),
+            signal_threshold_dbm,
+            going_down_dbm: signal_threshold_dbm.unwrap_or(reception_threshold_dbm)
+                + dbm_of_milliwatts(going_down_factor),
             lost_dbm: reception_threshold_dbm,
         }
     }

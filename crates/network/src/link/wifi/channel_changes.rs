@@ -1,0 +1,245 @@
+//! What stations remember of other channels, what they do before they leave one, and frames from access points that they are not
+//! associated with. Frames and radios are those of `roaming`.
+
+use super::management::Management;
+use super::medium::Kind;
+use super::roaming::{LATE, Work, config, ess, stands, station, streams, us};
+use super::station::{Stage, State};
+use super::*;
+use crate::link::indication::LinkEvent;
+use crate::mobility::Point;
+use roamsim_engine::Span;
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::from_us(us)
+}
+
+const BEACONS: BeaconConfig = BeaconConfig { period: Span::from_ms(50), first: Time::from_ns(40_000_000) };
+
+fn walk(from_m: f64, to_m: f64, speed: f64, begins: Time) -> Trajectory {
+    let to = [(Point::new(to_m, 0.0), speed, Span::ZERO)];
+    Trajectory::waypoints(Point::new(from_m, 0.0), begins, &to)
+}
+
+#[test]
+fn a_cell_on_another_channel_is_compared_at_a_scan_and_not_later() {
+    // Two access points at one place. At 17.8 m that of its own is 5 dB weaker than the other one was at 10 m, where the station
+    // has scanned for the only time.
+    let config_of = StationConfig { scan_interval: Span::from_ms(200), ..station(&[1, 6]) };
+    let ess =
+        ess(&[(0.0, 1), (0.0, 6)], Some(BEACONS), &[(walk(10.0, 90.0, 10.0, Time::ZERO), Some(config_of))]);
+    let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
+    work.until(Time::from_ns(5_000_000_000));
+    let up: Vec<u32> = work.named("link_up").into_iter().map(|(_, member)| member).collect();
+    assert_eq!(up, [0]);
+    let of_other = |name| work.named(name).into_iter().filter(|&(_, member)| member == 1).count();
+    assert_eq!((of_other("link_detected"), of_other("link_lost")), (1, 1));
+}
+
+#[test]
+fn what_a_scan_has_not_found_is_lost_before_what_it_has_is_told() {
+    // The second access point goes away after the first scan.
+    let mut ess = ess(&[(0.0, 1), (5.0, 6)], Some(LATE), &[(stands(10.0), Some(station(&[1, 6])))]);
+    ess.places[1] = walk(5.0, 500.0, 1e6, at(500_000));
+    let mut cell = Cell::with_access_points(config(2), ess, streams);
+    let mut events = Vec::new();
+    while let Some(now) = cell.poll_timeout().filter(|&now| now <= at(1_500_000)) {
+        cell.handle_timeout(&mut Context { now, random: &mut stream() });
+        // Nobody chooses.
+        while let Some(Indication { at, event }) = cell.poll_indication(now) {
+            events.push((event.name(), cell.ways[at.0 as usize].member));
+        }
+    }
+    let first = [("link_detected", 1), ("link_detected", 0)];
+    let second = [("link_lost", 1), ("link_parameters_report", 0)];
+    // The beacon of the first at 900 ms is on the other channel.
+    assert_eq!(events, [first, second].concat());
+}
+
+fn stream() -> Stream {
+    crate::link::testing::stream("unused")
+}
+
+/// A station 10 m from its access point, and associated; so many more access points, at its place too.
+fn associated(channels: &[u8], settings: StationConfig) -> Work {
+    let places: Vec<(f64, u8)> = channels.iter().map(|&channel| (0.0, channel)).collect();
+    let ess = ess(&places, Some(LATE), &[(stands(10.0), Some(settings))]);
+    let mut work = Work::new(Cell::with_access_points(config(channels.len()), ess, streams));
+    work.until(at(100_000));
+    assert_eq!(work.named("link_up").len(), 1);
+    work
+}
+
+#[test]
+fn data_from_an_access_point_that_a_station_has_left_is_refused() {
+    let mut work = associated(&[1], station(&[1]));
+    let down = work.cell.members[0].down;
+    assert!(work.cell.leave(at(100_000), 0).is_some());
+    work.frames.clear();
+    work.send(at(100_000), down, 248);
+    work.until(at(200_000));
+    let kinds: Vec<_> = work.frames.iter().map(|&(_, kind, from, _)| (kind, from)).collect();
+    // Data, and its ACK; a disassociation, and its ACK.
+    assert_eq!(kinds, [(Kind::Data, 0), (Kind::Ack, 1), (Kind::Management, 1), (Kind::Ack, 0)]);
+    assert_eq!((work.delivered, work.dropped.as_slice()), (0, [DropReason::NotAssociated].as_slice()));
+    // 192 us and 30 octets.
+    assert_eq!(work.cell.radio_time(1).lost, Span::ZERO);
+    let before = associated(&[1], station(&[1])).cell.radio_time(1).management;
+    assert_eq!(work.cell.radio_time(1).management, before + us(192 + 240));
+    // Now the access point knows.
+    work.send(at(200_000), down, 248);
+    assert_eq!(work.dropped, [DropReason::NotAssociated; 2]);
+    work.until(at(300_000));
+    assert_eq!(work.frames.len(), 4);
+}
+
+#[test]
+fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
+    // As in `roaming`: the response ends 714 us after the probe request. The scan of the second channel ends 5 us later, before
+    // the ACK.
+    let settings = StationConfig {
+        min_channel_time: us(600),
+        max_channel_time: us(719),
+        going_down_dbm: 0.0,
+        ..station(&[6, 1])
+    };
+    let mut work = associated(&[6, 1], settings);
+    assert_eq!(work.chosen.get(&2), Some(&0));
+    work.until(Time::from_ns(2_500_000_000));
+    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == radio::ALL).count();
+    assert!(probes >= 4, "it has scanned again: {probes}");
+    assert_eq!(work.cell.radio_time(1).failed_attempts, 0);
+}
+
+#[test]
+fn a_station_waits_for_the_data_that_it_has_allowed() {
+    let mut work = associated(&[1, 6], station(&[1, 6]));
+    work.cell.config.rts_threshold_bytes = 0;
+    let down = work.cell.members[0].down;
+    work.send(at(100_000), down, 248);
+    // The RTS takes 272 us, the CTS 248.
+    work.until(at(100_000 + 272 + 10));
+    assert_eq!(work.frames.last().map(|frame| frame.1), Some(Kind::Cts));
+    work.cell.begin_scan(at(100_300), 2);
+    work.until(at(100_000 + 272 + 10 + 248 + 10 + 399 + 10 + 248));
+    assert_eq!((work.delivered, work.cell.radio_time(0).failed_attempts), (1, 0));
+    assert_eq!(work.cell.channels[2], 1);
+    // It stays 100 + 544 + 10,240 us on the first channel.
+    work.until(at(115_000));
+    assert_eq!(work.cell.channels[2], 6, "{:?}", work.frames);
+}
+
+#[test]
+fn who_wants_to_leave_waits_no_longer_than_the_data_may_take_to_begin() {
+    let mut work = associated(&[1, 6], station(&[6, 1]));
+    let begun = at(100_000);
+    work.cell.radios[2].invites_until = begun + us(10);
+    work.cell.begin_scan(begun, 2);
+    work.cell.plan();
+    work.until(begun + us(9));
+    assert_eq!(work.cell.channels[2], 1);
+    work.until(begun + us(10));
+    assert_eq!(work.cell.channels[2], 6);
+}
+
+#[test]
+fn a_beacon_goes_before_the_probe_responses_that_wait() {
+    let mut work = associated(&[1], station(&[1]));
+    work.frames.clear();
+    (0..3).for_each(|_| work.cell.push_management(at(100_000), 0, Management::ProbeResponse, 1));
+    work.cell.beacon_due(at(100_000), 0);
+    work.cell.plan();
+    work.until(at(110_000));
+    let of_access_point: Vec<_> =
+        work.frames.iter().filter(|frame| frame.2 == 0).map(|frame| frame.3).collect();
+    // The first is in hand already.
+    assert_eq!(of_access_point, [1, radio::ALL, 1, 1]);
+}
+
+#[test]
+fn a_frame_that_had_begun_before_the_probe_was_over_keeps_the_channel_busy() {
+    for (idle_since, long) in [(at(99_500), true), (at(99_000), false)] {
+        let mut work = associated(&[1], station(&[1]));
+        let station = work.cell.stations[1].as_mut().expect("a station");
+        station.state = State::Scanning(0, Stage::Listening(at(99_000), false));
+        let timer = station.timer;
+        (work.cell.ears[1].busy_since, work.cell.ears[1].idle_since) = (at(98_000), idle_since);
+        work.cell.station_timer(at(100_024), 1, timer);
+        let state = work.cell.stations[1].as_ref().expect("a station").state;
+        let listens_on = state == State::Scanning(0, Stage::Listening(at(99_000), true));
+        assert_eq!(listens_on, long);
+    }
+}
+
+#[test]
+fn who_comes_to_a_channel_and_finds_it_busy_at_once_draws_a_backoff() {
+    let mut work = associated(&[1, 6], station(&[1, 6]));
+    let now = at(100_000);
+    // Windows without slots would draw none.
+    work.cell.config.cw_min = 31;
+    work.cell.radios[2].cw = 31;
+    work.cell.radios[2].backoff_slots = None;
+    work.cell.channels[2] = 6;
+    work.cell.tune(now, 2, 1);
+    work.cell.push_management(now, 2, Management::Authentication, 0);
+    assert_eq!(work.cell.radios[2].backoff_slots, None);
+    work.cell.hear(now + us(5), 2, 1_000_000, Kind::Data);
+    assert!(work.cell.radios[2].backoff_slots.is_some());
+}
+
+#[test]
+fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
+    let mut work = associated(&[1], station(&[1]));
+    let up = work.cell.members[0].up;
+    work.send(at(100_000), up, 248);
+    let head = work.cell.radios[1].head.as_mut().expect("it contends");
+    head.short_retries = 3;
+    work.cell.config.cw_min = 31;
+    work.cell.begin_scan(at(100_000), 1);
+    assert!(work.cell.radios[1].head.is_none() && work.cell.radios[1].cw == 31);
+    work.cell.radios[1].blocked = false;
+    work.cell.resume(at(100_000), 1);
+    assert_eq!(work.cell.radios[1].head.as_ref().map(|head| head.short_retries), Some(3));
+    // 31, 63, 127, 255.
+    assert_eq!(work.cell.radios[1].cw, 255);
+}
+
+#[test]
+fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() {
+    // -50 dBm are 10^((70 - 40.095) / 20) = 31.28 m from the access point; it is understood up to 110.98 m. There at 31.28 m
+    // after 2.13 s, at 60 m after 5 s, and back at 31.28 m after 7.87 s.
+    let there_and_back = Trajectory::waypoints(
+        Point::new(10.0, 0.0),
+        Time::ZERO,
+        &[(Point::new(60.0, 0.0), 10.0, Span::ZERO), (Point::new(10.0, 0.0), 10.0, Span::ZERO)],
+    );
+    let settings = StationConfig {
+        signal_threshold_dbm: Some(-50.0),
+        going_down_dbm: -44.0,
+        signal_weight: 1.0,
+        ..station(&[1])
+    };
+    let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(there_and_back, Some(settings))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    work.until(Time::from_ns(10_000_000_000));
+    let near = |&(ns, _): &(u64, u32), s: f64, within: f64| (0.0..within).contains(&(ns as f64 * 1e-9 - s));
+    let (down, up) = (work.named("link_down"), work.named("link_up"));
+    assert_eq!((down.len(), up.len()), (1, 2), "{down:?} {up:?}");
+    assert!(near(&down[0], 2.128, 0.06), "{down:?}");
+    // A beacon above the threshold is enough; between 2.13 and 7.87 s none of them is told.
+    assert!(near(&up[1], 7.872, 0.07), "{up:?}");
+    let heard = work.events.iter().filter(|(ns, ..)| (2_200_000_000..7_800_000_000).contains(ns));
+    assert_eq!(heard.count(), 0);
+    // Link_Going_Down at -44 dBm, 15.68 m, 0.57 s: the fall from there to -50 dBm takes longer than its first slope says, and no
+    // beacons have to be missed after it.
+    let (at_ns, within) = work
+        .events
+        .iter()
+        .find_map(|&(at_ns, _, event)| match event {
+            LinkEvent::GoingDown { within, .. } => Some((at_ns, within.as_secs_f64())),
+            _ => None,
+        })
+        .expect("a Link_Going_Down");
+    // 20 log10(e) * 10 m/s / 15.7 m = 5.5 dB/s: 1.1 s.
+    assert!((0.56..0.7).contains(&(at_ns as f64 * 1e-9)) && (0.9..1.4).contains(&within), "{at_ns} {within}");
+}
