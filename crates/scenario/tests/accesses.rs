@@ -7,10 +7,11 @@ use roamsim_scenario::run::{Options, run};
 use roamsim_scenario::{Format, Scenario};
 
 /// An access between two nodes, in each technology that has no places: its words, and its entry.
-const BETWEEN: [(&str, &str); 3] = [
+const BETWEEN: [(&str, &str); 4] = [
     ("link", "between = [\"A\", \"B\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n"),
     ("wifi", "access_point = \"A\"\nstations = [\"B\"]\n"),
     ("dect", "terminal = \"A\"\ngateway = \"B\"\n"),
+    ("wimax", "base_station = \"A\"\nstations = [\"B\"]\n"),
 ];
 
 /// The access of one of these technologies between two nodes.
@@ -90,8 +91,8 @@ fn a_node_may_have_interfaces_of_every_technology_and_each_carries_what_is_for_i
     let delivered = integers(&outcome, "links", "delivered_packets");
     let rows = names.iter().zip(to.iter()).zip(delivered);
     let own: Vec<_> = rows.filter(|((name, _), _)| !name.starts_with("wire-")).collect();
-    // Two cells, a wire, Wi-Fi and DECT, both ways.
-    assert_eq!(own.len(), 10, "{own:?}");
+    // Two cells, a wire, Wi-Fi, DECT and 802.16, both ways.
+    assert_eq!(own.len(), 12, "{own:?}");
     assert!(own.iter().all(|(_, delivered)| **delivered > 0), "{own:?}");
 }
 
@@ -128,13 +129,25 @@ fn an_access_beside_another_between_the_same_nodes_is_refused_whatever_they_are(
 fn every_access_has_rows_among_the_links() {
     let mut text = cells("multihomed = true\n");
     for (number, access) in BETWEEN.into_iter().enumerate() {
-        text +=
-            &between(access, &format!("beside-{}", access.0), ["west", "east", "walker"][number], "other");
+        text += &between(
+            access,
+            &format!("beside-{}", access.0),
+            ["west", "east", "walker", "server"][number],
+            "other",
+        );
     }
     let scenario = read(&text).unwrap_or_else(|refused| panic!("{refused}"));
     let [.., (_, links)] = scenario.row_names();
     // In the order in which they join the topology.
-    let expected =
-        ["wire-west", "wire-east", "beside-link", "beside-wifi", "cell-west", "cell-east", "beside-dect"];
+    let expected = [
+        "wire-west",
+        "wire-east",
+        "beside-link",
+        "beside-wifi",
+        "cell-west",
+        "cell-east",
+        "beside-dect",
+        "beside-wimax",
+    ];
     assert_eq!(links, expected);
 }

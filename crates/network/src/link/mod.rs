@@ -9,6 +9,7 @@ pub mod indication;
 pub mod loss;
 pub mod stations;
 pub mod wifi;
+pub mod wimax;
 pub mod wired;
 
 pub use crate::drops::{DropReason, Dropped};
@@ -160,6 +161,8 @@ pub enum AnyLink {
     Dect(Box<dect::access::Access>),
     /// An abstract radio cell.
     Cell(Box<cell::Cell>),
+    /// An 802.16 cell.
+    Wimax(Box<wimax::Cell>),
 }
 
 /// What a wire does stands in line, since nearly every link is one; what the others do stands apart, out of its way.
@@ -173,6 +176,7 @@ macro_rules! each_link {
                 AnyLink::Wifi($link) => $call,
                 AnyLink::Dect($link) => $call,
                 AnyLink::Cell($link) => $call,
+                AnyLink::Wimax($link) => $call,
             })
         }
     };
@@ -196,6 +200,7 @@ impl AnyLink {
             AnyLink::Wifi(link) => link.enqueue(cx, from, packet),
             AnyLink::Dect(link) => link.enqueue(cx, from, packet),
             AnyLink::Cell(link) => link.enqueue(cx, from, packet),
+            AnyLink::Wimax(link) => link.enqueue(cx, from, packet),
         }
     }
 }

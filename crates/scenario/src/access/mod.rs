@@ -18,6 +18,7 @@ pub(crate) mod places;
 pub mod queue;
 pub mod stations;
 pub mod wifi;
+pub mod wimax;
 pub mod wire;
 
 use std::collections::BTreeMap;

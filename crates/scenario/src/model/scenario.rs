@@ -8,6 +8,7 @@ use super::node::Node;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
 use crate::access::wifi::model::Wifi;
+use crate::access::wimax::model::Wimax;
 use crate::access::wire::model::Link;
 use crate::access::{Entry, entries};
 use crate::flow::model::Flow;
@@ -40,6 +41,9 @@ pub struct Scenario {
     /// The abstract radio cells, one `[[cell]]` each.
     #[serde(rename = "cell", default)]
     pub cells: Vec<Cell>,
+    /// The 802.16 cells, one `[[wimax]]` each.
+    #[serde(default)]
+    pub wimax: Vec<Wimax>,
     /// Nodes that keep their home address by Mobile IPv4, one `[[mobile_ip]]` an arrangement of agents.
     #[serde(default)]
     pub mobile_ip: Vec<MobileIp>,
@@ -113,7 +117,8 @@ impl Scenario {
     /// is named.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = Entry<'_>> {
         let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
-        wires.chain(wifi).chain(entries(&self.cells)).chain(entries(&self.dect))
+        let others = entries(&self.cells).chain(entries(&self.dect)).chain(entries(&self.wimax));
+        wires.chain(wifi).chain(others)
     }
 
     /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.

@@ -19,7 +19,9 @@ use serde::ser::{Serialize, Serializer};
 
 pub use self::power::Power;
 pub(crate) use self::power::{power, some_power};
-use self::quantity::{Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, no_unit, parse, print, shorten, split};
+use self::quantity::{
+    FREQUENCY, Kind, LENGTH, RATE, Refusal, SIZE, SPEED, TIME, no_unit, parse, print, shorten, split,
+};
 
 /// Reads a quantity of one kind, from whatever the scenario holds in its place.
 struct QuantityVisitor(&'static Kind);
@@ -142,6 +144,16 @@ quantity!(
     u64::from,
     u64::from,
     "A size with its unit: B, kB (1000 B), MB, GB, KiB (1024 B), MiB or GiB."
+);
+
+quantity!(
+    frequency,
+    Frequency,
+    FREQUENCY,
+    u64,
+    u64::from,
+    u64::from,
+    "A frequency or a bandwidth with its unit: Hz, kHz, MHz or GHz."
 );
 
 quantity!(

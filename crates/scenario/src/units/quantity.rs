@@ -113,6 +113,22 @@ pub(super) const SIZE: Kind = Kind {
     ],
 };
 
+pub(super) const FREQUENCY: Kind = Kind {
+    noun: "a frequency",
+    base: "hertz",
+    example: "5MHz",
+    units: &[unit("Hz", 1), unit("kHz", 1_000), unit("MHz", 1_000_000), unit("GHz", 1_000_000_000)],
+    aliases: &[
+        ("hz", "Hz"),
+        ("khz", "kHz"),
+        ("KHz", "kHz"),
+        ("Mhz", "MHz"),
+        ("mhz", "MHz"),
+        ("Ghz", "GHz"),
+        ("ghz", "GHz"),
+    ],
+};
+
 pub(super) const LENGTH: Kind = Kind {
     noun: "a length",
     base: "millimetres",
@@ -136,7 +152,7 @@ pub(super) const SPEED: Kind = Kind {
     aliases: &[("kmh", "km/h"), ("km/hour", "km/h"), ("kph", "km/h"), ("mps", "m/s"), ("m/sec", "m/s")],
 };
 
-const KINDS: [&Kind; 5] = [&TIME, &RATE, &SIZE, &LENGTH, &SPEED];
+const KINDS: [&Kind; 6] = [&TIME, &RATE, &SIZE, &FREQUENCY, &LENGTH, &SPEED];
 
 /// The largest value of any quantity in base units: half the range, so that sums of two do not overflow.
 const LARGEST: u64 = i64::MAX as u64;

@@ -1,0 +1,45 @@
+//! What the symbols of a cell were used for, and what its stations did.
+
+/// Symbols of all frames that have begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellTime {
+    /// Frames.
+    pub frames: u64,
+    /// Those that were worked out, because the base station had something to send or to grant.
+    pub busy_frames: u64,
+    /// Symbols of bursts with maps.
+    pub map_symbols: u64,
+    /// Symbols of downlink bursts with data.
+    pub downlink_symbols: u64,
+    /// Symbols granted on the uplink, preambles of bursts included.
+    pub uplink_symbols: u64,
+}
+
+/// What a station did, and what was done for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StationStats {
+    /// PDUs to it.
+    pub downlink_pdus: u64,
+    /// Those of them that have a fragment.
+    pub downlink_fragments: u64,
+    /// PDUs from it.
+    pub uplink_pdus: u64,
+    /// Those of them that have a fragment.
+    pub uplink_fragments: u64,
+    /// Bursts granted to it on request.
+    pub grants: u64,
+    /// Bursts that it sent or was free to send: also unsolicited ones, where it had data for them.
+    pub bursts: u64,
+    /// What these had room for, in octets.
+    pub burst_bytes: u64,
+    /// Octets of them that it had no data for.
+    pub padding_bytes: u64,
+    /// Bandwidth requests that it sent by contention.
+    pub requests: u64,
+    /// Those of them that collided.
+    pub collided_requests: u64,
+    /// Requests that it sent with its data.
+    pub piggybacked_requests: u64,
+    /// Packets that it gave up, because no grant came.
+    pub given_up: u64,
+}

@@ -1,0 +1,239 @@
+//! What is in a frame: the schedule of both subframes, and downlink bursts.
+
+use super::connection::Pdu;
+use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
+use super::schedule::{Demand, deal};
+use super::{Burst, Cell, Service, Station, Step};
+use crate::link::LinkStats;
+use crate::packet::Packet;
+use roamsim_engine::{Span, Time};
+use std::collections::VecDeque;
+
+const PROFILES: usize = BurstProfile::ALL.len();
+
+/// The downlink bursts of a frame, one a profile.
+#[derive(Default)]
+struct Bursts {
+    bytes: [u32; PROFILES],
+    symbols: [u32; PROFILES],
+    /// Packets that end in them: profile, octets of the burst up to their end, station.
+    ended: Vec<(BurstProfile, u32, u32, Packet)>,
+}
+
+impl Bursts {
+    /// Octets that a burst has room for, if it takes all of these symbols.
+    fn room_bytes(&self, profile: BurstProfile, room_symbols: u32) -> u32 {
+        let number = profile as usize;
+        profile.burst_bytes(self.symbols[number] + room_symbols).saturating_sub(self.bytes[number])
+    }
+
+    /// Takes a PDU; returns how many symbols more the burst has.
+    fn take(&mut self, profile: BurstProfile, station: u32, pdu: Pdu) -> u32 {
+        let number = profile as usize;
+        self.bytes[number] += pdu.bytes;
+        let symbols = profile.burst_symbols(self.bytes[number]);
+        let more = symbols - self.symbols[number];
+        self.symbols[number] = symbols;
+        if let Some(packet) = pdu.ends {
+            self.ended.push((profile, self.bytes[number], station, packet));
+        }
+        more
+    }
+}
+
+impl LinkStats {
+    /// A PDU is sent.
+    pub(super) fn sends(&mut self, pdu: &Pdu, airtime: Span) {
+        if pdu.begins {
+            self.sent_packets += 1;
+            self.sent_bytes += u64::from(pdu.packet_bytes);
+        }
+        self.busy += airtime;
+    }
+}
+
+impl Cell {
+    /// The next frame that can be worked out has to be.
+    pub(super) fn want_frame(&mut self, now: Time) {
+        if self.frame_pending {
+            return;
+        }
+        let frame = now.as_ns().div_ceil(self.config.layout.duration.as_ns()).max(self.next_frame);
+        self.frame_pending = true;
+        self.at(self.frame_start(frame), Step::Frame(frame));
+    }
+
+    /// Unsolicited grants that come due by the begin of a frame, after that of the one before.
+    fn unsolicited_grants(&self, station: u32, frame: u64) -> u32 {
+        let Service::UnsolicitedGrant { interval, .. } = self.stations[station as usize].config.service
+        else {
+            return 0;
+        };
+        let due = |frame: u64| self.frame_start(frame).as_ns() / interval.as_ns() + 1;
+        (due(frame) - frame.checked_sub(1).map_or(0, due)) as u32
+    }
+
+    /// The bursts of unsolicited grants in a frame, behind the request opportunities.
+    fn unsolicited_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
+        let mut first_symbol = self.config.request_symbols();
+        self.unsolicited.iter().filter_map(move |&station| {
+            let grants = self.unsolicited_grants(station, frame);
+            let symbols = self.stations[station as usize].config.unsolicited_symbols(grants);
+            let burst = Burst { station, frame, first_symbol, symbols };
+            first_symbol += symbols;
+            (symbols > 0).then_some(burst)
+        })
+    }
+
+    /// The next unsolicited burst of a station that begins at or after `now`.
+    pub(super) fn next_unsolicited(&self, now: Time, station: u32) -> Option<Burst> {
+        let Service::UnsolicitedGrant { interval, .. } = self.stations[station as usize].config.service
+        else {
+            return None;
+        };
+        let duration_ns = self.config.layout.duration.as_ns();
+        let mut frame = self.frame_of(now);
+        loop {
+            // The first grant that comes due after the begin of the frame before.
+            let due = match frame.checked_sub(1) {
+                None => 0,
+                Some(before) => self.frame_start(before).as_ns() / interval.as_ns() + 1,
+            };
+            frame = due.checked_mul(interval.as_ns())?.div_ceil(duration_ns).max(frame);
+            let own = self.unsolicited_bursts(frame).find(|burst| burst.station == station)?;
+            if self.uplink_time(frame, own.first_symbol) >= now {
+                return Some(own);
+            }
+            frame += 1;
+        }
+    }
+
+    /// Counts frames up to this one, in which the base station has nothing to do.
+    pub(super) fn leave_out_until(&mut self, frame: u64) {
+        let idle = frame.saturating_sub(self.next_frame);
+        if self.unsolicited.is_empty() {
+            self.time.map_symbols += idle * u64::from(self.config.map_symbols(0, 0));
+        } else {
+            for frame in self.next_frame..frame {
+                let (mut bursts, mut symbols) = (0, 0);
+                for burst in self.unsolicited_bursts(frame) {
+                    (bursts, symbols) = (bursts + 1, symbols + burst.symbols);
+                }
+                self.time.map_symbols += u64::from(self.config.map_symbols(0, bursts));
+                self.time.uplink_symbols += u64::from(symbols);
+            }
+        }
+        self.time.frames += idle;
+        self.next_frame = self.next_frame.max(frame);
+    }
+
+    /// Schedules a frame that begins now, and sends its downlink bursts.
+    pub(super) fn work_out(&mut self, now: Time, frame: u64) {
+        self.leave_out_until(frame);
+        (self.next_frame, self.frame_pending) = (frame + 1, false);
+        let mut downlink_bursts = 0;
+        let mut has_profile = [false; PROFILES];
+        for station in self.stations.iter().filter(|station| !station.downlink.is_empty()) {
+            let has = &mut has_profile[station.config.downlink as usize];
+            downlink_bursts += u32::from(!*has);
+            *has = true;
+        }
+        let uplink_bursts = self.schedule_uplink(frame, downlink_bursts);
+        let room = self.config.downlink_room(downlink_bursts, uplink_bursts);
+        let map_symbols = self.config.map_symbols(downlink_bursts, uplink_bursts);
+        let downlink_symbols =
+            if downlink_bursts > 0 { self.send_downlink(now, room, map_symbols) } else { 0 };
+        self.time.frames += 1;
+        self.time.busy_frames += 1;
+        self.time.map_symbols += u64::from(map_symbols);
+        self.time.downlink_symbols += u64::from(downlink_symbols);
+        if self.stations.iter().any(|station| !station.downlink.is_empty() || station.requested_bytes > 0) {
+            self.want_frame(now);
+        }
+    }
+
+    /// Grants uplink bursts; returns how many there are, unsolicited ones included.
+    fn schedule_uplink(&mut self, frame: u64, downlink_bursts: u32) -> u32 {
+        let mut first_symbol = self.config.request_symbols();
+        let mut bursts = 0;
+        for burst in self.unsolicited_bursts(frame) {
+            (first_symbol, bursts) = (burst.first_symbol + burst.symbols, bursts + 1);
+        }
+        let mut used_symbols = first_symbol - self.config.request_symbols();
+        let count = self.station_count();
+        let demand = |station: u32| {
+            let Station { requested_bytes, config, .. } = &self.stations[station as usize];
+            let least_symbols = config.least_symbols();
+            let wanted = u32::try_from(*requested_bytes).unwrap_or(u32::MAX);
+            let symbols = config.uplink.burst_symbols(wanted).max(least_symbols);
+            (*requested_bytes > 0).then_some(Demand { station, symbols, least_symbols })
+        };
+        let turn = self.turns[1];
+        let demands: Vec<Demand> = (turn..count).chain(0..turn).filter_map(demand).collect();
+        if !demands.is_empty() {
+            let left_symbols = u32::from(downlink_bursts > 0);
+            let most = self.config.most_uplink_bursts(downlink_bursts, left_symbols).saturating_sub(bursts);
+            let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
+            let (grants, next) = deal(&demands, room, most);
+            self.turns[1] = next.unwrap_or(turn);
+            for grant in grants {
+                let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
+                let own = &mut self.stations[grant.station as usize];
+                let bytes = own.config.uplink.burst_bytes(grant.symbols);
+                own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
+                own.stats.grants += 1;
+                let burst = Burst { station: grant.station, frame, first_symbol, symbols };
+                self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
+                first_symbol += symbols;
+                used_symbols += symbols;
+                bursts += 1;
+            }
+        }
+        self.time.uplink_symbols += u64::from(used_symbols);
+        bursts
+    }
+
+    /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their symbols.
+    fn send_downlink(&mut self, now: Time, room_symbols: u32, map_symbols: u32) -> u32 {
+        let mut room = room_symbols;
+        let mut bursts = Bursts::default();
+        let (count, turn) = (self.station_count(), self.turns[0]);
+        let mut interrupted = None;
+        let mut ring: VecDeque<u32> = (turn..count)
+            .chain(0..turn)
+            .filter(|&station| !self.stations[station as usize].downlink.is_empty())
+            .collect();
+        while let Some(station) = ring.pop_front() {
+            let own = &mut self.stations[station as usize];
+            let profile = own.config.downlink;
+            let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room)) else {
+                interrupted = interrupted.or(Some(station));
+                continue;
+            };
+            own.stats.downlink_pdus += 1;
+            own.stats.downlink_fragments += u64::from(pdu.fragment);
+            let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
+            self.stats[station as usize].sends(&pdu, airtime);
+            if pdu.ends.is_none() {
+                interrupted = interrupted.or(Some(station));
+            } else if !own.downlink.is_empty() {
+                ring.push_back(station);
+            }
+            self.turns[0] = (station + 1) % count;
+            room -= bursts.take(profile, station, pdu);
+        }
+        self.turns[0] = interrupted.unwrap_or(self.turns[0]);
+        let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
+        for number in 1..PROFILES {
+            first[number] = first[number - 1] + bursts.symbols[number - 1];
+        }
+        // Bursts follow each other by profile, and the packets of a burst are in order.
+        bursts.ended.sort_by_key(|&(profile, ..)| profile);
+        for (profile, end_bytes, station, packet) in bursts.ended {
+            let end = first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes());
+            let (_, to) = self.attachments_of(station);
+            self.flying.push_back((now + self.config.layout.clock.symbols(end), to, packet));
+        }
+        room_symbols - room
+    }
+}

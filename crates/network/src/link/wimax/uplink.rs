@@ -1,0 +1,173 @@
+//! What stations send: bandwidth requests, and their bursts.
+
+use super::contention::Expiry;
+use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
+use super::phy::{REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
+use super::{Burst, Cell, Service, Step};
+use crate::drops::{DropReason, Dropped};
+use roamsim_engine::Time;
+
+impl Cell {
+    /// When a symbol of an uplink subframe begins.
+    pub(super) fn uplink_time(&self, frame: u64, symbol: u32) -> Time {
+        let layout = &self.config.layout;
+        self.frame_start(frame) + layout.uplink_offset() + layout.clock.symbols(symbol)
+    }
+
+    fn opportunity_time(&self, opportunity: u64) -> Time {
+        let of_frame = u64::from(self.config.request_opportunities);
+        let number = (opportunity % of_frame) as u32;
+        self.uplink_time(opportunity / of_frame, number * REQUEST_SYMBOLS)
+    }
+
+    /// The first request opportunity that begins at or after `now`.
+    fn next_opportunity(&self, now: Time) -> u64 {
+        let of_frame = u64::from(self.config.request_opportunities);
+        let first = self.frame_of(now) * of_frame;
+        (first..first + of_frame)
+            .find(|&opportunity| self.opportunity_time(opportunity) >= now)
+            .unwrap_or(first + of_frame)
+    }
+
+    /// A station has taken a packet.
+    pub(super) fn wants_to_send(&mut self, now: Time, station: u32) {
+        let own = &self.stations[station as usize];
+        match own.config.service {
+            Service::BestEffort if own.contention.is_idle() => self.contend(now, station),
+            Service::BestEffort => {}
+            // With the first one, it waits for its burst already.
+            Service::UnsolicitedGrant { .. } if own.uplink.packets() == 1 => {
+                self.await_unsolicited(now, station);
+            }
+            Service::UnsolicitedGrant { .. } => {}
+        }
+    }
+
+    fn await_unsolicited(&mut self, now: Time, station: u32) {
+        if let Some(burst) = self.next_unsolicited(now, station) {
+            self.at(self.uplink_time(burst.frame, burst.first_symbol), Step::Burst(burst));
+        }
+    }
+
+    fn contend(&mut self, now: Time, station: u32) {
+        let next = self.next_opportunity(now);
+        let own = &mut self.stations[station as usize];
+        let opportunity = own.contention.begin(next, &mut own.draws);
+        self.will_use(station, opportunity);
+    }
+
+    fn will_use(&mut self, station: u32, opportunity: u64) {
+        let users = self.requests.entry(opportunity).or_default();
+        users.push(station);
+        if users.len() == 1 {
+            self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
+        }
+    }
+
+    /// A request opportunity: who is alone in it is heard.
+    pub(super) fn request(&mut self, now: Time, opportunity: u64) {
+        let mut users = self.requests.remove(&opportunity).unwrap_or_default();
+        users.retain(|&station| self.stations[station as usize].contention.uses(opportunity));
+        let collides = users.len() > 1;
+        for &station in &users {
+            let own = &mut self.stations[station as usize];
+            let backlog_bytes = own.uplink.backlog_bytes().min(MOST_REQUESTED_BYTES);
+            own.contention.asked(now, backlog_bytes);
+            own.stats.requests += 1;
+            own.stats.collided_requests += u64::from(collides);
+            if !collides {
+                own.requested_bytes = backlog_bytes;
+            }
+            self.arm(station);
+        }
+        if users.len() == 1 {
+            self.want_frame(now);
+        }
+    }
+
+    /// A step looks at T16 when it expires, or before.
+    fn arm(&mut self, station: u32) {
+        let own = &mut self.stations[station as usize];
+        let Some(deadline) = own.contention.deadline() else { return };
+        if own.timer.is_none_or(|timer| timer > deadline) {
+            own.timer = Some(deadline);
+            self.at(deadline, Step::Timer(station));
+        }
+    }
+
+    pub(super) fn timer_expires(&mut self, now: Time, station: u32) {
+        let next = self.next_opportunity(now);
+        let own = &mut self.stations[station as usize];
+        if own.timer != Some(now) {
+            return;
+        }
+        own.timer = None;
+        match own.contention.expire(now, next, &mut own.draws) {
+            Expiry::None => self.arm(station),
+            Expiry::Retry(opportunity) => self.will_use(station, opportunity),
+            Expiry::GiveUp => {
+                own.stats.given_up += 1;
+                let given_up = own.uplink.give_up(now);
+                let goes_on = !own.uplink.is_empty();
+                let (_, from) = self.attachments_of(station);
+                if let Some(packet) = given_up {
+                    self.stats[from.0 as usize].dropped_packets += 1;
+                    let dropped = Dropped { reason: DropReason::RetryLimit, at: now };
+                    self.dropped.push_back((from, packet, dropped));
+                }
+                if goes_on {
+                    self.contend(now, station);
+                }
+            }
+        }
+    }
+
+    /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
+    pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
+        let Burst { station, frame, first_symbol, symbols } = burst;
+        let (_, from) = self.attachments_of(station);
+        let (down, _) = self.attachments_of(station);
+        let own = &mut self.stations[station as usize];
+        let profile = own.config.uplink;
+        let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
+        let asks = own.config.service == Service::BestEffort;
+        let due_bytes = if asks { own.contention.granted(u64::from(capacity)) } else { 0 };
+        let piggybacks = asks && own.uplink.backlog_bytes() > u64::from(capacity) + due_bytes;
+        let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
+        let clock = self.config.layout.clock;
+        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes) {
+            used_bytes += pdu.bytes;
+            own.stats.uplink_pdus += 1;
+            own.stats.uplink_fragments += u64::from(pdu.fragment);
+            self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
+            if let Some(packet) = pdu.ends {
+                let end =
+                    first_symbol + UPLINK_PREAMBLE_SYMBOLS + used_bytes.div_ceil(profile.symbol_bytes());
+                let layout = &self.config.layout;
+                let start = Time::ZERO + layout.duration * frame + layout.uplink_offset();
+                self.flying.push_back((start + clock.symbols(end), down, packet));
+            }
+        }
+        own.stats.bursts += 1;
+        own.stats.burst_bytes += u64::from(capacity);
+        own.stats.padding_bytes += u64::from(capacity - used_bytes);
+        if !asks {
+            if !own.uplink.is_empty() {
+                self.await_unsolicited(now + clock.symbols(1), station);
+            }
+            return;
+        }
+        let backlog_bytes = own.uplink.backlog_bytes();
+        let more_bytes = match piggybacks {
+            true => backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES),
+            false => 0,
+        };
+        own.stats.piggybacked_requests += u64::from(piggybacks);
+        own.contention.used(now, more_bytes, backlog_bytes);
+        own.requested_bytes += more_bytes;
+        if more_bytes > 0 {
+            self.want_frame(now);
+        }
+        self.arm(station);
+    }
+}

@@ -1,0 +1,76 @@
+//! The machine of an 802.16 cell.
+
+use super::model::{BurstProfile, Requests, UnsolicitedGrants, Wimax};
+use crate::access::queue::queue_limit;
+use crate::build::{Builder, escaped};
+use roamsim_engine::Span;
+use roamsim_network::link::AnyLink;
+use roamsim_network::link::wimax::phy::{FrameLayout, SymbolClock};
+use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, Service, StationConfig};
+
+/// The standard's least T16 (IEEE Std 802.16-2004 table 342).
+pub(super) const LEAST_T16: Span = Span::from_ms(10);
+
+/// What describes a cell; `None` where the standard has no such channel.
+pub(super) fn config(model: &Wimax) -> Option<CellConfig> {
+    let &Wimax {
+        name: _,
+        base_station: _,
+        ref stations,
+        bandwidth_hz,
+        cyclic_prefix,
+        frame,
+        downlink_share,
+        transmit_gap,
+        receive_gap,
+        burst_profile: _,
+        station_profiles: _,
+        map_profile,
+        unsolicited_grants: _,
+        requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
+        queue,
+        mtu_bytes,
+    } = model;
+    let clock = SymbolClock::new(bandwidth_hz, cyclic_prefix.network())?;
+    Some(CellConfig {
+        layout: FrameLayout::new(clock, frame, transmit_gap, receive_gap, downlink_share),
+        map_profile: map_profile.network(),
+        request_opportunities: opportunities,
+        contention: ContentionConfig {
+            backoff_start,
+            backoff_end,
+            retries,
+            timeout: t16.unwrap_or(LEAST_T16.max(frame + frame)),
+        },
+        queue: queue_limit(queue),
+        mtu_bytes: mtu_bytes as u32,
+        stations: stations.iter().map(|name| station(model, name)).collect(),
+    })
+}
+
+fn station(model: &Wimax, name: &str) -> StationConfig {
+    let of = |stations: &[String]| stations.iter().any(|own| own == name);
+    let own = model.station_profiles.iter().find(|entry| of(&entry.stations));
+    let profile = |own: Option<BurstProfile>| own.unwrap_or(model.burst_profile).network();
+    let grants = model.unsolicited_grants.iter().find(|entry| of(&entry.stations));
+    StationConfig {
+        downlink: profile(own.and_then(|own| own.downlink)),
+        uplink: profile(own.and_then(|own| own.uplink)),
+        service: match grants {
+            None => Service::BestEffort,
+            Some(&UnsolicitedGrants { stations: _, packet_bytes, interval }) => {
+                Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval }
+            }
+        },
+    }
+}
+
+/// The machine of a cell that was checked.
+pub(super) fn machine(model: &Wimax, builder: &Builder<'_>) -> AnyLink {
+    let Some(config) = config(model) else { unreachable!("a channel of the standard was checked") };
+    let Wimax { name, stations, .. } = model;
+    let stream = |station: usize, purpose: &str| {
+        builder.stream("wimax", name, &[&escaped(&stations[station]), purpose])
+    };
+    AnyLink::Wimax(Box::new(Cell::new(config, stream)))
+}

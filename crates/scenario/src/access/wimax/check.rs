@@ -1,0 +1,218 @@
+//! 802.16 cells.
+
+use std::collections::BTreeSet;
+
+use roamsim_engine::Span;
+use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGYBACK_BYTES};
+use roamsim_network::link::wimax::phy::{FRAME_DURATIONS, SymbolClock};
+use roamsim_network::link::wimax::{CellConfig, Service};
+
+use super::build::{LEAST_T16, config};
+use super::model::{RequestLimit, Wimax};
+use crate::access::Context;
+use crate::access::mtu::check_mtu;
+use crate::access::queue::check_queue;
+use crate::validate::{At, Key, Report, Step, join};
+
+/// The widest channel of the standard's lists (IEEE Std 802.16-2004 annex B.2).
+const WIDEST_HZ: u64 = 28_000_000;
+
+/// A PDU can be so long, with all that may be around its data.
+const MAX_MTU_BYTES: u64 = (LONGEST_PDU_BYTES - FRAGMENT_BYTES - PIGGYBACK_BYTES) as u64;
+
+/// Back-off start and end have four bits (IEEE Std 802.16-2004 section 11.3).
+const LARGEST_EXPONENT: u32 = 15;
+
+/// The standard's least number of retries (IEEE Std 802.16-2004 table 342).
+const LEAST_RETRIES: u32 = 16;
+
+/// Grants more often than that are no service of the standard, and more steps than packets.
+const SHORTEST_INTERVAL: Span = Span::from_ms(1);
+
+pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    context.names.resolve(&cell.base_station, &join(at, ["base_station"]), report);
+    let mut named = BTreeSet::new();
+    for (j, station) in cell.stations.iter().enumerate() {
+        let mut steps = join(at, ["stations"]);
+        steps.push(At(j));
+        context.names.resolve(station, &steps, report);
+        if *station == cell.base_station {
+            let message = format!("\"{station}\" is the base station of this cell");
+            report.add(&steps, message, "a station is another node than the base station");
+        } else if !named.insert(station) {
+            report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
+        }
+    }
+    if cell.stations.is_empty() {
+        let help = "name the nodes that are stations here";
+        report.add(&join(at, ["stations"]), "a cell without stations carries nothing", help);
+    }
+    let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
+    check_named(at, "station_profiles", profiles, cell, report);
+    let grants = cell.unsolicited_grants.iter().map(|entry| &entry.stations);
+    check_named(at, "unsolicited_grants", grants, cell, report);
+    check_requests(at, cell, report);
+    check_queue(at, cell.queue, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    if check_channel(at, cell, report) && check_grants(at, cell, report) {
+        check_room(at, cell, report);
+    }
+}
+
+/// Checks entries for some stations: each is one of this cell, and in one entry.
+fn check_named<'a>(
+    at: &[Step],
+    key: &'static str,
+    entries: impl Iterator<Item = &'a Vec<String>>,
+    cell: &Wimax,
+    report: &mut Report<'_>,
+) {
+    let mut named = BTreeSet::new();
+    for (number, stations) in entries.enumerate() {
+        for (j, name) in stations.iter().enumerate() {
+            let place = [&join(at, [key])[..], &[At(number), Key("stations"), At(j)]].concat();
+            if !cell.stations.contains(name) {
+                let help =
+                    format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
+                report.add(&place, format!("\"{name}\" is no station of this cell"), help);
+            } else if !named.insert(name) {
+                report.add(&place, format!("\"{name}\" is named twice"), "name each station once");
+            }
+        }
+    }
+}
+
+/// Checks bandwidth, frame and split; whether they are of the standard.
+fn check_channel(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
+    let mut good = true;
+    let mut refuse = |key: &'static str, message: &str, help: &str| {
+        report.add(&join(at, [key]), message, help);
+        good = false;
+    };
+    let of_standard = SymbolClock::new(cell.bandwidth_hz, cell.cyclic_prefix.network()).is_some();
+    if !of_standard || cell.bandwidth_hz > WIDEST_HZ {
+        let message = "WirelessMAN-OFDM has no channel of this bandwidth (IEEE Std 802.16-2004 table 213)";
+        let help = "write a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, up to \"28MHz\", such as \"5MHz\" or \"7MHz\"";
+        refuse("bandwidth", message, help);
+    }
+    if !FRAME_DURATIONS.contains(&cell.frame) {
+        let message = "WirelessMAN-OFDM has no frame of this duration (IEEE Std 802.16-2004 table 230)";
+        let help = "write \"2.5ms\", \"4ms\", \"5ms\", \"8ms\", \"10ms\", \"12.5ms\" or \"20ms\"";
+        refuse("frame", message, help);
+    }
+    if !(cell.downlink_share > 0.0 && cell.downlink_share < 1.0) {
+        let help = "write a number between 0 and 1, such as 0.5";
+        refuse("downlink_share", "both directions need a share of the frame", help);
+    }
+    good
+}
+
+/// Checks unsolicited grants one by one; whether they can be counted.
+fn check_grants(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
+    let mut good = true;
+    for (number, entry) in cell.unsolicited_grants.iter().enumerate() {
+        let steps = [&join(at, ["unsolicited_grants"])[..], &[At(number)]].concat();
+        if !(1..=cell.mtu_bytes).contains(&entry.packet_bytes) {
+            let help = "write the length of the packets that the application makes, with their headers";
+            let message = format!("a packet has from 1 B to the {} B of the MTU", cell.mtu_bytes);
+            report.add(&join(&steps, ["packet_size"]), message, help);
+            good = false;
+        }
+        if entry.interval < SHORTEST_INTERVAL {
+            let message = "grants come once a millisecond at most";
+            report.add(&join(&steps, ["interval"]), message, "write a longer time, such as \"20ms\"");
+            good = false;
+        }
+    }
+    good
+}
+
+fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
+    let requests = &cell.requests;
+    let at = &join(at, ["requests"])[..];
+    if requests.opportunities == 0 {
+        let help = "write 1 or more; 4 is the default";
+        let message = "without an opportunity nobody can ask for bandwidth";
+        report.add(&join(at, ["opportunities"]), message, help);
+    }
+    for (key, exponent) in [("backoff_start", requests.backoff_start), ("backoff_end", requests.backoff_end)]
+    {
+        if exponent > LARGEST_EXPONENT {
+            let message = "an exponent of the back-off has four bits (IEEE Std 802.16-2004 section 11.3)";
+            report.add(&join(at, [key]), message, "write a number from 0 to 15");
+        }
+    }
+    if requests.backoff_start > requests.backoff_end {
+        let message = format!("`backoff_start` is above `backoff_end`, {}", requests.backoff_end);
+        let help = "write the same for a window that does not grow";
+        report.add(&join(at, ["backoff_start"]), message, help);
+    }
+    let beyond = |limit| requests.beyond_standard.contains(&limit);
+    if requests.retries < LEAST_RETRIES && !beyond(RequestLimit::Retries) {
+        let message = "the standard has 16 retries at least (IEEE Std 802.16-2004 table 342)";
+        let help = "write 16 or more, or beyond_standard = [\"retries\"] beside it";
+        report.add(&join(at, ["retries"]), message, help);
+    }
+    if requests.t16.is_some_and(|t16| t16 < LEAST_T16) && !beyond(RequestLimit::T16) {
+        let message = "the standard has a T16 of 10 ms at least (IEEE Std 802.16-2004 table 342)";
+        let help = "write a longer time, or beyond_standard = [\"t16\"] beside it";
+        report.add(&join(at, ["t16"]), message, help);
+    }
+    if requests.t16 == Some(Span::ZERO) {
+        report.add(&join(at, ["t16"]), "no grant comes in no time", "write a time such as \"10ms\"");
+    }
+}
+
+/// Checks that each subframe has symbols for data.
+fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
+    let Some(config) = config(cell) else { return };
+    let CellConfig { layout, stations, .. } = &config;
+    let best_effort = stations.iter().any(|station| station.service == Service::BestEffort);
+    let unsolicited = stations.iter().filter(|station| station.service != Service::BestEffort);
+    let grants: u64 = unsolicited
+        .clone()
+        .map(|station| {
+            let most = station.most_unsolicited(layout.duration);
+            u64::from(station.unsolicited_symbols(most))
+        })
+        .sum();
+    let bursts = unsolicited.count() as u32 + u32::from(best_effort);
+    // A fragment of one octet in the slowest profile.
+    let least_downlink =
+        stations.iter().map(|station| station.downlink.burst_symbols(FRAGMENT_BYTES + 1)).max();
+    let least_uplink = stations
+        .iter()
+        .filter(|station| station.service == Service::BestEffort)
+        .map(|station| 1 + station.least_symbols())
+        .max()
+        .unwrap_or(0);
+    let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
+    let help = "write a longer `frame`, a wider `bandwidth`, shorter gaps, or another `downlink_share`";
+    if down + up == 0 {
+        let message = "the gaps leave no symbol of a frame";
+        report.add(&join(at, ["transmit_gap"]), message, "write shorter gaps, such as \"100us\"");
+    } else if config.downlink_room(1, bursts.min(1)) < least_downlink.unwrap_or(0) {
+        let message = format!(
+            "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data"
+        );
+        report.add(&join(at, ["downlink_share"]), message, help);
+    } else if u64::from(config.uplink_room()) < u64::from(least_uplink) {
+        let message = format!(
+            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data",
+            config.request_opportunities
+        );
+        let help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
+        report.add(&join(at, ["requests"]), message, help);
+    } else if u64::from(config.uplink_room()) < grants + u64::from(least_uplink) {
+        let message = format!(
+            "unsolicited grants take up to {grants} symbols of a frame, and the uplink has {} for data",
+            config.uplink_room()
+        );
+        let help = "give them to fewer stations, at a longer interval, or widen the uplink";
+        report.add(&join(at, ["unsolicited_grants"]), message, help);
+    } else if config.downlink_room(1, bursts) < least_downlink.unwrap_or(0) {
+        let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
+        let help = "give unsolicited grants to fewer stations, or widen the downlink";
+        report.add(&join(at, ["unsolicited_grants"]), message, help);
+    }
+}

@@ -1,0 +1,55 @@
+//! IEEE 802.16: a base station and its stations.
+
+mod build;
+mod check;
+pub mod model;
+mod results;
+
+use self::model::Wimax;
+use super::{Access, Context, Making, Pair, places};
+use crate::build::Builder;
+use crate::table::Table;
+use crate::validate::{Report, Step};
+use roamsim_network::World;
+use roamsim_network::link::AnyLink;
+use roamsim_network::topology::{LinkId, Topology};
+use roamsim_protocols::Address;
+
+impl Access for Wimax {
+    fn section(&self) -> &'static str {
+        "wimax"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mtu_bytes(&self) -> u64 {
+        self.mtu_bytes
+    }
+
+    fn pairs(&self) -> Vec<Pair<'_>> {
+        self.stations.iter().map(|station| Pair::fixed(&self.base_station, station)).collect()
+    }
+
+    fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+        check::check(self, at, context, report);
+    }
+
+    fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+        let base_station = builder.node(&self.base_station);
+        let stations: Vec<_> = self.stations.iter().map(|name| builder.node(name)).collect();
+        // The base station has a sub-interface a station.
+        let down = stations.iter().map(|&station| (base_station, station));
+        let up = stations.iter().map(|&station| (station, base_station));
+        vec![places::interfaces(self, topology, (first, first), down.chain(up))]
+    }
+
+    fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
+        build::machine(self, making.builder)
+    }
+
+    fn tables(&self, world: &World) -> Vec<Table> {
+        results::tables(world)
+    }
+}

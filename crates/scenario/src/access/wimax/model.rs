@@ -1,0 +1,263 @@
+//! 802.16 cells: WirelessMAN-OFDM, a base station and its stations.
+
+use roamsim_engine::Span;
+use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPrefix as NetworkPrefix};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::mtu::default_mtu_bytes;
+use crate::access::queue::Queue;
+use crate::units;
+
+/// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM, time division duplex.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wimax {
+    /// The cell's name in results.
+    pub name: String,
+    /// The node that is the base station.
+    pub base_station: String,
+    /// The nodes that are stations. They talk with the base station, and through it with each other.
+    pub stations: Vec<String>,
+    /// The bandwidth of the channel: a multiple of 1.75, 1.5, 1.25, 2.75 or 2 MHz, by which goes the sampling factor (IEEE Std
+    /// 802.16-2004 table 213), up to 28 MHz. Default chosen: 5 MHz.
+    #[serde(rename = "bandwidth", default = "default_bandwidth_hz", with = "units::frequency")]
+    #[schemars(with = "units::Frequency")]
+    pub bandwidth_hz: u64,
+    /// The cyclic prefix, as a part of the useful symbol (IEEE Std 802.16-2004 table 213). Default chosen: 1/8, with which a symbol
+    /// of 5 MHz takes 50 us.
+    #[serde(default)]
+    pub cyclic_prefix: CyclicPrefix,
+    /// The duration of a frame: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (IEEE Std 802.16-2004 table 230). Default chosen: 5 ms, which
+    /// the profiles of the WiMAX Forum have.
+    #[serde(default = "default_frame", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub frame: Span,
+    /// The downlink's share of the symbols of a frame, preamble, header and maps included; rounded down to whole symbols. Default
+    /// chosen: 0.5.
+    #[serde(default = "default_downlink_share")]
+    pub downlink_share: f64,
+    /// TTG: the gap between downlink and uplink. Default chosen: 100 us, two symbols of 5 MHz.
+    #[serde(default = "default_gap", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub transmit_gap: Span,
+    /// RTG: the gap between uplink and the next frame, which also has what is left of a symbol. Default chosen: as the other.
+    #[serde(default = "default_gap", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub receive_gap: Span,
+    /// The burst profile to and from stations. Default chosen: the fastest.
+    #[serde(default = "default_burst_profile")]
+    pub burst_profile: BurstProfile,
+    /// Stations with other burst profiles. Default: none.
+    #[serde(default)]
+    pub station_profiles: Vec<StationProfile>,
+    /// The burst profile of the maps. Default chosen: the most robust, which every station understands.
+    #[serde(default = "default_map_profile")]
+    pub map_profile: BurstProfile,
+    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); the others are
+    /// served best effort. Default: none.
+    #[serde(default)]
+    pub unsolicited_grants: Vec<UnsolicitedGrants>,
+    /// Bandwidth requests by contention.
+    #[serde(default)]
+    pub requests: Requests,
+    /// The drop-tail queue of each connection: one to and one from each station. Default chosen: as for a wired link.
+    #[serde(default)]
+    pub queue: Queue,
+    /// The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its header can tell (IEEE Std 802.16-2004
+    /// section 6.3.2.1.1). Default: Ethernet's 1500 bytes, as for a wired link.
+    #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub mtu_bytes: u64,
+}
+
+fn default_bandwidth_hz() -> u64 {
+    5_000_000
+}
+
+fn default_frame() -> Span {
+    Span::from_ms(5)
+}
+
+fn default_downlink_share() -> f64 {
+    0.5
+}
+
+fn default_gap() -> Span {
+    Span::from_us(100)
+}
+
+fn default_burst_profile() -> BurstProfile {
+    BurstProfile::Qam64R34
+}
+
+fn default_map_profile() -> BurstProfile {
+    BurstProfile::Bpsk12
+}
+
+/// The cyclic prefix of a symbol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum CyclicPrefix {
+    /// A quarter of the useful symbol.
+    #[serde(rename = "1/4")]
+    Quarter,
+    /// An eighth.
+    #[default]
+    #[serde(rename = "1/8")]
+    Eighth,
+    /// A sixteenth.
+    #[serde(rename = "1/16")]
+    Sixteenth,
+    /// A thirty-second.
+    #[serde(rename = "1/32")]
+    ThirtySecond,
+}
+
+impl CyclicPrefix {
+    pub(super) fn network(self) -> NetworkPrefix {
+        match self {
+            CyclicPrefix::Quarter => NetworkPrefix::Quarter,
+            CyclicPrefix::Eighth => NetworkPrefix::Eighth,
+            CyclicPrefix::Sixteenth => NetworkPrefix::Sixteenth,
+            CyclicPrefix::ThirtySecond => NetworkPrefix::ThirtySecond,
+        }
+    }
+}
+
+/// Modulation and rate of the code (IEEE Std 802.16-2004 table 215).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BurstProfile {
+    /// 12 octets a symbol.
+    #[serde(rename = "BPSK 1/2")]
+    Bpsk12,
+    /// 24 octets a symbol.
+    #[serde(rename = "QPSK 1/2")]
+    Qpsk12,
+    /// 36 octets a symbol.
+    #[serde(rename = "QPSK 3/4")]
+    Qpsk34,
+    /// 48 octets a symbol.
+    #[serde(rename = "16-QAM 1/2")]
+    Qam16R12,
+    /// 72 octets a symbol.
+    #[serde(rename = "16-QAM 3/4")]
+    Qam16R34,
+    /// 96 octets a symbol.
+    #[serde(rename = "64-QAM 2/3")]
+    Qam64R23,
+    /// 108 octets a symbol.
+    #[serde(rename = "64-QAM 3/4")]
+    Qam64R34,
+}
+
+impl BurstProfile {
+    pub(super) fn network(self) -> NetworkProfile {
+        match self {
+            BurstProfile::Bpsk12 => NetworkProfile::Bpsk12,
+            BurstProfile::Qpsk12 => NetworkProfile::Qpsk12,
+            BurstProfile::Qpsk34 => NetworkProfile::Qpsk34,
+            BurstProfile::Qam16R12 => NetworkProfile::Qam16R12,
+            BurstProfile::Qam16R34 => NetworkProfile::Qam16R34,
+            BurstProfile::Qam64R23 => NetworkProfile::Qam64R23,
+            BurstProfile::Qam64R34 => NetworkProfile::Qam64R34,
+        }
+    }
+}
+
+/// The burst profiles of some stations.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationProfile {
+    /// They, each a station of this cell.
+    pub stations: Vec<String>,
+    /// Of bursts to them. Left out: `burst_profile` of the cell.
+    #[serde(default)]
+    pub downlink: Option<BurstProfile>,
+    /// Of bursts from them. Left out: `burst_profile` of the cell.
+    #[serde(default)]
+    pub uplink: Option<BurstProfile>,
+}
+
+/// Bursts that stations get without asking: each has room for one packet, whole.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnsolicitedGrants {
+    /// The stations, each with grants of its own.
+    pub stations: Vec<String>,
+    /// The longest packet that a grant has room for, IP header included. Longer ones are cut.
+    #[serde(rename = "packet_size", with = "units::size")]
+    #[schemars(with = "units::Size")]
+    pub packet_bytes: u64,
+    /// The time between two grants. The first is due at time zero, each in the frame that begins then or next.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub interval: Span,
+}
+
+/// Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// Opportunities in each frame, of two symbols each. Default chosen: 4.
+    #[serde(default = "default_opportunities")]
+    #[schemars(range(min = 1))]
+    pub opportunities: u32,
+    /// Request back-off start: the first window has two to the power of this opportunities, from 0 to 15 (IEEE Std 802.16-2004
+    /// section 11.3). Default chosen: 2, the opportunities of a frame.
+    #[serde(default = "default_backoff_start")]
+    pub backoff_start: u32,
+    /// Request back-off end: the same of the last window. Default chosen: 6, 64 opportunities.
+    #[serde(default = "default_backoff_end")]
+    pub backoff_end: u32,
+    /// Request retries: after so many that came to nothing the packet is given up. Default: the standard's least, 16 (IEEE Std
+    /// 802.16-2004 table 342).
+    #[serde(default = "default_retries")]
+    pub retries: u32,
+    /// T16: how long a station waits for a grant before it asks again. Left out: the standard's least, 10 ms (IEEE Std 802.16-2004
+    /// table 342), or two frames where they are longer.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub t16: Option<Span>,
+    /// Keys of this table that may be below the standard's limits. Default: none.
+    #[serde(default)]
+    pub beyond_standard: Vec<RequestLimit>,
+}
+
+/// What of the requests the standard limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestLimit {
+    /// At least 16.
+    Retries,
+    /// At least 10 ms.
+    T16,
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests {
+            opportunities: default_opportunities(),
+            backoff_start: default_backoff_start(),
+            backoff_end: default_backoff_end(),
+            retries: default_retries(),
+            t16: None,
+            beyond_standard: Vec::new(),
+        }
+    }
+}
+
+fn default_opportunities() -> u32 {
+    4
+}
+
+fn default_backoff_start() -> u32 {
+    2
+}
+
+fn default_backoff_end() -> u32 {
+    6
+}
+
+fn default_retries() -> u32 {
+    16
+}
