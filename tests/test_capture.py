@@ -307,3 +307,118 @@ def test_a_tunnel_shows_the_class_of_what_is_inside(tmp_path: Path) -> None:
     assert {dscp for dscp, protocols in found if protocols == "4,6"} == {"46,46"}
     assert {dscp for dscp, protocols in found if protocols == "6"} == {"46"}
     assert {dscp for dscp, protocols in found if protocols in ("17", "1")} == {"0"}
+
+
+def frames(tmp_path: Path, example: str, which: str, **settings: Any) -> Path:
+    """A capture of the 802.11 frames of an example."""
+    file = tmp_path / f"{which}.pcapng"
+    roamsim.run(ROOT / "examples" / example, set=settings, pcap=file, pcap_frames=which)
+    return file
+
+
+def rows(file: Path, *fields: str, which: str = "wlan") -> list[tuple[str, ...]]:
+    """Fields of frames, FCS verified."""
+    shown = tshark(file, "-Y", which, "-T", "fields", *(word for field in fields for word in ("-e", field)))
+    return [tuple(line.split("\t")) for line in shown.splitlines()]
+
+
+FCS = ("-o", "wlan.check_checksum:TRUE")
+
+
+@pytest.mark.parametrize("ip", ["ipv6", "ipv4"])
+@pytest.mark.parametrize("standard", ["802.11b", "802.11g"])
+def test_frames_of_a_cell_are_read_as_802_11(tmp_path: Path, standard: str, ip: str) -> None:
+    settings = {
+        "scenario.ip": ip,
+        "scenario.duration": "1500ms",
+        "wifi.air.rts_threshold": "500B",
+        "wifi.air.standard": standard,
+    }
+    file = frames(tmp_path, "wifi-contention.toml", "all", **settings)
+    wrong = "_ws.malformed || wlan.fcs.status == 0 || tcp.checksum.status == 0 || ip.checksum.status == 0 || !wlan"
+    assert tshark(file, *FCS, "-Y", wrong) == ""
+    kinds = Counter(row[0] for row in rows(file, "wlan.fc.type_subtype"))
+    # RTS, CTS, data, ACK; after each CTS data, after some of which an ACK is missing.
+    assert set(kinds) == {"0x001b", "0x001c", "0x0020", "0x001d"}
+    assert kinds["0x001b"] > kinds["0x001c"] > 100
+    assert kinds["0x0020"] > kinds["0x001d"] > 100
+    # Beside the packet 8 octets of LLC and SNAP, 24 of the MAC, and 4 of FCS; ipv6.plen leaves IP's own 40 out.
+    length = "ip.len" if ip == "ipv4" else "ipv6.plen"
+    data = rows(file, "frame.len", "radiotap.length", length, which="wlan.fc.type_subtype == 0x20")
+    beside = 36 if ip == "ipv4" else 76
+    assert {int(whole) - int(radiotap) - int(packet) for whole, radiotap, packet in data} == {beside}
+    rate = {"802.11b": "2", "802.11g": "24"}[standard]
+    assert {row[0] for row in rows(file, "radiotap.datarate", which="wlan.fc.type_subtype == 0x1b")} == {rate}
+    reserved = set(rows(file, "wlan.duration", which="wlan.fc.type_subtype == 0x1d"))
+    assert reserved == {("0",)}
+    # A CTS reserves less than its RTS: itself, of 192 + 56 us or 26 + 8, and the SIFS before it.
+    rts = {int(row[0]) for row in rows(file, "wlan.duration", which="wlan.fc.type_subtype == 0x1b")}
+    cts = {int(row[0]) for row in rows(file, "wlan.duration", which="wlan.fc.type_subtype == 0x1c")}
+    assert {value - {"802.11b": 258, "802.11g": 44}[standard] for value in rts} >= cts
+
+
+def test_a_repetition_has_the_retry_bit_and_the_number_of_the_first(tmp_path: Path) -> None:
+    file = frames(tmp_path, "wifi-contention.toml", "all", **{"scenario.duration": "1500ms"})
+    data = rows(file, "wlan.ta", "wlan.seq", "wlan.fc.retry", which="wlan.fc.type_subtype == 0x20")
+    last: dict[str, int] = {}
+    repeated = 0
+    for sender, number, retry in data:
+        if retry in ("1", "True"):
+            assert int(number) == last[sender]
+            repeated += 1
+        else:
+            assert int(number) == (last.get(sender, 0) + 1) % 4096
+        last[sender] = int(number)
+    assert 20 < repeated < len(data) / 2
+
+
+@pytest.mark.parametrize(("standard", "rate"), [("802.11b", "11Mb/s"), ("802.11g", "24Mb/s")])
+def test_management_frames_are_read_with_their_elements(tmp_path: Path, standard: str, rate: str) -> None:
+    cells = {
+        f"wifi.{cell}.{key}": value
+        for cell in ("west cell", "east cell")
+        for key, value in (("standard", standard), ("rate", rate))
+    }
+    # Little data, since the walk takes its time.
+    file = frames(tmp_path, "wifi-roaming.toml", "all", **cells, **{"flow.download.application.start": "59s"})
+    assert tshark(file, *FCS, "-Y", "_ws.malformed || wlan.fcs.status == 0 || !wlan") == ""
+    shown = rows(file, "wlan.fc.type_subtype", "frame.len", "radiotap.length", which="wlan.fc.type == 0")
+    lengths = {(int(kind, 0), int(whole) - int(radiotap)) for kind, whole, radiotap in shown}
+    # Association request and response, reassociation, probe request and response, beacon, authentication: docs/models/wifi.md.
+    assert (
+        lengths
+        == {
+            "802.11b": {(0, 48), (1, 40), (2, 54), (3, 40), (4, 44), (5, 59), (8, 65), (11, 34)},
+            "802.11g": {(0, 58), (1, 50), (2, 64), (3, 50), (4, 54), (5, 72), (8, 78), (11, 34)},
+        }[standard]
+    )
+    beacons = rows(
+        file, "wlan.ssid", "wlan.ds.current_channel", "radiotap.channel.freq", which="wlan.fc.type_subtype == 8"
+    )
+    names = {bytes.fromhex(name).decode().strip(): (channel, frequency) for name, channel, frequency in beacons}
+    assert names == {"west cel": ("1", "2412"), "east cel": ("6", "2437")}
+    assert {row[0] for row in rows(file, "wlan.fixed.beacon", which="wlan.fc.type_subtype == 8")} == {"100"}
+
+
+def test_a_node_captures_what_its_radio_hears(tmp_path: Path) -> None:
+    everything = frames(tmp_path, "wifi-roaming.toml", "all", **{"scenario.duration": "8s"})
+    walker = frames(tmp_path, "wifi-roaming.toml", "walker", **{"scenario.duration": "8s"})
+    assert tshark(walker, *FCS, "-Y", "_ws.malformed || !wlan") == ""
+    heard = rows(walker, "radiotap.dbm_antsignal", "frame.packet_flags_direction", "radiotap.flags.badfcs")
+    assert 0 < len(heard) < len(tshark(everything, "-Y", "wlan").splitlines())
+    for signal, direction, broken in heard:
+        # Its own frames have no signal; others are understood from the power on that arrives at 45 m.
+        own = int(direction, 0) == 2
+        assert own == (signal == "")
+        assert own or broken in ("1", "True") or -90 < int(signal) < -20
+    directions = Counter(int(direction, 0) for _, direction, _ in heard)
+    assert min(directions[1], directions[2]) > 1000
+
+
+def test_a_capture_of_frames_that_would_be_empty_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(roamsim.RunFailed, match=r"the scenario has no \[\[wifi\]\]"):
+        frames(tmp_path, "one-tcp-flow.toml", "all")
+    with pytest.raises(roamsim.RunFailed, match=r'"server" is in no \[\[wifi\]\]'):
+        frames(tmp_path, "wifi-roaming.toml", "server")
+    with pytest.raises(roamsim.UsageError, match="add --pcap FILE"):
+        roamsim.run(ROOT / "examples" / "wifi-roaming.toml", pcap_frames="all")

@@ -143,6 +143,7 @@ def run(
     replication: int = 0,
     trace: list[str] = ...,
     pcap: str | None = None,
+    pcap_frames: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
     rows: _Rows | None = None,
@@ -156,6 +157,7 @@ def run(
         replication: number of the independent repetition, from 0.
         trace: what to record beside the tables that every run has; `trace_kinds` lists it.
         pcap: where to write a pcapng capture.
+        pcap_frames: not IP packets, but the frames of Wi-Fi cells: `all`, or those of a node.
         fingerprints: whether to compute `Result.fingerprints`.
         heard: is called now and then with the share of the simulated time that is over.
         rows: takes the rows of traces as they become final, some at a time and in their order; the tables of the

@@ -3,6 +3,8 @@
 use crate::capture::{Capture, Direction};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::LinkEvent;
+use crate::link::wifi::Cell;
+use crate::link::wifi::record::Content;
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
@@ -447,6 +449,22 @@ impl Recorder {
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
             capture.packet(now, at, Direction::Inbound, &capture.tunnelled(packet, &traced.octets), None);
+        }
+    }
+
+    /// Frames that are over, of a link whose frames are captured.
+    #[cold]
+    pub(crate) fn frames(&mut self, link: u32, cell: &mut Cell) {
+        let Some(capture) = &mut self.capture else { return };
+        while let Some(frame) = cell.poll_frame() {
+            let octets = match &frame.content {
+                Content::Data(Some(packet)) => {
+                    let traced = self.traced.get(&packet.id);
+                    traced.map(|traced| capture.tunnelled(packet, &traced.octets).into_owned())
+                }
+                _ => None,
+            };
+            capture.frame(link, cell, &frame, octets);
         }
     }
 

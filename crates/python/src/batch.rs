@@ -7,7 +7,7 @@ use crate::result::{RunResult, columns};
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use roamsim_scenario::run::Trace;
+use roamsim_scenario::run::{Captured, Trace};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,12 +40,13 @@ pub fn memory_bytes() -> (u64, u64) {
     (memory::used_bytes().unwrap_or(0), memory::limit_bytes().unwrap_or(0))
 }
 
-/// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write;
+/// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets or
+/// with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
 /// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
 /// a table's name and columns as rows of traces become final: the tables of the result are without them then.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, fingerprints = false, heard = None,
+    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_frames = None, fingerprints = false, heard = None,
     rows = None, rows_at_once = None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -56,6 +57,7 @@ pub fn run(
     replication: u64,
     trace: Vec<String>,
     pcap: Option<&str>,
+    pcap_frames: Option<&str>,
     fingerprints: bool,
     heard: Option<Py<PyAny>>,
     rows: Option<Py<PyAny>>,
@@ -72,7 +74,22 @@ pub fn run(
     let scenario = Arc::clone(&scenario.scenario);
     let capture = Mutex::new(capture);
     let handed = rows.is_some();
-    let job = Job { scenario, seed, replication, trace, fingerprints, capture, rows: handed, rows_at_once };
+    let captured = match pcap_frames {
+        None => Captured::Packets,
+        Some("all") => Captured::Frames,
+        Some(node) => Captured::FramesOf(node.to_owned()),
+    };
+    let job = Job {
+        scenario,
+        seed,
+        replication,
+        trace,
+        fingerprints,
+        capture,
+        captured,
+        rows: handed,
+        rows_at_once,
+    };
     memory::give_back(py);
     let crew = Crew::begin(vec![job], 1);
     match receive(py, &crew, heard.as_ref(), rows.as_ref())? {
@@ -145,6 +162,7 @@ impl Batch {
             trace,
             fingerprints: false,
             capture: Mutex::new(None),
+            captured: Captured::default(),
             rows: rows.is_some(),
             rows_at_once,
         };

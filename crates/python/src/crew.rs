@@ -4,7 +4,7 @@ use crate::memory;
 use crate::result::Cost;
 use cpu_time::ThreadTime;
 use roamsim_scenario::Scenario;
-use roamsim_scenario::run::{Options, Outcome, RunError, Sink, Trace, Watch, prepare};
+use roamsim_scenario::run::{Captured, Options, Outcome, RunError, Sink, Trace, Watch, prepare};
 use roamsim_scenario::table::Table;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +37,7 @@ pub(crate) struct Job {
     pub(crate) trace: Trace,
     pub(crate) fingerprints: bool,
     pub(crate) capture: Mutex<Option<Box<dyn Write + Send>>>,
+    pub(crate) captured: Captured,
     /// Whether rows of traces are said while the run goes on.
     pub(crate) rows: bool,
     /// As of [`Options`].
@@ -155,6 +156,7 @@ impl Shared {
             trace: job.trace,
             fingerprints: job.fingerprints,
             capture: lock(&job.capture).take(),
+            captured: job.captured.clone(),
             sink: job.rows.then(|| say_rows(number, sender.clone(), Arc::clone(&watch))),
             rows_at_once: job.rows_at_once,
             watch,

@@ -119,6 +119,18 @@ impl Trace {
     }
 }
 
+/// What a capture shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Captured {
+    /// The IP packets at every interface.
+    #[default]
+    Packets,
+    /// The frames on the air of Wi-Fi cells.
+    Frames,
+    /// Of them, those that the radio of this node sends or hears.
+    FramesOf(String),
+}
+
 /// How to run a scenario.
 #[derive(Default)]
 pub struct Options {
@@ -132,6 +144,8 @@ pub struct Options {
     pub fingerprints: bool,
     /// Where to write a capture.
     pub capture: Option<Box<dyn Write + Send>>,
+    /// What it shows.
+    pub captured: Captured,
     /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then; nor do
     /// fingerprints hold what was taken.
     pub sink: Option<Sink>,
@@ -161,6 +175,8 @@ pub enum RunError {
     Conservation(ConservationViolation, String),
     /// The capture could not be written.
     Capture(io::Error),
+    /// There is nothing that the capture could show.
+    NothingToCapture(String),
     /// It was stopped from outside.
     Stopped(Reached),
 }
@@ -208,6 +224,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
+            RunError::NothingToCapture(why) => f.write_str(why),
             RunError::Stopped(reached) => reached.fmt(f),
         }
     }
@@ -227,20 +244,27 @@ pub struct Prepared<'s> {
 
 /// Builds the world of a scenario.
 pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, RunError> {
-    let Options { seed, replication, trace, fingerprints, capture, sink, rows_at_once, watch } = options;
+    let Options { seed, replication, trace, fingerprints, capture, captured, sink, rows_at_once, watch } =
+        options;
     let wanted = trace.wanted(fingerprints);
     let recorder = |topology: &_, ip| {
         if wanted == Wanted::default() && capture.is_none() {
             return Ok(None);
         }
-        let capture = capture.map(|file| Capture::new(file, ip, topology)).transpose()?;
+        let begun = |file| match captured {
+            Captured::Packets => Capture::new(file, ip, topology),
+            Captured::Frames => Capture::of_frames(file, ip, None),
+            Captured::FramesOf(node) => Capture::of_frames(file, ip, Some(node)),
+        };
+        let capture = capture.map(begun).transpose()?;
         Ok(Some(Box::new(Recorder::new(wanted, capture))))
     };
-    let world =
+    let mut world =
         build::world(scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
             Unbuilt::Capture(error) => RunError::Capture(error),
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),
         })?;
+    world.network.capture_frames().map_err(RunError::NothingToCapture)?;
     let end = Time::ZERO + scenario.general.duration;
     let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
     Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })

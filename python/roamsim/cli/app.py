@@ -75,6 +75,13 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
+    pcap_frames: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|NODE",
+            help="Capture the 802.11 frames of Wi-Fi cells instead: all, or those that a node sends or hears.",
+        ),
+    ] = None,
     trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
@@ -104,6 +111,7 @@ def run(
                 replications=replications,
                 trace=kinds,
                 pcap=pcap,
+                pcap_frames=pcap_frames,
                 jobs=jobs,
                 progress=heard,
                 spool=spool,

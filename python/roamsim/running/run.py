@@ -29,6 +29,7 @@ def run(
     set: Mapping[str, Any] | None = None,
     trace: str | Sequence[str] = (),
     pcap: str | os.PathLike[str] | None = None,
+    pcap_frames: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -43,6 +44,8 @@ def run(
             of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
             `roamsim run --parquet` are written to disk as they come.
         pcap: where to write a pcapng capture; for one replication.
+        pcap_frames: what it shows instead of the IP packets at every interface: `all` the 802.11 frames on the air of
+            Wi-Fi cells, or the name of a node whose radio sends or hears them.
         jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
             depend on it.
         progress: hears how many replications are done.
@@ -61,6 +64,7 @@ def run(
         replications=replications,
         trace=trace,
         pcap=pcap,
+        pcap_frames=pcap_frames,
         jobs=jobs,
         progress=progress,
     )
@@ -73,6 +77,7 @@ def run_loaded(
     replications: int,
     trace: str | Iterable[str] = (),
     pcap: str | os.PathLike[str] | None = None,
+    pcap_frames: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
     spool: Spool | None = None,
@@ -82,6 +87,8 @@ def run_loaded(
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
     kinds = traces(trace)
+    if pcap_frames is not None and pcap is None:
+        raise UsageError("--pcap-frames says what a capture shows; add --pcap FILE")
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
     if pcap is not None and not Path(pcap).absolute().parent.is_dir():
@@ -115,7 +122,9 @@ def run_loaded(
     if pcap is not None:
         runs[0] = _captured(
             Path(pcap),
-            lambda aside: _roamsim.run(scenario, seed=seed, trace=kinds, pcap=aside, heard=heard, rows=rows),
+            lambda aside: _roamsim.run(
+                scenario, seed=seed, trace=kinds, pcap=aside, pcap_frames=pcap_frames, heard=heard, rows=rows
+            ),
         )
     else:
         tasks = [(scenario, seed, replication) for replication in range(replications)]

@@ -2,8 +2,12 @@
 //!
 //! A packet is captured where a node hands it to an interface, before the interface's queue, and where a node
 //! receives it. The hop limit is not decremented on the way.
+//!
+//! Or what was on the air of Wi-Fi cells, frame by frame ([`air`]).
 
+mod air;
 mod encode;
+mod frames;
 mod pcapng;
 
 use crate::drops::Dropped;
@@ -14,13 +18,16 @@ use roamsim_protocols::Address;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use air::Air;
 pub use pcapng::Direction;
 
-/// A capture of all interfaces of a network, written as it happens.
+/// A capture of all interfaces of a network, or of all frames on the air, written as it happens.
 pub struct Capture {
     writer: pcapng::Writer<Box<dyn Write + Send>>,
     ip: IpVersion,
     failure: Option<io::Error>,
+    /// Of a capture of frames.
+    air: Option<Air>,
 }
 
 impl Capture {
@@ -35,7 +42,22 @@ impl Capture {
             let name = format!("{}:{}", topology.node(interface.node).name, interface.name);
             writer.interface(link_type, &name)?;
         }
-        Ok(Capture { writer, ip, failure: None })
+        Ok(Capture { writer, ip, failure: None, air: None })
+    }
+
+    /// Begins a capture of the frames of Wi-Fi cells: of all on the air, or of those that the radio of a node sends or hears.
+    pub fn of_frames(
+        file: Box<dyn Write + Send>,
+        ip: IpVersion,
+        node: Option<String>,
+    ) -> io::Result<Capture> {
+        let writer = pcapng::Writer::new(file)?;
+        Ok(Capture { writer, ip, failure: None, air: Some(Air::new(node)) })
+    }
+
+    /// Whether it is one of frames.
+    pub fn is_of_frames(&self) -> bool {
+        self.air.is_some()
     }
 
     /// The octets of a packet whose transport payload is `payload`.
@@ -60,14 +82,14 @@ impl Capture {
         octets: &[u8],
         dropped: Option<(Dropped, &str)>,
     ) {
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.air.is_some() {
             return;
         }
         let comment = dropped.map(|(dropped, place)| match dropped.at > now {
             true => format!("dropped on {place} at {}: {}", dropped.at, dropped.reason),
             false => format!("dropped on {place}: {}", dropped.reason),
         });
-        self.failure = self.writer.packet(now, at.0, direction, octets, comment.as_deref()).err();
+        self.failure = self.writer.packet(now, at.0, Some(direction), octets, comment.as_deref()).err();
     }
 
     /// Ends the capture: the first error that writing met, if any.

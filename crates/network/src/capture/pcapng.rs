@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 /// Raw IPv4 (LINKTYPE_IPV4).
 pub const LINKTYPE_IPV4: u16 = 228;
+/// Radiotap headers followed by 802.11 frames (LINKTYPE_IEEE802_11_RADIOTAP).
+pub const LINKTYPE_RADIOTAP: u16 = 127;
 /// Raw IPv6 (LINKTYPE_IPV6).
 pub const LINKTYPE_IPV6: u16 = 229;
 
@@ -92,7 +94,7 @@ impl<W: Write> Writer<W> {
         &mut self,
         time: Time,
         interface: u32,
-        direction: Direction,
+        direction: Option<Direction>,
         octets: &[u8],
         comment: Option<&str>,
     ) -> io::Result<()> {
@@ -109,11 +111,13 @@ impl<W: Write> Writer<W> {
         if let Some(comment) = comment {
             options.add(OPT_COMMENT, comment.as_bytes());
         }
-        let flags: u32 = match direction {
-            Direction::Inbound => 1,
-            Direction::Outbound => 2,
-        };
-        options.add(EPB_FLAGS, &flags.to_le_bytes());
+        if let Some(direction) = direction {
+            let flags: u32 = match direction {
+                Direction::Inbound => 1,
+                Direction::Outbound => 2,
+            };
+            options.add(EPB_FLAGS, &flags.to_le_bytes());
+        }
         body.extend(options.finish());
         self.block(ENHANCED_PACKET, &body)
     }
@@ -142,7 +146,9 @@ mod tests {
         let mut writer = Writer::new(&mut file).expect("writing to memory");
         writer.interface(LINKTYPE_IPV6, "mn:path").expect("writing to memory");
         let time = Time::from_ns(0x1_0000_0005);
-        writer.packet(time, 0, Direction::Outbound, &[1, 2, 3, 4, 5], Some("x")).expect("writing to memory");
+        writer
+            .packet(time, 0, Some(Direction::Outbound), &[1, 2, 3, 4, 5], Some("x"))
+            .expect("writing to memory");
 
         let mut at = 0;
         let mut kinds = Vec::new();

@@ -175,6 +175,38 @@ impl Network {
         self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
     }
 
+    /// Begins with the capture of frames, if that is what is captured: every Wi-Fi cell keeps its own from now on. Or why there
+    /// would be none.
+    pub fn capture_frames(&mut self) -> Result<(), String> {
+        let capture = self.recorder.as_mut().and_then(|recorder| recorder.capture.as_mut());
+        let Some(capture) = capture.filter(|capture| capture.is_of_frames()) else { return Ok(()) };
+        let topology = &self.topology;
+        for (number, slot) in (0..).zip(&mut self.links) {
+            let AnyLink::Wifi(cell) = &mut slot.link else { continue };
+            let address = |at: Attachment| self.attachments[(slot.first_attachment + at.0) as usize];
+            let mut names = Vec::new();
+            let mut nodes = vec![String::new(); cell.radio_count()];
+            for number in 0..cell.cell_count() {
+                for (_, down, up) in cell.members_of(number) {
+                    for at in [down, up] {
+                        let node = topology.interface(address(at)).node;
+                        nodes[cell.radio_of(at)].clone_from(&topology.node(node).name);
+                    }
+                }
+                let name = cell
+                    .members_of(number)
+                    .next()
+                    .map(|(_, down, _)| &topology.interface(address(down)).name);
+                names.push(name.cloned().unwrap_or_default());
+            }
+            capture.add_medium(number, names, &nodes);
+            if capture.takes_frames(number) {
+                cell.record_frames();
+            }
+        }
+        capture.has_media()
+    }
+
     /// All links, in order.
     pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
         (0..self.links.len()).map(|number| {
@@ -392,6 +424,11 @@ impl Network {
     /// indicates by itself.
     #[inline(never)]
     fn after_timeout(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+        if let (Some(recorder), AnyLink::Wifi(cell)) =
+            (&mut self.recorder, &mut self.links[number as usize].link)
+        {
+            recorder.frames(number, cell);
+        }
         while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
             self.dropped_by_link(number, from, &packet, dropped);
         }

@@ -34,6 +34,9 @@ impl Cell {
         if self.rates.is_some() {
             self.choose_rate(number);
         }
+        if self.log.is_some() {
+            self.number_frame(number);
+        }
         let radio = &mut self.radios[number];
         let Some(head) = &mut radio.head else { return };
         let (to, bytes) = (head.to, head.bytes);

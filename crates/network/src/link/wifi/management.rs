@@ -17,17 +17,23 @@ use roamsim_engine::Time;
 
 /// A management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Management {
+pub enum Management {
+    /// Of an access point, for all.
     Beacon,
+    /// Of a station, for all.
     ProbeRequest,
+    /// Of an access point that has heard it.
     ProbeResponse,
     /// Of open system authentication the request and the response (clause 8.2.2.2).
     Authentication,
+    /// The response.
     Authenticated,
     /// For association, or for reassociation.
     AssociationRequest {
+        /// Whether the station was associated before.
         again: bool,
     },
+    /// To either.
     AssociationResponse,
     Disassociation,
 }
@@ -40,7 +46,7 @@ const SSID_BYTES: u32 = 8;
 
 impl Management {
     /// Octets of the frame: fixed fields (clause 7.3.1) and information elements (clause 7.3.2) of two octets and their content.
-    pub fn bytes(self, format: Format) -> u32 {
+    pub(super) fn bytes(self, format: Format) -> u32 {
         let ssid = 2 + SSID_BYTES;
         // 802.11b has four rates; of the twelve of 802.11g, eight fit the first element. The ERP information is of access points.
         let (rates, erp) = match format {

@@ -5,6 +5,7 @@ use super::account::Use;
 use super::air::Heard;
 use super::exchange::Step;
 use super::radio::ALL;
+use super::record::AirFrame;
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
@@ -27,6 +28,8 @@ pub(super) struct Frame {
     pub rate_bps: u64,
     /// Until when its duration field reserves the medium.
     pub reserved: Time,
+    /// What a capture tells of it.
+    pub record: Option<Box<AirFrame>>,
     /// Who hears it; nobody is named where all share one ear.
     pub heard_by: Vec<Heard>,
 }
@@ -99,7 +102,11 @@ impl Cell {
         sender.sent = (now, end);
         sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
-        self.on_air.push(Frame { number, kind, from, to, rate_bps, reserved, heard_by });
+        let mut frame = Frame { number, kind, from, to, rate_bps, reserved, record: None, heard_by };
+        if self.log.is_some() {
+            frame.record = self.begin_record(now, end, &frame);
+        }
+        self.on_air.push(frame);
         self.at(end, Step::End(number));
     }
 
@@ -155,9 +162,13 @@ impl Cell {
     /// A frame ends.
     pub(super) fn end(&mut self, now: Time, number: u64) {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
-        let frame = self.on_air.swap_remove(place);
+        let mut frame = self.on_air.swap_remove(place);
+        let record = frame.record.take();
         if frame.kind == Kind::Management || frame.to == ALL {
-            return self.end_of_management(now, &frame);
+            return self.end_of_management(now, &frame, record);
+        }
+        if record.is_some() {
+            self.record_hearers(now, record, &frame);
         }
         let to = self.radios[frame.to].ear;
         let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
@@ -177,7 +188,10 @@ impl Cell {
 
     /// The end of a frame of which the power counts, or of one that is for all.
     #[inline(never)]
-    fn end_of_management(&mut self, now: Time, frame: &Frame) {
+    fn end_of_management(&mut self, now: Time, frame: &Frame, record: Option<Box<AirFrame>>) {
+        if record.is_some() {
+            self.record_hearers(now, record, frame);
+        }
         let mut hearers = Vec::new();
         if frame.heard_by.is_empty() {
             self.end_at(now, 0, frame, true);

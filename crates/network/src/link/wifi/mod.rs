@@ -11,7 +11,7 @@
 //! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `exchange` the frames about a packet, [`rate_control`] their rates, `radio` the queue and the countdown of each,
+//! next, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what captures tell of them, `radio` the queue and the countdown of each,
 //! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
 //! `joining` how it becomes associated, `association` what handovers ask.
 //!
@@ -30,12 +30,13 @@ mod contention;
 mod exchange;
 mod joining;
 mod layout;
-mod management;
+pub mod management;
 mod medium;
 pub mod phy;
 pub mod propagation;
 mod radio;
 pub mod rate_control;
+pub mod record;
 mod scan;
 mod station;
 
@@ -49,6 +50,7 @@ use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Radio};
 pub use self::rate_control::RateAttempts;
 use self::rate_control::Rates;
+use self::record::AirLog;
 use self::station::Station;
 use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use super::indication::Indication;
@@ -113,6 +115,8 @@ pub struct Cell {
     contenders: Vec<usize>,
     /// Where rates are not fixed.
     rates: Option<Box<Rates>>,
+    /// For a capture of frames.
+    log: Option<Box<AirLog>>,
 }
 
 /// A medium of several access points.
@@ -228,6 +232,7 @@ impl Cell {
             copies: BTreeMap::new(),
             stats: vec![LinkStats::default(); ways.len()],
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
+            log: None,
             rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
                 Box::new(Rates::new(control, rates_bps, bsses.len(), stations.len() - bsses.len()))
             }),

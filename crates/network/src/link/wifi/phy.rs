@@ -24,7 +24,8 @@ pub enum Preamble {
 }
 
 impl Preamble {
-    const fn duration(self) -> Span {
+    /// Its airtime.
+    pub const fn duration(self) -> Span {
         match self {
             Preamble::Long => Span::from_us(192),
             Preamble::Short => Span::from_us(96),

@@ -1,0 +1,179 @@
+//! What was on the air, frame by frame, for captures. Nothing is kept unless it is asked for.
+//!
+//! A frame is told when it is over: who heard it, how strong, and who understood it. Sequence numbers (clause 7.1.3.4) and the
+//! retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its repetitions.
+
+use super::management::Management;
+use super::medium::{Frame, Kind};
+use super::phy::Format;
+use super::radio::{ALL, Job, Radio};
+use super::{Attachment, Cell};
+use crate::packet::Packet;
+use roamsim_engine::{Span, Time};
+use std::collections::VecDeque;
+
+/// A frame that was on the air.
+#[derive(Clone, Debug)]
+pub struct AirFrame {
+    /// From when.
+    pub begin: Time,
+    /// Until when.
+    pub end: Time,
+    /// The radio that sent it: access points, in the order of the cells, and then stations.
+    pub from: usize,
+    /// The one that it was for; `None`: all.
+    pub to: Option<usize>,
+    /// What it was.
+    pub content: Content,
+    /// Its rate.
+    pub rate_bps: u64,
+    /// Its duration field: how long the medium is reserved after it.
+    pub duration: Span,
+    /// Whether it repeats an earlier one.
+    pub retry: bool,
+    /// The sequence number of data and management frames, below 4096.
+    pub sequence: u16,
+    /// The channel.
+    pub channel: u8,
+    /// Who heard it, the sender among them.
+    pub heard: Vec<Hearer>,
+}
+
+/// What a frame was.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgement.
+    Ack,
+    /// Data: the packet, as long as the receiver does not have it; a repetition for want of the acknowledgement has none.
+    Data(Option<Box<Packet>>),
+    /// A management frame.
+    Management(Management),
+}
+
+/// A radio that heard a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Hearer {
+    /// The radio.
+    pub radio: usize,
+    /// At which power it ended there; `None` where all hear each other.
+    pub signal_dbm: Option<f64>,
+    /// Whether it was understood.
+    pub understood: bool,
+}
+
+/// What is kept for captures.
+#[derive(Debug, Default)]
+pub(super) struct AirLog {
+    frames: VecDeque<AirFrame>,
+    /// By radio: the sequence number of what it has in hand, and whether that was on the air.
+    numbered: Vec<(u16, bool)>,
+}
+
+impl Cell {
+    /// Keeps frames from now on.
+    pub fn record_frames(&mut self) {
+        let numbered = vec![(0, false); self.radios.len()];
+        self.log = Some(Box::new(AirLog { frames: VecDeque::new(), numbered }));
+    }
+
+    /// The next frame that is over.
+    pub fn poll_frame(&mut self) -> Option<AirFrame> {
+        self.log.as_mut()?.frames.pop_front()
+    }
+
+    /// How its frames are put on the air.
+    pub fn format(&self) -> Format {
+        self.config.format
+    }
+
+    /// The rates of its control frames, in ascending order.
+    pub fn basic_rates_bps(&self) -> &[u64] {
+        &self.config.basic_rates_bps
+    }
+
+    /// The time between two beacons of a cell.
+    pub fn beacon_period(&self, cell: usize) -> Option<Span> {
+        self.cells.get(cell)?.beacons.map(|beacons| beacons.period)
+    }
+
+    /// How many radios it has.
+    pub fn radio_count(&self) -> usize {
+        self.radios.len()
+    }
+
+    /// The radio that sends from an attachment.
+    pub fn radio_of(&self, from: Attachment) -> usize {
+        self.ways[from.0 as usize].from
+    }
+
+    /// A radio begins an exchange: what it has not tried yet gets the next number.
+    #[inline(never)]
+    pub(super) fn number_frame(&mut self, radio: usize) {
+        let Radio { short_retries, long_retries, .. } = self.radios[radio];
+        if let Some(log) = &mut self.log
+            && short_retries == 0
+            && long_retries == 0
+        {
+            let (sequence, sent) = &mut log.numbered[radio];
+            *sequence = (*sequence + 1) % 4096;
+            *sent = false;
+        }
+    }
+
+    /// What is to be told of a frame that begins.
+    #[inline(never)]
+    pub(super) fn begin_record(&mut self, begin: Time, end: Time, frame: &Frame) -> Option<Box<AirFrame>> {
+        let &Frame { kind, from, to, rate_bps, reserved, .. } = frame;
+        let job = self.radios[from].head.as_ref().map(|head| &head.job);
+        let content = match (kind, job) {
+            (Kind::Rts, _) => Content::Rts,
+            (Kind::Cts, _) => Content::Cts,
+            (Kind::Ack, _) => Content::Ack,
+            (Kind::Data, Some(Job::Packet { packet, .. })) => Content::Data(packet.clone().map(Box::new)),
+            (Kind::Management, Some(Job::Management(what, _))) => Content::Management(*what),
+            (Kind::Data | Kind::Management, _) => return None,
+        };
+        let numbered = matches!(content, Content::Data(_) | Content::Management(_));
+        let (sequence, sent) = self.log.as_mut()?.numbered.get_mut(from)?;
+        Some(Box::new(AirFrame {
+            begin,
+            end,
+            from,
+            to: (to != ALL).then_some(to),
+            content,
+            rate_bps,
+            duration: reserved - end,
+            retry: numbered && std::mem::replace(sent, true),
+            sequence: *sequence,
+            channel: self.channels[from],
+            heard: Vec::new(),
+        }))
+    }
+
+    /// A frame is about to end: who has heard it, and who will have understood it.
+    #[inline(never)]
+    pub(super) fn record_hearers(&mut self, now: Time, record: Option<Box<AirFrame>>, frame: &Frame) {
+        let Some(mut record) = record else { return };
+        let receives = |ear: usize| {
+            let ear = &self.ears[ear];
+            !ear.disturbed && ear.receiving.is_some_and(|(receiving, _)| receiving == frame.number)
+        };
+        if frame.heard_by.is_empty() {
+            let understood = receives(0);
+            let all = 0..self.radios.len();
+            record.heard.extend(all.map(|radio| Hearer { radio, signal_dbm: None, understood }));
+        }
+        record.heard.extend(frame.heard_by.iter().map(|&heard| Hearer {
+            radio: heard.0,
+            signal_dbm: self.hearing.signal_dbm(heard, frame.from, now),
+            understood: receives(heard.0) && self.hearing.is_strong(heard, frame, now),
+        }));
+        if let Some(log) = &mut self.log {
+            log.frames.push_back(*record);
+        }
+    }
+}
