@@ -40,6 +40,7 @@ const REASSOCIATION_RESPONSE: u8 = 0x30;
 const PROBE_REQUEST: u8 = 0x40;
 const PROBE_RESPONSE: u8 = 0x50;
 const BEACON: u8 = 0x80;
+const DISASSOCIATION: u8 = 0xA0;
 const AUTHENTICATION: u8 = 0xB0;
 const RTS: u8 = 0xB4;
 const CTS: u8 = 0xC4;
@@ -151,6 +152,7 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
 fn subtype(what: Management, again: bool) -> u8 {
     match what {
         Management::Beacon => BEACON,
+        Management::Disassociation => DISASSOCIATION,
         Management::ProbeRequest => PROBE_REQUEST,
         Management::ProbeResponse => PROBE_RESPONSE,
         Management::Authentication | Management::Authenticated => AUTHENTICATION,
@@ -238,6 +240,8 @@ fn management_body(
             rates(octets);
             more_rates(octets);
         }
+        // Reason code 7: a frame of class 3 from a station that is not associated (clause 7.3.1.7).
+        Management::Disassociation => octets.extend([7, 0]),
         Management::AssociationResponse => {
             octets.extend(capabilities.to_le_bytes());
             let station = frame.to.unwrap_or_default().saturating_sub(around.names.len()) as u16;

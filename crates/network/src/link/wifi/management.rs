@@ -35,6 +35,7 @@ pub enum Management {
     },
     /// To either.
     AssociationResponse,
+    /// To a station that is on no list.
     Disassociation,
 }
 

@@ -6,7 +6,7 @@
 use super::management::Management;
 use super::medium::{Frame, Kind};
 use super::phy::Format;
-use super::radio::{ALL, Job, Radio};
+use super::radio::{ALL, Job};
 use super::{Attachment, Cell};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
@@ -113,11 +113,9 @@ impl Cell {
     /// A radio begins an exchange: what it has not tried yet gets the next number.
     #[inline(never)]
     pub(super) fn number_frame(&mut self, radio: usize) {
-        let Radio { short_retries, long_retries, .. } = self.radios[radio];
-        if let Some(log) = &mut self.log
-            && short_retries == 0
-            && long_retries == 0
-        {
+        let Some(head) = &self.radios[radio].head else { return };
+        let first = head.short_retries == 0 && head.long_retries == 0;
+        if let (Some(log), true) = (&mut self.log, first) {
             let (sequence, sent) = &mut log.numbered[radio];
             *sequence = (*sequence + 1) % 4096;
             *sent = false;
