@@ -6,10 +6,23 @@
 #![allow(missing_docs)] // criterion's macros generate public items
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use roamsim_engine::{EventQueue, Span, Stream, Time};
+use roamsim_engine::{Event, EventQueue, Span, Stream, Time};
 
 /// Drawn before the measurement, and used again from the start when all are used.
 const SPANS: usize = 1 << 16;
+
+#[derive(Clone, Copy)]
+struct Number(u32);
+
+impl Event for Number {
+    fn to_code(self) -> u32 {
+        self.0
+    }
+
+    fn from_code(code: u32) -> Number {
+        Number(code)
+    }
+}
 
 fn hold(criterion: &mut Criterion, name: &str, spans: &[Span]) {
     let mut group = criterion.benchmark_group(name);
@@ -17,7 +30,7 @@ fn hold(criterion: &mut Criterion, name: &str, spans: &[Span]) {
         group.bench_function(BenchmarkId::from_parameter(pending), |bencher| {
             let mut queue = EventQueue::new();
             for i in 0..pending {
-                queue.push(Time::ZERO + spans[i % SPANS], i as u64);
+                queue.push(Time::ZERO + spans[i % SPANS], Number(i as u32));
             }
             let mut next = 0;
             let mut hold = || {

@@ -12,6 +12,6 @@ pub mod run;
 pub mod time;
 
 pub use fingerprint::Fingerprint;
-pub use queue::EventQueue;
+pub use queue::{Event, EventQueue};
 pub use random::Stream;
 pub use time::{Span, Time};

@@ -1,66 +1,111 @@
 //! The event queue: a heap on (time, insertion order).
 //!
-//! Events at one instant come out in the order in which they were pushed. An event is a small `Copy` value;
-//! there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
+//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for what
+//! it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
 //!
 //! The heap has four children a node, so that it is half as deep as a binary one, and leaves a hole at its root
 //! when the earliest event is taken: the handler of an event nearly always pushes the next one, which then sinks
 //! from the root, in place of one event sinking and another rising (docs/performance.md has the measurement).
+//! An entry is one number of 128 bits, in the order of which entries come out, and the four children of an entry lie
+//! in one line of the cache.
 
 use crate::time::Time;
+use std::marker::PhantomData;
 
 const CHILDREN: usize = 4;
 
-#[derive(Clone, Copy)]
-struct Entry<E> {
-    time: Time,
-    insertion: u64,
-    event: E,
+/// What a queue holds.
+pub trait Event: Copy {
+    /// The number that stands for it.
+    fn to_code(self) -> u32;
+
+    /// What a number of [`Event::to_code`] stands for.
+    fn from_code(code: u32) -> Self;
 }
 
-impl<E> Entry<E> {
-    /// Both parts of the order in one number: compared without a branch.
-    #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.time.as_ns()) << 64 | u128::from(self.insertion)
+/// Time, insertion and event, the first in the highest bits: as no two have the same insertion, the event never decides.
+type Entry = u128;
+
+/// Later than every entry: a place without one.
+const NOTHING: Entry = Entry::MAX;
+
+/// Four entries with the same parent.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Siblings([Entry; CHILDREN]);
+
+impl Siblings {
+    const NONE: Siblings = Siblings([NOTHING; CHILDREN]);
+
+    /// The earliest, and which it is.
+    #[inline(always)]
+    fn earliest(&self) -> (usize, Entry) {
+        let mut earliest = (0, self.0[0]);
+        for (i, &entry) in self.0.iter().enumerate().skip(1) {
+            if entry < earliest.1 {
+                earliest = (i, entry);
+            }
+        }
+        earliest
     }
 }
+
+/// The root's number among its siblings, of which it is alone.
+const ROOT: usize = CHILDREN - 1;
 
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
-    /// Entry 0 is the earliest, and the children of entry i are entries 4i + 1 to 4i + 4.
-    heap: Vec<Entry<E>>,
-    /// Entry 0 has been taken, and nothing has come into its place yet.
+    /// Place p is number p % 4 of siblings p / 4, the first place is the root's, and the children of place p are siblings
+    /// p - 2.
+    heap: Vec<Siblings>,
+    /// The first place without an entry.
+    end: usize,
+    /// The root has been taken, and nothing has come into its place yet.
     hole_at_root: bool,
-    insertions: u64,
+    insertions: u32,
     last_popped: Time,
+    events: PhantomData<E>,
 }
 
-impl<E: Copy> Default for EventQueue<E> {
+impl<E: Event> Default for EventQueue<E> {
     fn default() -> Self {
-        const { assert!(size_of::<E>() <= 8, "an event is at most 8 bytes") };
-        EventQueue { heap: Vec::new(), hole_at_root: false, insertions: 0, last_popped: Time::ZERO }
+        EventQueue {
+            heap: vec![Siblings::NONE],
+            end: ROOT,
+            hole_at_root: false,
+            insertions: 0,
+            last_popped: Time::ZERO,
+            events: PhantomData,
+        }
     }
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: Event> EventQueue<E> {
     /// An empty queue.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds an event. Time may stand still but not run backwards.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
+        self.push_code(time, event.to_code());
+    }
+
+    #[inline(never)]
+    fn push_code(&mut self, time: Time, code: u32) {
         debug_assert!(time >= self.last_popped, "an event at {time} in the past of {}", self.last_popped);
-        let entry = Entry { time, insertion: self.insertions, event };
+        if self.insertions == u32::MAX {
+            self.count_anew();
+        }
+        let low = u64::from(self.insertions) << 32 | u64::from(code);
         self.insertions += 1;
+        let entry = Entry::from(time.as_ns()) << 64 | Entry::from(low);
         if self.hole_at_root {
             self.hole_at_root = false;
             self.sink_from_root(entry);
         } else {
-            self.heap.push(entry);
-            self.rise_from_end(entry);
+            self.add(entry);
         }
     }
 
@@ -70,18 +115,19 @@ impl<E: Copy> EventQueue<E> {
         if self.hole_at_root {
             self.close_hole();
         }
-        let &Entry { time, event, .. } = self.heap.first()?;
-        if time > until {
+        let root = self.heap[0].0[ROOT];
+        let time = Time::from_ns((root >> 64) as u64);
+        if time >= until && (time > until || root == NOTHING) {
             return None;
         }
         self.hole_at_root = true;
         self.last_popped = time;
-        Some((time, event))
+        Some((time, E::from_code(root as u32)))
     }
 
     /// The number of pending events.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.hole_at_root)
+        self.end - ROOT - usize::from(self.hole_at_root)
     }
 
     /// True when nothing is pending.
@@ -93,76 +139,84 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     fn close_hole(&mut self) {
         self.hole_at_root = false;
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sink_from_root(last);
+        self.end -= 1;
+        let last = &mut self.heap[self.end / CHILDREN].0[self.end % CHILDREN];
+        let entry = std::mem::replace(last, NOTHING);
+        if self.end > ROOT {
+            self.sink_from_root(entry);
         }
     }
 
-    /// Moves the last entry's place up, past all parents later than `entry`, and writes `entry` there.
-    #[inline]
-    fn rise_from_end(&mut self, entry: Entry<E>) {
-        let heap = &mut self.heap[..];
-        let key = entry.key();
-        let mut at = heap.len() - 1;
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if heap[parent].key() < key {
+    /// Adds an entry at the end, and moves it up past all parents that are later.
+    fn add(&mut self, entry: Entry) {
+        let mut place = self.end;
+        self.end += 1;
+        if place / CHILDREN == self.heap.len() {
+            self.heap.push(Siblings::NONE);
+        }
+        while place > ROOT {
+            let parent = place / CHILDREN + 2;
+            let above = self.heap[parent / CHILDREN].0[parent % CHILDREN];
+            if above < entry {
                 break;
             }
-            heap[at] = heap[parent];
-            at = parent;
+            self.heap[place / CHILDREN].0[place % CHILDREN] = above;
+            place = parent;
         }
-        heap[at] = entry;
+        self.heap[place / CHILDREN].0[place % CHILDREN] = entry;
     }
 
     /// Moves the root's place down, past all earliest children earlier than `entry`, and writes `entry` there.
     #[inline]
-    fn sink_from_root(&mut self, entry: Entry<E>) {
+    fn sink_from_root(&mut self, entry: Entry) {
         let heap = &mut self.heap[..];
-        let key = entry.key();
-        let mut at = 0;
-        loop {
-            let first = at * CHILDREN + 1;
-            // A full set of children, all but always, is compared without a loop's bounds.
-            let earliest = if let Some(children) = heap.get(first..first + CHILDREN) {
-                earliest_of(children)
-            } else if let Some(children) = heap.get(first..)
-                && !children.is_empty()
-            {
-                earliest_of(children)
-            } else {
-                break;
-            };
-            let (child, child_key) = (first + earliest.0, earliest.1);
-            if key < child_key {
+        let (mut siblings, mut number) = (0, ROOT);
+        let mut below = 1;
+        while let Some(children) = heap.get(below) {
+            let (child, earliest) = children.earliest();
+            if entry < earliest {
                 break;
             }
-            heap[at] = heap[child];
-            at = child;
+            heap[siblings].0[number] = earliest;
+            (siblings, number) = (below, child);
+            below = below * CHILDREN + child - 2;
         }
-        heap[at] = entry;
+        heap[siblings].0[number] = entry;
     }
-}
 
-/// Place and key of the earliest of at least one entry.
-#[inline(always)]
-fn earliest_of<E>(entries: &[Entry<E>]) -> (usize, u128) {
-    let mut earliest = (0, entries[0].key());
-    for (i, entry) in entries.iter().enumerate().skip(1) {
-        let key = entry.key();
-        if key < earliest.1 {
-            earliest = (i, key);
+    /// Numbers the pending events from zero in their order: once in four thousand million.
+    #[cold]
+    fn count_anew(&mut self) {
+        if self.hole_at_root {
+            self.close_hole();
+        }
+        let all = std::mem::take(&mut self.heap);
+        let mut entries: Vec<Entry> =
+            all.iter().flat_map(|siblings| siblings.0).filter(|&entry| entry != NOTHING).collect();
+        entries.sort_unstable();
+        (self.heap, self.end, self.insertions) = (vec![Siblings::NONE], ROOT, 0);
+        for entry in entries {
+            let others = entry & !(Entry::from(u32::MAX) << 32);
+            self.add(others | Entry::from(self.insertions) << 32);
+            self.insertions += 1;
         }
     }
-    earliest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Event for u32 {
+        fn to_code(self) -> u32 {
+            self
+        }
+
+        fn from_code(code: u32) -> u32 {
+            code
+        }
+    }
 
     #[derive(Clone, Copy, Debug)]
     enum Operation {
@@ -192,8 +246,12 @@ mod tests {
 
         /// Pushes and pops in any mixture, against a list searched from end to end.
         #[test]
-        fn pushes_between_pops_keep_the_order(operations in proptest::collection::vec(operation(), 0..400)) {
-            let mut queue = EventQueue::new();
+        fn pushes_between_pops_keep_the_order(
+            operations in proptest::collection::vec(operation(), 0..400),
+            left in 0u32..500,
+        ) {
+            // So many insertions are left before they are counted anew.
+            let mut queue = EventQueue { insertions: u32::MAX - left, ..EventQueue::new() };
             let mut pending: Vec<(u64, u32)> = Vec::new();
             let mut now = 0;
             for (i, operation) in operations.into_iter().enumerate() {
@@ -221,9 +279,13 @@ mod tests {
     #[test]
     fn stops_at_the_limit() {
         let mut queue = EventQueue::new();
-        queue.push(Time::from_ns(10), 1u8);
+        queue.push(Time::from_ns(10), 1u32);
         assert_eq!(queue.pop_until(Time::from_ns(9)), None);
         assert_eq!(queue.pop_until(Time::from_ns(10)), Some((Time::from_ns(10), 1)));
         assert!(queue.is_empty());
+        assert_eq!(queue.pop_until(Time::MAX), None);
+        queue.push(Time::MAX, u32::MAX);
+        assert_eq!(queue.pop_until(Time::MAX), Some((Time::MAX, u32::MAX)));
+        assert_eq!(queue.pop_until(Time::MAX), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The loop: takes the earliest event, hands it to the simulation, until the end.
 
-use crate::queue::EventQueue;
+use crate::queue::{Event, EventQueue};
 use crate::time::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,8 +11,8 @@ pub const EVENTS_PER_INSTANT_LIMIT: u64 = 1_000_000;
 
 /// What the loop drives.
 pub trait Simulation {
-    /// A small `Copy` value.
-    type Event: Copy;
+    /// What it is woken for.
+    type Event: Event;
 
     /// Handles one event; false when it was a superseded wake-up that found nothing to do.
     fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> bool;
@@ -112,12 +112,12 @@ mod tests {
 
     struct Echo {
         again_at_once: bool,
-        seen: Vec<(u64, u8)>,
+        seen: Vec<(u64, u32)>,
     }
 
     impl Simulation for Echo {
-        type Event = u8;
-        fn handle(&mut self, now: Time, event: u8, queue: &mut EventQueue<u8>) -> bool {
+        type Event = u32;
+        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> bool {
             if self.again_at_once {
                 queue.push(now, event);
             } else {
@@ -156,8 +156,8 @@ mod tests {
     }
 
     impl Simulation for Endless<'_> {
-        type Event = u8;
-        fn handle(&mut self, now: Time, event: u8, queue: &mut EventQueue<u8>) -> bool {
+        type Event = u32;
+        fn handle(&mut self, now: Time, event: u32, queue: &mut EventQueue<u32>) -> bool {
             self.seen += 1;
             if self.seen == 1000 {
                 self.watch.stop();

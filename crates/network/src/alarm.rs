@@ -1,6 +1,6 @@
 //! Wake-ups of machines whose deadline moves.
 
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use roamsim_engine::{EventQueue, Time};
 
 /// A machine's soft deadline: the earliest wake-up that is pending for it.
@@ -19,12 +19,16 @@ impl Default for Alarm {
 impl Alarm {
     /// Makes sure that a wake-up is pending at or before `wanted`.
     #[inline]
-    pub fn arm(&mut self, wanted: Option<Time>, event: Event, queue: &mut EventQueue<Event>) {
-        if let Some(time) = wanted
-            && time < self.0
-        {
-            self.0 = time;
-            queue.push(time, event);
+    pub fn arm(&mut self, wanted: Option<Time>, event: Event, queue: &mut EventQueue<Wake>) {
+        self.arm_at(wanted.unwrap_or(Time::MAX), event, queue);
+    }
+
+    /// The same for a deadline that is [`Time::MAX`] where there is none.
+    #[inline(always)]
+    pub(crate) fn arm_at(&mut self, wanted: Time, event: Event, queue: &mut EventQueue<Wake>) {
+        if wanted < self.0 {
+            self.0 = wanted;
+            queue.push(wanted, event.into());
         }
     }
 
@@ -56,12 +60,12 @@ mod tests {
         // Earlier: a second wake-up, and the first is superseded.
         alarm.arm(Some(at(20)), event, &mut queue);
         assert_eq!(queue.len(), 2);
-        assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event.into())));
         assert!(alarm.fires(at(20)));
         alarm.arm(Some(at(80)), event, &mut queue);
-        assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event.into())));
         assert!(!alarm.fires(at(50)));
-        assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event)));
+        assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event.into())));
         assert!(alarm.fires(at(80)));
         assert!(queue.is_empty());
         alarm.arm(None, event, &mut queue);

@@ -29,10 +29,73 @@ pub enum Event {
     Node(u32),
 }
 
+/// An event in one number, as the queue keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake(u32);
+
+/// Bits of a machine's number; the four above tell the kind.
+const NUMBER_BITS: u32 = 28;
+
+impl From<Event> for Wake {
+    #[inline(always)]
+    fn from(event: Event) -> Wake {
+        let (kind, number) = event.parts();
+        debug_assert!(number >> NUMBER_BITS == 0, "a world has no {number} machines of a kind");
+        Wake(kind << NUMBER_BITS | number)
+    }
+}
+
+impl Wake {
+    /// The number of the link that it wakes, as nearly every one does.
+    #[inline(always)]
+    pub(crate) fn link(self) -> Option<u32> {
+        (self.0 >> NUMBER_BITS == 0).then_some(self.0)
+    }
+
+    /// The event.
+    pub fn event(self) -> Event {
+        let number = self.0 & ((1 << NUMBER_BITS) - 1);
+        match self.0 >> NUMBER_BITS {
+            0 => Event::Link(number),
+            1 => Event::Socket(SocketId::Tcp(number)),
+            2 => Event::Source(number),
+            3 => Event::Server(number),
+            4 => Event::Mihf(number),
+            5 => Event::Signalling(number),
+            6 => Event::Indication(number),
+            7 => Event::Socket(SocketId::Sctp(number)),
+            8 => Event::MobilityAgent(number),
+            9 => Event::MobileNode(number),
+            10 => Event::Node(number),
+            11 => Event::Reader(number),
+            _ => Event::Socket(SocketId::Udp(number)),
+        }
+    }
+}
+
+impl roamsim_engine::Event for Wake {
+    #[inline(always)]
+    fn to_code(self) -> u32 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn from_code(code: u32) -> Wake {
+        Wake(code)
+    }
+}
+
 impl Event {
     /// What fingerprints tell it by.
-    pub(crate) fn code(self) -> u64 {
-        let (kind, number) = match self {
+    pub(crate) fn digested(self) -> u64 {
+        let (kind, number) = self.parts();
+        u64::from(kind) << 32 | u64::from(number)
+    }
+
+    /// Its kind, and its number in it.
+    #[inline(always)]
+    fn parts(self) -> (u32, u32) {
+        match self {
             Event::Link(number) => (0, number),
             Event::Socket(SocketId::Tcp(number)) => (1, number),
             Event::Source(number) => (2, number),
@@ -46,7 +109,24 @@ impl Event {
             Event::Node(number) => (10, number),
             Event::Reader(number) => (11, number),
             Event::Socket(SocketId::Udp(number)) => (12, number),
-        };
-        kind << 32 | u64::from(number)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_comes_back_from_its_number() {
+        for kind in 0..13 {
+            let event = Wake(kind << NUMBER_BITS | 5).event();
+            assert_eq!(event.parts(), (kind, 5));
+            assert_eq!(Wake::from(event), Wake(kind << NUMBER_BITS | 5));
+        }
+        let most = Event::MobileNode((1 << NUMBER_BITS) - 1);
+        assert_eq!(Wake::from(most).event(), most);
+        assert_eq!(Wake::from(most).link(), None);
+        assert_eq!(Wake::from(Event::Link(7)).link(), Some(7));
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::alarm::Alarm;
 use crate::distribution::Distribution;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::link::indication::LinkEvent;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
@@ -261,7 +261,7 @@ impl Signalling {
         [start, stop, answer, self.next].into_iter().flatten().min()
     }
 
-    pub(crate) fn arm(&mut self, number: u32, queue: &mut EventQueue<Event>) {
+    pub(crate) fn arm(&mut self, number: u32, queue: &mut EventQueue<Wake>) {
         let deadline = self.deadline();
         self.alarm.arm(deadline, Event::Signalling(number), queue);
     }

@@ -19,7 +19,6 @@ use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
-use std::collections::VecDeque;
 
 /// A half-open interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +44,63 @@ pub struct WireConfig {
     pub outages: Vec<Outage>,
 }
 
+/// Packets on their way, in order, and when each arrives: a ring of a length that is a power of two. The two lie apart, so that a
+/// packet is moved into its place at once.
+#[derive(Clone, Debug)]
+struct Flying {
+    packets: Vec<Option<Packet>>,
+    arrivals: Vec<Time>,
+    first: usize,
+    count: usize,
+    /// When the first arrives; never, where there is none.
+    next: Time,
+}
+
+impl Default for Flying {
+    fn default() -> Flying {
+        Flying { packets: Vec::new(), arrivals: Vec::new(), first: 0, count: 0, next: Time::MAX }
+    }
+}
+
+impl Flying {
+    #[inline(always)]
+    fn push(&mut self, packet: Packet, arrival: Time) {
+        if self.count == self.packets.len() {
+            self.grow();
+        }
+        if self.count == 0 {
+            self.next = arrival;
+        }
+        let place = (self.first + self.count) & (self.packets.len() - 1);
+        self.packets[place] = Some(packet);
+        self.arrivals[place] = arrival;
+        self.count += 1;
+    }
+
+    /// Takes the first, if it has arrived by `now`.
+    #[inline(always)]
+    fn pop(&mut self, now: Time) -> Option<Packet> {
+        if self.next > now {
+            return None;
+        }
+        let packet = self.packets.get_mut(self.first)?.take();
+        self.first = (self.first + 1) & (self.packets.len() - 1);
+        self.count -= 1;
+        self.next = if self.count > 0 { self.arrivals[self.first] } else { Time::MAX };
+        packet
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.packets.rotate_left(self.first);
+        self.arrivals.rotate_left(self.first);
+        self.first = 0;
+        let places = (2 * self.count).max(4);
+        self.packets.resize(places, None);
+        self.arrivals.resize(places, Time::MAX);
+    }
+}
+
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
 #[derive(Clone, Debug)]
 pub struct Wire {
@@ -53,16 +109,17 @@ pub struct Wire {
     outages: Vec<Outage>,
     transmitter: Transmitter,
     loss: Option<Box<Loss>>,
-    /// Arrival and packet, in order. A packet that will be lost is not here.
-    flying: VecDeque<Packet>,
-    /// When each of them arrives; aside, as a packet is moved into its place at once that way.
-    arrivals: VecDeque<Time>,
+    /// A packet that will be lost is not here.
+    flying: Flying,
     stats: LinkStats,
     /// Beginnings and ends of outages that have been indicated.
     indicated: usize,
 }
 
 impl Wire {
+    /// Where all of it arrives.
+    pub(crate) const RECEIVER: Attachment = Attachment(1);
+
     /// An idle direction.
     pub fn new(config: WireConfig, loss: Option<Loss>) -> Wire {
         let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
@@ -72,8 +129,7 @@ impl Wire {
             outages,
             transmitter: Transmitter::new(rate_bps, queue),
             loss: loss.map(Box::new),
-            arrivals: VecDeque::new(),
-            flying: VecDeque::new(),
+            flying: Flying::default(),
             stats: LinkStats::default(),
             indicated: 0,
         }
@@ -88,27 +144,15 @@ impl Wire {
         })
     }
 
-    #[inline]
-    fn dropped(&mut self, reason: DropReason, at: Time) -> Result<(), Dropped> {
+    #[cold]
+    fn dropped(&mut self, reason: DropReason, at: Time) -> Result<Time, Dropped> {
         self.stats.dropped_packets += 1;
         Err(Dropped { reason, at })
     }
-}
 
-impl Machine for Wire {
+    /// Gives a packet its place in the queue and its time on the transmitter; returns when it will arrive.
     #[inline(always)]
-    fn poll_timeout(&self) -> Option<Time> {
-        self.arrivals.front().copied()
-    }
-
-    /// Nothing to do: arrivals are taken with `poll_delivery`.
-    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
-}
-
-impl Link for Wire {
-    #[inline(always)]
-    fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        let now = cx.now;
+    pub(crate) fn admit(&mut self, now: Time, packet: &Packet) -> Result<Time, Dropped> {
         let bytes = packet.size_bytes;
         if bytes > self.mtu_bytes {
             return self.dropped(DropReason::TooLarge, now);
@@ -119,24 +163,58 @@ impl Link for Wire {
         self.stats.booked(now, service, bytes, || self.transmitter.waiting_packets());
         let departure = service.end;
         // The draw comes first, so that an outage does not shift the numbering of the packets.
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, &packet));
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, packet));
         if self.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
             return self.dropped(DropReason::Outage, departure);
         }
         if lost {
             return self.dropped(DropReason::Loss, departure);
         }
-        self.arrivals.push_back(departure + self.delay);
-        self.flying.push_back(packet);
+        Ok(departure + self.delay)
+    }
+
+    /// Takes a packet that it has admitted.
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, packet: Packet, arrival: Time) {
+        self.flying.push(packet, arrival);
+    }
+
+    /// When the next packet arrives; never, where there is none.
+    #[inline(always)]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.flying.next
+    }
+
+    /// The next packet that has arrived by `now`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.flying.pop(now);
+        self.stats.delivered_packets += u64::from(packet.is_some());
+        packet
+    }
+}
+
+impl Machine for Wire {
+    #[inline(always)]
+    fn poll_timeout(&self) -> Option<Time> {
+        (self.flying.count > 0).then_some(self.flying.next)
+    }
+
+    /// Nothing to do: arrivals are taken with `poll_delivery`.
+    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
+}
+
+impl Link for Wire {
+    #[inline(always)]
+    fn enqueue(&mut self, cx: &mut Context<'_>, _from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        let arrival = self.admit(cx.now, &packet)?;
+        self.carry(packet, arrival);
         Ok(())
     }
 
     #[inline(always)]
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        self.arrivals.pop_front_if(|arrival| *arrival <= now)?;
-        let packet = self.flying.pop_front()?;
-        self.stats.delivered_packets += 1;
-        Some((Attachment(1), packet))
+        self.take(now).map(|packet| (Wire::RECEIVER, packet))
     }
 
     fn next_indication(&self) -> Option<Time> {
@@ -155,7 +233,7 @@ impl Link for Wire {
     }
 
     fn packets_inside(&self) -> u64 {
-        self.flying.len() as u64
+        self.flying.count as u64
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
@@ -168,7 +246,7 @@ impl Link for Wire {
 
     /// One direction: its sender and its receiver.
     fn senders(&self) -> Vec<Sender> {
-        vec![Sender { from: Attachment(0), to: Some(Attachment(1)) }]
+        vec![Sender { from: Attachment(0), to: Some(Wire::RECEIVER) }]
     }
 }
 
@@ -233,6 +311,19 @@ mod tests {
         assert_eq!(enqueue(&mut wire, at(20), 500), Ok(()));
         // 10 + 1 + 5, then a millisecond each; 20 + 0.5 + 5.
         assert_eq!(arrivals_ms(&mut wire), [16, 17, 18, 25]);
+    }
+
+    #[test]
+    fn packets_keep_their_order_where_their_places_are_used_again_and_become_more() {
+        let mut wire = wire(20, None, vec![]);
+        (0..3).for_each(|_| assert_eq!(enqueue(&mut wire, at(0), 1000), Ok(())));
+        // There at 6, 7 and 8 ms; two are taken.
+        assert!(wire.take(at(7)).is_some() && wire.take(at(7)).is_some());
+        assert!(wire.take(at(7)).is_none());
+        // One millisecond each from 7 ms on, and 5 ms of delay.
+        (0..8).for_each(|_| assert_eq!(enqueue(&mut wire, at(7), 1000), Ok(())));
+        assert_eq!(wire.packets_inside(), 9);
+        assert_eq!(arrivals_ms(&mut wire), [8, 13, 14, 15, 16, 17, 18, 19, 20]);
     }
 
     #[test]

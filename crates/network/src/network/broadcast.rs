@@ -3,7 +3,7 @@
 use super::Network;
 use super::processing::Leaving;
 use crate::drops::{DropReason, Dropped};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::recorder::Detail;
@@ -22,7 +22,7 @@ impl Network {
         address: Address,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let node = self.topology.owner(address);
         self.create(now, node, &packet, detail);
@@ -35,7 +35,7 @@ impl Network {
         now: Time,
         address: Address,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let (LinkId(number), from) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
@@ -151,7 +151,9 @@ mod tests {
             let detail = Detail { description: "advertisement".to_owned(), ..Detail::default() };
             network.broadcast(now, from, packet, Some(Box::new(detail)), &mut queue);
             network.check_conservation().expect("on the way");
-            while let Some((now, Event::Link(0))) = queue.pop_until(Time::MAX) {
+            while let Some((now, wake)) = queue.pop_until(Time::MAX)
+                && wake.link() == Some(0)
+            {
                 let worked = network.handle_link(now, 0, &mut queue);
                 while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
                     arrived_at.push(packet.socket);

@@ -1,7 +1,7 @@
 //! Link events on their way up: from the links to those who hear them, and into the trace.
 
 use super::Network;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::link::Link;
 use crate::link::indication::Indication;
 use crate::topology::LinkId;
@@ -10,7 +10,7 @@ use roamsim_protocols::Machine;
 
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
-    pub(crate) fn arm_indications(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    pub(crate) fn arm_indications(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         let wanted = self.links[number as usize].link.next_indication().map(|due| due.max(now));
         self.records[number as usize].indications.arm(wanted, Event::Indication(number), queue);
     }
@@ -21,7 +21,7 @@ impl Network {
     }
 
     /// What was done about a link event may have given its link something to do.
-    pub(crate) fn rearm(&mut self, number: u32, queue: &mut EventQueue<Event>) {
+    pub(crate) fn rearm(&mut self, number: u32, queue: &mut EventQueue<Wake>) {
         let slot = &mut self.links[number as usize];
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
     }

@@ -1,6 +1,7 @@
 //! The network layer: takes packets from the sockets, routes them over links, hands them to sockets, and accounts
 //! for every one of them.
 
+mod arrivals;
 mod broadcast;
 mod conservation;
 mod link_events;
@@ -13,9 +14,10 @@ use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
 use crate::alarm::Alarm;
 use crate::drops::{DropReason, Dropped};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::link::indication::Indication;
 use crate::link::stations::Stations;
+use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
@@ -31,6 +33,8 @@ struct LinkSlot {
     alarm: Alarm,
     /// Where the addresses of its attachments begin in `Network::attachments`.
     first_attachment: u32,
+    /// The node that a wire leads to; on other links it is asked for by the attachment.
+    leads_to: NodeId,
 }
 
 /// The rest about a link, apart so that it stays out of the cache.
@@ -160,7 +164,9 @@ impl Network {
     pub fn add_link(&mut self, link: AnyLink, name: &str, addresses: &[Address], random: Stream) -> LinkId {
         let first_attachment = self.attachments.len() as u32;
         self.attachments.extend(addresses);
-        self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment });
+        let receiver = addresses.get(Wire::RECEIVER.0 as usize).or(addresses.first());
+        let leads_to = receiver.map_or(NodeId(0), |&address| self.topology.owner(address));
+        self.links.push(LinkSlot { link, alarm: Alarm::default(), first_attachment, leads_to });
         self.records.push(LinkRecord {
             name: name.to_owned(),
             random,
@@ -235,7 +241,7 @@ impl Network {
         node: NodeId,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         self.create(now, node, &packet, detail);
         let egress = self.topology.egress(node, packet.source, packet.destination);
@@ -249,7 +255,7 @@ impl Network {
         interface: Address,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let node = self.topology.owner(interface);
         self.create(now, node, &packet, detail);
@@ -266,8 +272,8 @@ impl Network {
     }
 
     /// Sends a packet on toward its destination.
-    #[inline]
-    fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Event>) {
+    #[inline(always)]
+    fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Wake>) {
         if self.tunnels.has_reverse() && self.tunnels.reverse(node, packet.source).is_some() {
             return self.enter_reverse_tunnel(now, node, packet, queue);
         }
@@ -282,7 +288,7 @@ impl Network {
         node: NodeId,
         egress: Option<Address>,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         match egress {
             Some(by) if self.goes_on_unseen(&packet) && self.processors.is_empty() => {
@@ -300,7 +306,7 @@ impl Network {
         node: NodeId,
         egress: Option<Address>,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         match egress {
             Some(by) => self.process(now, node, Leaving { by, to_all: false, packet }, queue),
@@ -316,15 +322,42 @@ impl Network {
     }
 
     /// Hands a packet to the link of an interface, and accounts for a drop there.
-    #[inline]
+    #[inline(always)]
     fn put_on_link(
         &mut self,
         now: Time,
         address: Address,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) -> Result<(), Dropped> {
         let (LinkId(number), attachment) = self.topology.attachment(address);
+        let slot = &mut self.links[number as usize];
+        let AnyLink::Wire(wire) = &mut slot.link else {
+            return self.put_on_other_link(now, (number, attachment), packet, queue);
+        };
+        let outcome = match wire.admit(now, &packet) {
+            Ok(arrival) => {
+                wire.carry(packet, arrival);
+                Ok(())
+            }
+            Err(dropped) => Err((dropped, packet)),
+        };
+        slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), queue);
+        outcome.map_err(|(dropped, packet)| {
+            self.count_drop(number, attachment, &packet, dropped);
+            dropped
+        })
+    }
+
+    /// The same for what is no wire; apart, so that it is out of their way.
+    #[inline(never)]
+    fn put_on_other_link(
+        &mut self,
+        now: Time,
+        (number, attachment): (u32, Attachment),
+        packet: Packet,
+        queue: &mut EventQueue<Wake>,
+    ) -> Result<(), Dropped> {
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
@@ -341,6 +374,14 @@ impl Network {
         outcome
     }
 
+    /// A link does not deliver a packet: its account, and the network's.
+    #[cold]
+    fn count_drop(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
+        let drops = &mut self.records[number as usize].drops;
+        drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
+        self.end_in_a_drop(packet);
+    }
+
     /// The same under the eyes of the recorder, and for a packet in a tunnel.
     #[cold]
     fn put_on_link_watched(
@@ -348,7 +389,7 @@ impl Network {
         now: Time,
         address: Address,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let copy = packet.clone();
         let outcome = self.put_on_link(now, address, packet, queue);
@@ -404,43 +445,10 @@ impl Network {
         }
     }
 
-    /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
-    /// [`Network::poll_arrival`].
-    #[inline]
-    pub fn handle_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
-        let slot = &mut self.links[number as usize];
-        if !slot.alarm.fires(now) {
-            return false;
-        }
-        let random = &mut self.records[number as usize].random;
-        slot.link.handle_timeout(&mut Context { now, random });
-        if !matches!(slot.link, AnyLink::Wire(_)) {
-            self.after_timeout(now, number, queue);
-        }
-        true
-    }
-
-    /// Takes what a link has beside packets that arrive. A wire has nothing: it knows what it drops when it takes it, and
-    /// indicates by itself.
-    #[inline(never)]
-    fn after_timeout(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
-        if let (Some(recorder), AnyLink::Wifi(cell)) =
-            (&mut self.recorder, &mut self.links[number as usize].link)
-        {
-            recorder.frames(number, cell);
-        }
-        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
-            self.dropped_by_link(number, from, &packet, dropped);
-        }
-        self.arm_indications(now, number, queue);
-    }
-
     /// A link gave up a packet that it had taken.
     #[cold]
     fn dropped_by_link(&mut self, number: u32, from: Attachment, packet: &Packet, dropped: Dropped) {
-        let drops = &mut self.records[number as usize].drops;
-        drops.entry((dropped.reason, from.0)).or_default().add(packet.size_bytes);
-        self.end_in_a_drop(packet);
+        self.count_drop(number, from, packet, dropped);
         if packet.tunnel.is_some() {
             self.tunnels.lost_on_the_way(dropped.at, packet);
         }
@@ -452,7 +460,7 @@ impl Network {
     }
 
     /// Arms the first wake-up of links that have work without a packet.
-    pub fn start(&mut self, queue: &mut EventQueue<Event>) {
+    pub fn start(&mut self, queue: &mut EventQueue<Wake>) {
         for (number, slot) in self.links.iter_mut().enumerate() {
             slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
         }
@@ -462,41 +470,6 @@ impl Network {
     /// Tells every link that the run has ended.
     pub fn finish(&mut self, end: Time) {
         self.links.iter_mut().for_each(|slot| slot.link.finish(end));
-    }
-
-    /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
-    /// forwarded on the way. At the end the link's next wake-up is armed.
-    #[inline]
-    pub fn poll_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> Option<Packet> {
-        loop {
-            let slot = &mut self.links[number as usize];
-            let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
-                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
-                return None;
-            };
-            let address = self.attachments[(slot.first_attachment + attachment.0) as usize];
-            let node = self.topology.owner(address);
-            if let Some(recorder) = &mut self.recorder {
-                recorder.received(now, address, &packet);
-            }
-            if packet.is_broadcast() {
-                return Some(self.hand_up_broadcast(now, address, packet));
-            }
-            if self.topology.owner(packet.destination) == node {
-                if packet.tunnel.is_some() {
-                    match self.leave_tunnel(now, node, packet, queue) {
-                        Some(packet) => return Some(packet),
-                        None => continue,
-                    }
-                }
-                self.delivered += 1;
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.delivered(now, node, &packet);
-                }
-                return Some(packet);
-            }
-            self.forward(now, node, packet, queue);
-        }
     }
 
     /// Drops by place and reason, in the order of the links.

@@ -11,7 +11,7 @@
 use super::Network;
 use crate::alarm::Alarm;
 use crate::distribution::Distribution;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::packet::Packet;
 use crate::topology::NodeId;
 use roamsim_engine::{EventQueue, Stream, Time};
@@ -58,7 +58,7 @@ impl Network {
         now: Time,
         node: NodeId,
         leaving: Leaving,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let Some(Some(processor)) = self.processors.get_mut(node.0 as usize) else {
             return self.leave(now, leaving, queue);
@@ -74,7 +74,7 @@ impl Network {
 
     /// Handles a node's wake-up; false when it was superseded.
     #[cold]
-    pub fn handle_node(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub fn handle_node(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let mut worked = false;
         while let Some(Some(processor)) = self.processors.get_mut(number as usize) {
             if !worked && !processor.alarm.fires(now) {
@@ -92,7 +92,7 @@ impl Network {
     }
 
     /// Puts a packet on the link of the interface that it leaves by.
-    pub(super) fn leave(&mut self, now: Time, leaving: Leaving, queue: &mut EventQueue<Event>) {
+    pub(super) fn leave(&mut self, now: Time, leaving: Leaving, queue: &mut EventQueue<Wake>) {
         let Leaving { by, to_all, packet } = leaving;
         if to_all {
             self.put_on_cell(now, by, packet, queue);
@@ -158,7 +158,7 @@ mod tests {
                 Some((now, woken)) => (now, Some(woken)),
                 None => (event, None),
             };
-            match woken {
+            match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
                     let worked = network.handle_link(now, number, &mut queue);
                     while worked && let Some(packet) = network.poll_arrival(now, number, &mut queue) {

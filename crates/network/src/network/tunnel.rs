@@ -13,7 +13,7 @@
 
 use super::{DropCount, Network};
 use crate::drops::DropReason;
-use crate::event::Event;
+use crate::event::Wake;
 use crate::packet::{InnerHeader, Packet};
 use crate::topology::NodeId;
 use roamsim_engine::{EventQueue, Time};
@@ -157,7 +157,7 @@ impl Network {
         now: Time,
         node: NodeId,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         match self.tunnels.binding(node, packet.destination) {
             Some(ends) if packet.tunnel.is_none() => self.encapsulate(now, node, ends, packet, queue),
@@ -171,7 +171,7 @@ impl Network {
         now: Time,
         node: NodeId,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         if let Some(ends) = self.tunnels.reverse(node, packet.source) {
             self.encapsulate(now, node, ends, packet, queue);
@@ -184,7 +184,7 @@ impl Network {
         node: NodeId,
         ends: Ends,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         self.tunnels.encapsulated += 1;
         let packet = Packet {
@@ -206,7 +206,7 @@ impl Network {
         now: Time,
         node: NodeId,
         outer: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) -> Option<Packet> {
         let inner = outer.tunnel?;
         let visitor = self.tunnels.visitors.get(&(outer.destination, inner.destination())).copied();

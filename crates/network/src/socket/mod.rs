@@ -15,7 +15,7 @@ pub(crate) use self::sctp::Follows;
 use self::sctp::ChunkLog;
 use crate::alarm::Alarm;
 use crate::ending::Life;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::packet::{Message, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::subject::Subject;
@@ -128,7 +128,7 @@ fn wake<M: Machine>(
     (alarm, machine, random): (&mut Alarm, &mut M, &mut Stream),
     now: Time,
     event: Event,
-    queue: &mut EventQueue<Event>,
+    queue: &mut EventQueue<Wake>,
 ) -> bool {
     if !alarm.fires(now) {
         return false;
@@ -305,14 +305,14 @@ pub(crate) trait Socket {
     }
 
     /// Sets its timer to fire with this event when something is due.
-    fn arm(&mut self, _event: Event, _queue: &mut EventQueue<Event>)
+    fn arm(&mut self, _event: Event, _queue: &mut EventQueue<Wake>)
     where
         Self: Sized,
     {
     }
 
     /// Its timer fires with this event; false where that was superseded, or comes too early.
-    fn wake(&mut self, _now: Time, _event: Event, _queue: &mut EventQueue<Event>) -> bool {
+    fn wake(&mut self, _now: Time, _event: Event, _queue: &mut EventQueue<Wake>) -> bool {
         false
     }
 

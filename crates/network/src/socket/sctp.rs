@@ -8,7 +8,7 @@ use super::{
 };
 use crate::alarm::Alarm;
 use crate::ending::{Failure, Life};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::segment_log::{SegmentEvent, StreamPart};
@@ -392,11 +392,11 @@ impl Socket for SctpSocket {
         false
     }
 
-    fn arm(&mut self, event: Event, queue: &mut EventQueue<Event>) {
+    fn arm(&mut self, event: Event, queue: &mut EventQueue<Wake>) {
         self.alarm.arm(self.association.poll_timeout(), event, queue);
     }
 
-    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Wake>) -> bool {
         super::wake((&mut self.alarm, &mut self.association, &mut self.random), now, event, queue)
     }
 

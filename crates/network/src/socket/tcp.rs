@@ -11,7 +11,7 @@ use super::{
 };
 use crate::alarm::Alarm;
 use crate::ending::{Failure, Life};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::segment_log::{SegmentEvent, StreamPart};
@@ -282,11 +282,11 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
-    fn arm(&mut self, event: Event, queue: &mut EventQueue<Event>) {
+    fn arm(&mut self, event: Event, queue: &mut EventQueue<Wake>) {
         self.alarm.arm(self.connection.poll_timeout(), event, queue);
     }
 
-    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Wake>) -> bool {
         super::wake((&mut self.alarm, &mut self.connection, &mut self.random), now, event, queue)
     }
 

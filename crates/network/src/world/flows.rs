@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::application::{Action, Source};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
@@ -12,7 +12,7 @@ use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
 
 impl World {
-    pub(super) fn handle_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn handle_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let flow = &mut self.flows[number as usize];
         if !flow.source_alarm.fires(now) {
             return false;
@@ -26,7 +26,7 @@ impl World {
         worked
     }
 
-    pub(super) fn handle_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn handle_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let flow = &mut self.flows[number as usize];
         if !flow.server_alarm.fires(now) {
             return false;
@@ -35,13 +35,13 @@ impl World {
         true
     }
 
-    pub(super) fn handle_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn handle_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let flow = &mut self.flows[number as usize];
         flow.reader_alarm.fires(now) && self.serve_reader(now, number, queue)
     }
 
     /// Has a flow's reader do what is due; false if that is nothing.
-    pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let flow = &mut self.flows[number as usize];
         let sink = flow.association.sink;
         let Some(reader) = &mut flow.reader else { return false };
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// Does what a flow's source wants done.
-    pub(super) fn serve_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn serve_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         while let Some(action) = self.flows[number as usize].source.poll_action() {
             let Association { source, sink } = self.flows[number as usize].association;
             match action {
@@ -114,7 +114,7 @@ impl World {
     }
 
     /// Sends the responses that are ready.
-    pub(super) fn serve_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn serve_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         loop {
             let flow = &mut self.flows[number as usize];
             let Some(server) = &mut flow.server else { return };

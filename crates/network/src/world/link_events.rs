@@ -5,7 +5,7 @@
 //! (MIH_LINK_SAP) and sends the user an indication of each event.
 
 use super::World;
-use crate::event::Event;
+use crate::event::Wake;
 use crate::link::Link;
 use crate::signalling::{Kind, heard_by_mihf, link_address};
 use crate::topology::LinkId;
@@ -19,7 +19,7 @@ impl World {
         &mut self,
         now: Time,
         number: u32,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) -> bool {
         if !self.network.indications_fire(now, number) {
             return false;

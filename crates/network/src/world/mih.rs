@@ -1,7 +1,7 @@
 //! MIH in the world: MIHFs over their sockets, users over their MIHFs.
 
 use super::{Work, World};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::packet::Message;
 use crate::signalling::{End, Kind};
 use crate::socket::Traffic;
@@ -11,7 +11,7 @@ use roamsim_protocols::{Context, Machine};
 use std::sync::Arc;
 
 impl World {
-    pub(super) fn handle_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn handle_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let node = &mut self.mih_nodes[number as usize];
         if !node.alarm.fires(now) {
             return false;
@@ -31,7 +31,7 @@ impl World {
     }
 
     /// Passes on what an MIHF has for its transports and its users.
-    pub(super) fn serve_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn serve_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         loop {
             // Users first: an answer that is ready before the acknowledgement leaves can carry it.
             while let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() {
@@ -56,7 +56,7 @@ impl World {
         node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), queue);
     }
 
-    fn on_mih_event(&mut self, now: Time, number: u32, event: mih::Event, queue: &mut EventQueue<Event>) {
+    fn on_mih_event(&mut self, now: Time, number: u32, event: mih::Event, queue: &mut EventQueue<Wake>) {
         let entry = |world: &World, session: SessionId| {
             world.mih_nodes[number as usize].sessions[session.0 as usize].signalling
         };
@@ -96,12 +96,7 @@ impl World {
         }
     }
 
-    pub(super) fn handle_signalling(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Event>,
-    ) -> bool {
+    pub(super) fn handle_signalling(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let signalling = &mut self.signalling[number as usize];
         if !signalling.alarm.fires(now) {
             return false;

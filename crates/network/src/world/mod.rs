@@ -12,7 +12,7 @@ mod mih;
 mod named;
 mod sockets;
 
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
@@ -139,14 +139,14 @@ impl World {
 
     /// Serves the work list until it is empty, then tells the flows of the datagrams that were lost.
     #[inline]
-    fn serve_work(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    fn serve_work(&mut self, now: Time, queue: &mut EventQueue<Wake>) {
         if !self.work.is_empty() || !self.network.lost_datagrams.is_empty() {
             self.serve_all(now, queue);
         }
     }
 
     #[inline(never)]
-    fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Wake>) {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Socket(id) => self.serve_socket(now, id, queue),
@@ -175,7 +175,7 @@ impl World {
 
     /// Takes a packet from the network for a socket, or for Mobile IP.
     #[inline]
-    fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
+    fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Wake>) {
         match packet.pdu {
             Pdu::Tcp(_) => self.receive_at(now, SocketId::Tcp(packet.socket), packet, queue),
             _ => self.receive_other(now, packet, queue),
@@ -184,7 +184,7 @@ impl World {
 
     /// The same for what is no TCP segment; apart, so that it is out of their way.
     #[inline(never)]
-    fn receive_other(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Event>) {
+    fn receive_other(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Wake>) {
         if packet.is_broadcast() {
             return self.receive_broadcast(now, &packet, queue);
         }
@@ -209,7 +209,7 @@ impl World {
 
     /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
     #[cold]
-    fn receive_broadcast(&mut self, now: Time, packet: &Packet, queue: &mut EventQueue<Event>) {
+    fn receive_broadcast(&mut self, now: Time, packet: &Packet, queue: &mut EventQueue<Wake>) {
         match &packet.pdu {
             // No transport listens for broadcasts.
             Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
@@ -219,7 +219,7 @@ impl World {
 
     /// Handles what does not come from a link; apart, so that it is out of the way of packets.
     #[inline(never)]
-    fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
+    fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Wake>) -> bool {
         match event {
             Event::Link(_) => false,
             Event::Socket(id) => self.wake_socket(now, id, queue),
@@ -238,7 +238,7 @@ impl World {
     #[cold]
     fn digest_event(&mut self, now: Time, event: Event) {
         self.events_digest.add(now.as_ns());
-        self.events_digest.add(event.code());
+        self.events_digest.add(event.digested());
     }
 
     /// A message has arrived for the user of a socket.
@@ -286,11 +286,11 @@ struct Looked<'a> {
 }
 
 impl Simulation for Looked<'_> {
-    type Event = Event;
+    type Event = Wake;
 
     #[inline]
-    fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
-        self.world.handle(now, event, queue)
+    fn handle(&mut self, now: Time, wake: Wake, queue: &mut EventQueue<Wake>) -> bool {
+        self.world.handle(now, wake, queue)
     }
 
     fn look(&mut self, now: Time) -> bool {
@@ -300,21 +300,21 @@ impl Simulation for Looked<'_> {
 
 impl World {
     #[inline]
-    fn handle(&mut self, now: Time, event: Event, queue: &mut EventQueue<Event>) -> bool {
-        let worked = match event {
-            Event::Link(number) => {
+    fn handle(&mut self, now: Time, wake: Wake, queue: &mut EventQueue<Wake>) -> bool {
+        let worked = match wake.link() {
+            Some(number) => {
                 let worked = self.network.handle_link(now, number, queue);
                 while worked && let Some(packet) = self.network.poll_arrival(now, number, queue) {
                     self.receive(now, packet, queue);
                 }
                 worked
             }
-            other => self.handle_other(now, other, queue),
+            None => self.handle_other(now, wake.event(), queue),
         };
         if worked {
             self.serve_work(now, queue);
             if self.wanted.fingerprints {
-                self.digest_event(now, event);
+                self.digest_event(now, wake.event());
             }
         }
         worked

@@ -3,7 +3,7 @@
 use super::{Work, World};
 use crate::application::Reader;
 use crate::ending::Failure;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::flow::Association;
 use crate::network::Network;
 use crate::packet::{Message, Packet};
@@ -108,7 +108,7 @@ impl World {
         now: Time,
         id: SocketId,
         packet: Packet,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         if self.wanted.segments
             && let Some(recorder) = &mut self.network.recorder
@@ -123,7 +123,7 @@ impl World {
     /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the socket on the
     /// work list again.
     #[inline(never)]
-    pub(super) fn serve_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+    pub(super) fn serve_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
         // Each by itself, so that what follows knows its kind.
         match id {
             SocketId::Tcp(number) => self.serve(now, SocketId::Tcp(number), queue),
@@ -133,7 +133,7 @@ impl World {
     }
 
     #[inline(always)]
-    fn serve(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+    fn serve(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
         self.transmit(now, id, queue);
         while let Some(event) = with_socket!(self, id, socket => socket.poll_event(now)) {
             self.on_socket_event(now, id, event);
@@ -148,7 +148,7 @@ impl World {
 
     /// Hands IP what a socket has for it.
     #[inline(always)]
-    fn transmit(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) {
+    fn transmit(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
         if self.sending_watched {
             with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, now, queue));
         } else {
@@ -228,7 +228,7 @@ impl World {
     }
 
     /// The user of a socket takes the stream up to this offset.
-    #[inline]
+    #[inline(always)]
     fn take_stream(&mut self, now: Time, id: SocketId, up_to: u64) {
         let (user, bytes) = with_socket!(self, id, socket => (socket.user, socket.take_stream(up_to)));
         if let Some(flow) = user.receives()
@@ -258,7 +258,7 @@ fn next_packet<S: Socket>(network: &Network, socket: &mut S, now: Time) -> Optio
 
 /// Hands IP what a socket has for it.
 #[inline(always)]
-fn transmit<S: Socket>(network: &mut Network, socket: &mut S, now: Time, queue: &mut EventQueue<Event>) {
+fn transmit<S: Socket>(network: &mut Network, socket: &mut S, now: Time, queue: &mut EventQueue<Wake>) {
     while let Some(packet) = next_packet(network, socket, now) {
         network.send(now, socket.node(), packet, None, queue);
     }
@@ -271,7 +271,7 @@ fn transmit_watched<S: Socket>(
     network: &mut Network,
     socket: &mut S,
     now: Time,
-    queue: &mut EventQueue<Event>,
+    queue: &mut EventQueue<Wake>,
 ) {
     while let Some(packet) = next_packet(network, socket, now) {
         let detail = network.recorder.as_mut().and_then(|recorder| socket.watch_sent(now, &packet, recorder));
@@ -303,7 +303,7 @@ impl World {
     }
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
-    pub(super) fn wake_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Event>) -> bool {
+    pub(super) fn wake_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) -> bool {
         let worked = self.socket_mut(id).wake(now, Event::Socket(id), queue);
         if worked {
             self.on_socket(id, |_| {});
@@ -400,7 +400,7 @@ impl World {
         now: Time,
         id: SocketId,
         message: Message,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         if !with_socket!(self, id, socket => socket.write(message)) {
             return self.refuse_message(id);

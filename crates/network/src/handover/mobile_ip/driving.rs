@@ -2,7 +2,7 @@
 //! routes, tunnels and handovers.
 
 use super::{MobileIp, react};
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::handover::Handovers;
 use crate::network::Network;
 use crate::network::tunnel::Ends;
@@ -31,7 +31,7 @@ pub(crate) struct Driving<'a> {
 
 impl Driving<'_> {
     /// Starts all machines. Until it has heard an agent, a mobile node sends by its home cell.
-    pub(crate) fn start(&mut self, queue: &mut EventQueue<Event>) {
+    pub(crate) fn start(&mut self, queue: &mut EventQueue<Wake>) {
         for number in 0..self.mobile_ip.agents.len() as u32 {
             let agent = &mut self.mobile_ip.agents[number as usize];
             agent.advertiser.start(&mut Context { now: Time::ZERO, random: &mut agent.random });
@@ -45,7 +45,7 @@ impl Driving<'_> {
         }
     }
 
-    pub(crate) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(crate) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let agent = &mut self.mobile_ip.agents[number as usize];
         if !agent.alarm.fires(now) {
             return false;
@@ -63,7 +63,7 @@ impl Driving<'_> {
         worked
     }
 
-    pub(crate) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) -> bool {
+    pub(crate) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
         let host = &mut self.mobile_ip.hosts[number as usize];
         if !host.alarm.fires(now) {
             return false;
@@ -81,7 +81,7 @@ impl Driving<'_> {
         now: Time,
         packet: &Packet,
         icmp: &Icmp,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         match icmp {
             Icmp::AgentAdvertisement(advertisement) => {
@@ -113,7 +113,7 @@ impl Driving<'_> {
         packet: &Packet,
         datagram: Datagram,
         message: &Registration,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         if let Some(number) = self.mobile_ip.host(packet.destination) {
             let host = &mut self.mobile_ip.hosts[number as usize];
@@ -140,7 +140,7 @@ impl Driving<'_> {
     }
 
     /// Does what follows from an agent's events, and sends what it has to send.
-    fn serve_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    fn serve_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         let agent = &mut self.mobile_ip.agents[number as usize];
         while let Some(event) = agent.home.as_mut().and_then(|machine| machine.poll_event()) {
             let (home_address, care_of_address) = match event {
@@ -203,7 +203,7 @@ impl Driving<'_> {
     }
 
     /// Does what follows from a mobile node's events, and sends what it has to send.
-    fn serve_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Event>) {
+    fn serve_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
         let host = &mut self.mobile_ip.hosts[number as usize];
         let station = host.station;
         let mut events = std::iter::from_fn(|| host.machine.poll_event());
@@ -231,7 +231,7 @@ impl Driving<'_> {
         node: NodeId,
         by: Option<Address>,
         transmit: Transmit,
-        queue: &mut EventQueue<Event>,
+        queue: &mut EventQueue<Wake>,
     ) {
         let pdu = match transmit.pdu {
             MobileIpPdu::Advertisement(advertisement) => {

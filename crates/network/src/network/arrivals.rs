@@ -1,0 +1,116 @@
+//! What comes out of links: taken for the node behind them, or sent on.
+
+use super::Network;
+use crate::event::{Event, Wake};
+use crate::link::wired::Wire;
+use crate::link::{AnyLink, Attachment, Link};
+use crate::packet::Packet;
+use crate::topology::LinkId;
+use roamsim_engine::{EventQueue, Time};
+use roamsim_protocols::{Context, Machine};
+
+impl Network {
+    /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
+    /// [`Network::poll_arrival`].
+    #[inline]
+    pub fn handle_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+        let slot = &mut self.links[number as usize];
+        if !slot.alarm.fires(now) {
+            return false;
+        }
+        if !matches!(slot.link, AnyLink::Wire(_)) {
+            self.handle_other_link(now, number, queue);
+        }
+        true
+    }
+
+    /// A wire has nothing to do but what is taken with [`Network::poll_arrival`]: it knows what it drops when it takes it, and
+    /// indicates by itself. Other links work, and may have dropped something, or have link events.
+    #[inline(never)]
+    fn handle_other_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+        let random = &mut self.records[number as usize].random;
+        self.links[number as usize].link.handle_timeout(&mut Context { now, random });
+        if let (Some(recorder), AnyLink::Wifi(cell)) =
+            (&mut self.recorder, &mut self.links[number as usize].link)
+        {
+            recorder.frames(number, cell);
+        }
+        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+            self.dropped_by_link(number, from, &packet, dropped);
+        }
+        self.arm_indications(now, number, queue);
+    }
+
+    /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
+    /// forwarded on the way. At the end the link's next wake-up is armed.
+    #[inline]
+    pub fn poll_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> Option<Packet> {
+        loop {
+            let slot = &mut self.links[number as usize];
+            let node = slot.leads_to;
+            let AnyLink::Wire(wire) = &mut slot.link else {
+                return self.poll_other_arrival(now, number, queue);
+            };
+            let Some(packet) = wire.take(now) else {
+                slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), queue);
+                return None;
+            };
+            if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
+                match self.arrive(now, (number, Wire::RECEIVER), packet, queue) {
+                    Some(packet) => return Some(packet),
+                    None => continue,
+                }
+            }
+            if self.topology.owner(packet.destination) == node {
+                self.delivered += 1;
+                return Some(packet);
+            }
+            self.forward(now, node, packet, queue);
+        }
+    }
+
+    /// The same for what is no wire; apart, so that it is out of their way.
+    #[inline(never)]
+    fn poll_other_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> Option<Packet> {
+        loop {
+            let slot = &mut self.links[number as usize];
+            let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
+                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+                return None;
+            };
+            if let Some(packet) = self.arrive(now, (number, attachment), packet, queue) {
+                return Some(packet);
+            }
+        }
+    }
+
+    /// A packet has come over a link; returned is what is for a socket of the node behind it.
+    fn arrive(
+        &mut self,
+        now: Time,
+        (link, attachment): (u32, Attachment),
+        packet: Packet,
+        queue: &mut EventQueue<Wake>,
+    ) -> Option<Packet> {
+        let address = self.address_of(LinkId(link), attachment);
+        let node = self.topology.owner(address);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.received(now, address, &packet);
+        }
+        if packet.is_broadcast() {
+            return Some(self.hand_up_broadcast(now, address, packet));
+        }
+        if self.topology.owner(packet.destination) != node {
+            self.forward(now, node, packet, queue);
+            return None;
+        }
+        if packet.tunnel.is_some() {
+            return self.leave_tunnel(now, node, packet, queue);
+        }
+        self.delivered += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.delivered(now, node, &packet);
+        }
+        Some(packet)
+    }
+}
