@@ -143,6 +143,8 @@ fn column(text: &str, table: &str, column: &str) -> Values {
 fn integers(values: &Values) -> Vec<u64> {
     match values {
         Values::Integer(values) => values.clone(),
+        // Counts that may be missing.
+        Values::Float(values) => values.iter().map(|&count| count as u64).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -162,6 +164,58 @@ fn who_walks_away_steps_down_in_rate_and_is_reached_farther() {
         assert!(attempts[..8].iter().all(|&attempts| attempts > 100), "{algorithm}: {attempts:?}");
         assert_eq!(attempts[8..], [0; 8]);
     }
+}
+
+reports! {
+    on WALK;
+    loss_of_nobody: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nfrom = \"runner\"\n[[flow]]";
+    loss_of_frames: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nof = \"frames\"\n[[flow]]";
+    loss_after_the_end: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nstart = \"60s\"\n[[flow]]";
+    loss_while_no_link_goes_down: "[[flow]]" => "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.1\nduring = \"link_going_down\"\n[[flow]]";
+    shadowing_that_is_none: "radio = {" => "radio = { shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"20m\" },";
+    shadowing_by_no_distance: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"0m\" },";
+    shadowing_that_never_rests: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"per_coherence_time\", coherence_time = \"0s\" },";
+    capture_by_the_weaker: "radio = {" => "radio = { capture = { threshold_db = -3 },";
+}
+
+#[test]
+fn losses_beside_the_radio_are_of_packets_or_of_attempts() {
+    let standing = WALK.replace("speed = \"2m/s\"", "speed = \"0.01m/s\"");
+    let with = |of: &str| {
+        let loss = format!(
+            "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 0.2\nstart = \"30s\"\nof = \"{of}\"\n[[flow]]"
+        );
+        standing.replace("[[flow]]", &loss)
+    };
+    let delivered = |text: &str| integers(&column(text, "flows", "delivered_packets"))[0];
+    // 250 packets a second. Of 7500 from 30 s on a fifth is lost, 1500, with a standard deviation of 35.
+    let all = delivered(&standing);
+    assert!((14_998..=15_000).contains(&all), "{all}");
+    let (of_packets, of_attempts) = (delivered(&with("packets")), delivered(&with("attempts")));
+    assert!((all - of_packets).abs_diff(1500) < 140, "{of_packets}");
+    // With 0.2^7 a packet is given up: 0.1 of 7500.
+    assert!(all - of_attempts < 3, "{of_attempts}");
+    let attempts = integers(&column(&with("attempts"), "wifi_stations", "failed_attempts"))[0];
+    // 7500 * 0.2 / 0.8 = 1875, standard deviation sqrt(7500 * 0.2) / 0.8 = 48.
+    assert!(attempts.abs_diff(1875) < 200, "{attempts}");
+}
+
+#[test]
+fn losses_may_begin_with_link_going_down() {
+    // The walk comes to the threshold of 6 Mb/s, -82 dBm, at 115.8 m; Link_Going_Down is 6 dB before, at 73 m after 32.6 s.
+    let going = WALK.replace(
+        "rate_control = { algorithm = \"arf\" }",
+        "rate_control = { algorithm = \"arf\" }\nbeacons = {}",
+    );
+    let lost = going.replace(
+        "[[flow]]",
+        "[[wifi.loss]]\nmodel = \"bernoulli\"\nprobability = 1\nduring = \"link_going_down\"\n[[flow]]",
+    );
+    let delivered = |text: &str| integers(&column(text, "flows", "delivered_packets"))[0];
+    let (all, before) = (delivered(&going), delivered(&lost));
+    assert!(all > 250 * 52, "{all}");
+    // A mean of four beacons and more lags behind the signal by half a second or so.
+    assert!((250 * 32..250 * 34).contains(&before), "{before}");
 }
 
 /// Two stations, each 40 m from the access point and 80 m from each other, that are heard 50 m far.

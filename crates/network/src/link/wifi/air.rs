@@ -1,7 +1,9 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
+use super::interference::CaptureConfig;
 use super::medium::Frame;
 use super::propagation::Propagation;
+use super::shadowing::{Pairs, Redrawn};
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 
@@ -16,6 +18,10 @@ pub struct RadioConfig {
     pub thresholds_by_rate: Vec<(u64, f64)>,
     /// One that arrives with less does not make the medium busy, and disturbs nobody.
     pub carrier_sense_threshold_dbm: f64,
+    /// When shadowing is drawn anew.
+    pub shadowing: Redrawn,
+    /// Frames that are received in spite of others; `None`: each one disturbs all others.
+    pub capture: Option<CaptureConfig>,
 }
 
 impl RadioConfig {
@@ -51,11 +57,18 @@ pub(super) struct Air {
     places: Vec<Trajectory>,
     /// The shadowing of what each radio receives.
     draws: Vec<Stream>,
+    /// The shadowing of pairs that keep theirs.
+    pairs: Pairs,
 }
 
 impl Air {
     pub fn new(config: RadioConfig, places: Vec<Trajectory>, draws: Vec<Stream>) -> Air {
-        Air { config, places, draws }
+        Air { config, places, draws, pairs: Pairs::default() }
+    }
+
+    #[inline(always)]
+    pub fn capture(&self) -> Option<CaptureConfig> {
+        self.config.capture
     }
 
     #[inline(always)]
@@ -66,10 +79,22 @@ impl Air {
 }
 
 impl Air {
+    /// The shadowing of a pair that keeps it for a while.
+    #[inline(never)]
+    fn shadowing_of(&mut self, radio: usize, from: usize, now: Time) -> f64 {
+        let pair = (radio.min(from), radio.max(from));
+        let places = (self.places[pair.0].position(now), self.places[pair.1].position(now));
+        let RadioConfig { propagation, shadowing, .. } = &self.config;
+        self.pairs.db(propagation, *shadowing, &mut self.draws[pair.0], (pair, now), places)
+    }
+
     /// Whether a frame that begins now makes the medium busy at a radio.
     #[inline(always)]
     fn senses(&mut self, radio: usize, from: usize, now: Time) -> Option<Heard> {
-        let shadowing_db = self.config.propagation.shadowing_db(&mut self.draws[radio]);
+        let shadowing_db = match self.config.shadowing {
+            Redrawn::PerFrame => self.config.propagation.shadowing_db(&mut self.draws[radio]),
+            Redrawn::PerCoherenceTime(_) | Redrawn::ByDistance { .. } => self.shadowing_of(radio, from, now),
+        };
         let arrives_dbm = self.received_dbm(radio, from, now) + shadowing_db;
         (arrives_dbm >= self.config.carrier_sense_threshold_dbm).then_some((radio, shadowing_db))
     }

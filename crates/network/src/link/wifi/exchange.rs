@@ -1,6 +1,7 @@
 //! The exchange of frames about a packet, from its first frame to its acknowledgement, and what follows where an answer fails
 //! to come (clauses 9.2.5.3, 9.2.5.7, 9.2.8).
 
+use super::loss::Of;
 use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, RTS_BYTES};
 use super::radio::{ALL, Attempt, Head, Job};
@@ -151,6 +152,9 @@ impl Cell {
         if let Some(packet) = packet.take() {
             if !self.may_arrive(from) {
                 return self.arrives_from_a_stranger(now, from, packet);
+            }
+            if self.losses.is_some() && self.loses(now, from, &packet, Of::Packets) {
+                return self.drop_packet(now, from, packet, DropReason::Loss);
             }
             self.stats[from.0 as usize].delivered_packets += 1;
             self.arrives(now, from, &packet);

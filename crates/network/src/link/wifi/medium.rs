@@ -92,11 +92,16 @@ impl Cell {
         let number = self.frames;
         self.frames += 1;
         let heard_by = self.hearing.heard_by(from, now, &self.channels);
+        let capture = self.hearing.capture();
+        let captured = capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
         if heard_by.is_empty() {
             self.hear(now, 0, number, kind);
         }
         for &(radio, _) in &heard_by {
             self.hear(now, radio, number, kind);
+        }
+        for (ear, receiving, disturbed) in captured.unwrap_or_default() {
+            (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
@@ -175,6 +180,9 @@ impl Cell {
         for &heard in &frame.heard_by {
             let strong = self.hearing.is_strong(heard, &frame, now);
             understood |= self.end_at(now, heard.0, &frame, strong) && heard.0 == to;
+        }
+        if understood && self.losses.is_some() {
+            understood = !self.loses_attempt(now, &frame);
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;

@@ -19,7 +19,7 @@
 //! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
 //!
 //! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one only if two
-//! begin at the same nanosecond; capture; bit errors; fragmentation; EDCA; power saving; interference between
+//! begin at the same nanosecond; bit errors; fragmentation; EDCA; power saving; interference between
 //! channels.
 
 mod account;
@@ -28,8 +28,10 @@ mod association;
 mod config;
 mod contention;
 mod exchange;
+mod interference;
 mod joining;
 mod layout;
+pub mod loss;
 pub mod management;
 mod medium;
 pub mod phy;
@@ -38,6 +40,7 @@ mod radio;
 pub mod rate_control;
 pub mod record;
 mod scan;
+pub mod shadowing;
 mod station;
 
 pub use self::account::{MediumTime, RadioTime};
@@ -45,7 +48,9 @@ pub use self::air::RadioConfig;
 use self::air::{Air, Heard, Hearing};
 pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Scan, StationConfig};
 use self::exchange::Step;
+pub use self::interference::CaptureConfig;
 use self::layout::{CellPlace, Layout, Member, Way};
+use self::loss::Losses;
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Radio};
 pub use self::rate_control::RateAttempts;
@@ -117,6 +122,8 @@ pub struct Cell {
     rates: Option<Box<Rates>>,
     /// For a capture of frames.
     log: Option<Box<AirLog>>,
+    /// Losses beside the radio.
+    losses: Option<Box<Losses>>,
 }
 
 /// A medium of several access points.
@@ -233,6 +240,7 @@ impl Cell {
             stats: vec![LinkStats::default(); ways.len()],
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
             log: None,
+            losses: None,
             rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
                 Box::new(Rates::new(control, rates_bps, bsses.len(), stations.len() - bsses.len()))
             }),

@@ -21,6 +21,8 @@ pub(super) fn radio(carrier_sense_threshold_dbm: f64, shadowing_deviation_db: f6
         reception_threshold_dbm: -61.0,
         thresholds_by_rate: Vec::new(),
         carrier_sense_threshold_dbm,
+        shadowing: shadowing::Redrawn::PerFrame,
+        capture: None,
     }
 }
 

@@ -152,6 +152,9 @@ impl Cell {
     /// A link event of a station in one of its cells.
     pub(super) fn indicate(&mut self, now: Time, member: u32, event: LinkEvent) {
         let at = self.members[member as usize].up;
+        if self.losses.is_some() {
+            self.losses_hear(member, event);
+        }
         self.indications.push_back((now, Indication { at, event }));
     }
 

@@ -1,5 +1,6 @@
 //! The machine of a wireless LAN.
 
+use super::loss;
 use super::model::{Preamble as PreambleModel, SlotTime, Wifi, WifiStandard};
 use crate::access::queue::queue_limit;
 use crate::build::Builder;
@@ -29,6 +30,7 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
         channel: _,
         beacons: _,
         radio: _,
+        loss: _,
         queue,
         mtu_bytes,
     } = model;
@@ -63,12 +65,14 @@ pub(super) fn machine(model: &Wifi, builder: &Builder<'_>) -> AnyLink {
     let config = cell_config(model);
     let Wifi { name, access_point, stations, radio, .. } = model;
     let stream = |purpose: &str| builder.stream("wifi", name, &[purpose]);
-    AnyLink::Wifi(Box::new(match radio {
+    let mut cell = match radio {
         None => Cell::new(config, stream),
         Some(radio) => {
             let nodes = std::iter::once(access_point).chain(stations);
             let places = nodes.map(|node| builder.trajectory(node)).collect();
             Cell::with_places(config, radio.config(model), places, stream)
         }
-    }))
+    };
+    loss::add(&[model], builder, &mut cell);
+    AnyLink::Wifi(Box::new(cell))
 }

@@ -8,6 +8,7 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use super::build::cell_config;
+use super::loss;
 use super::model::{Beacons, Wifi};
 use crate::Scenario;
 use crate::access::{places, stations};
@@ -133,7 +134,9 @@ impl<'a> Medium<'a> {
                 }
             }
         };
-        Some(AnyLink::Wifi(Box::new(Cell::with_access_points(config, ess, stream))))
+        let mut cell = Cell::with_access_points(config, ess, stream);
+        loss::add(&self.cells, builder, &mut cell);
+        Some(AnyLink::Wifi(Box::new(cell)))
     }
 }
 

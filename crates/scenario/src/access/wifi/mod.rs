@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+pub mod loss;
 mod medium;
 pub mod model;
 pub mod radio;
@@ -64,6 +65,7 @@ impl Access for Wifi {
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
         check::check(self, at, context, report);
         rates::check(self, at, report);
+        loss::check(self, at, context, report);
         radio::check(self, at, context, report);
     }
 

@@ -2,12 +2,14 @@
 
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::loss::Loss;
 use super::radio::Radio;
 use super::rates::RateControl;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
+use crate::decode::OneOrMany;
 use crate::units::{self, rate_text};
 
 /// A `[[wifi]]`: an access point and the stations in its cell, which contend for the medium. Several with `beacons` are access
@@ -82,6 +84,10 @@ pub struct Wifi {
     /// Who hears whom, by the places of the nodes: each needs a `position`. Left out: all hear each other, wherever they are.
     #[serde(default)]
     pub radio: Option<Radio>,
+    /// Losses beside the radio; a single table stands for one. Default: none.
+    #[serde(default, deserialize_with = "losses")]
+    #[schemars(with = "OneOrMany<Loss>")]
+    pub loss: Vec<Loss>,
     /// The drop-tail queue of the access point and of each station. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
@@ -105,6 +111,10 @@ pub struct Beacons {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub start: Option<Time>,
+}
+
+fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
+    Ok(OneOrMany::<Loss>::deserialize(deserializer)?.0)
 }
 
 fn default_channel() -> u8 {

@@ -1,7 +1,9 @@
 //! The radio of a Wi-Fi cell: who hears whom, by the places of the nodes.
 
-use roamsim_network::link::wifi::RadioConfig;
+use roamsim_engine::Span;
 use roamsim_network::link::wifi::propagation::{PathLoss as NetworkPathLoss, Propagation};
+use roamsim_network::link::wifi::shadowing::Redrawn;
+use roamsim_network::link::wifi::{CaptureConfig, RadioConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -38,9 +40,16 @@ pub struct Radio {
     pub transmit_power_dbm: f64,
     /// How power falls with distance.
     pub path_loss: PathLoss,
-    /// The standard deviation of log-normal shadowing in dB, drawn anew for each frame and receiver. Default: 0, none.
+    /// The standard deviation of log-normal shadowing in dB. Default: 0, none.
     #[serde(default)]
     pub shadowing_deviation_db: f64,
+    /// When it is drawn anew. Default chosen: for each frame, as in ns-2.
+    #[serde(default)]
+    pub shadowing: Shadowing,
+    /// From when on a frame is received in spite of others. Left out: frames that overlap disturb each other, whatever their
+    /// powers.
+    #[serde(default)]
+    pub capture: Option<Capture>,
     /// The distance up to which frames are understood, as far as shadowing lets them: sets `reception_threshold`.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
@@ -63,6 +72,67 @@ pub struct Radio {
 
 fn default_transmit_power_dbm() -> f64 {
     20.0
+}
+
+/// When shadowing is drawn anew.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:redrawn", rename_all = "snake_case")]
+#[schemars(rename = "Shadowing", tag = "redrawn")]
+pub enum Shadowing {
+    /// For each frame and receiver.
+    PerFrame(PerFrame),
+    /// For each pair of radios and coherence time.
+    PerCoherenceTime(PerCoherenceTime),
+    /// By the way that a pair has moved, as it sees it (Gudmundson, "Correlation Model for Shadow Fading in Mobile Radio Systems",
+    /// Electronics Letters 27(23), 1991).
+    ByDistance(ByDistance),
+}
+
+impl Default for Shadowing {
+    fn default() -> Shadowing {
+        Shadowing::PerFrame(PerFrame {})
+    }
+}
+
+/// For each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PerFrame {}
+
+/// For each coherence time.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PerCoherenceTime {
+    /// The coherence time, the same for all pairs.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub coherence_time: Span,
+}
+
+/// By distance.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByDistance {
+    /// After which the correlation is 1/e: 8.3 m fit Gudmundson's measurements in streets, 504 m those in a suburb.
+    #[serde(rename = "decorrelation_distance", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub decorrelation_distance_m: f64,
+}
+
+/// Frames that are received in spite of others.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// How much stronger a frame has to be than all others together, in dB. Default: 10, as in ns-2 (CPThresh).
+    #[serde(default = "default_capture_threshold_db")]
+    pub threshold_db: f64,
+    /// Whether one that begins later than the frame that is received may be received instead. Default: not, as in ns-2.
+    #[serde(default)]
+    pub later_frames: bool,
+}
+
+fn default_capture_threshold_db() -> f64 {
+    10.0
 }
 
 /// How power falls with distance.
@@ -121,6 +191,8 @@ impl Radio {
             transmit_power_dbm,
             ref path_loss,
             shadowing_deviation_db,
+            shadowing,
+            capture,
             radius_m,
             reception_threshold_dbm,
             ref reception_thresholds,
@@ -160,6 +232,17 @@ impl Radio {
             reception_threshold_dbm,
             thresholds_by_rate,
             carrier_sense_threshold_dbm: CARRIER_SENSE_DBM,
+            shadowing: match shadowing {
+                Shadowing::PerFrame(PerFrame {}) => Redrawn::PerFrame,
+                Shadowing::PerCoherenceTime(PerCoherenceTime { coherence_time }) => {
+                    Redrawn::PerCoherenceTime(coherence_time)
+                }
+                Shadowing::ByDistance(ByDistance { decorrelation_distance_m }) => {
+                    Redrawn::ByDistance { decorrelation_distance_m }
+                }
+            },
+            capture: capture
+                .map(|Capture { threshold_db, later_frames }| CaptureConfig { threshold_db, later_frames }),
         };
         config.carrier_sense_threshold_dbm =
             carrier_sense_threshold_dbm.unwrap_or(CARRIER_SENSE_DBM.min(config.least_threshold_dbm()));
@@ -229,6 +312,14 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(&steps, ["shadowing_deviation_db"]), "this is no deviation of shadowing", help);
         return;
     }
+    if !check_shadowing(radio, &join(&steps, ["shadowing"]), report) {
+        return;
+    }
+    if radio.capture.is_some_and(|capture| !(0.0..=100.0).contains(&capture.threshold_db)) {
+        let help = "write decibels from 0 to 100; 10 are usual";
+        report.add(&join(&steps, ["capture", "threshold_db"]), "this is no threshold of capture", help);
+        return;
+    }
     let path_loss = join(&steps, ["path_loss"]);
     let refused = match radio.path_loss {
         PathLoss::FreeSpace(FreeSpace {}) => None,
@@ -296,4 +387,28 @@ fn check_listed(cell: &Wifi, radio: &Radio, steps: &[Step], report: &mut Report<
         report.add(&place, message, help);
     }
     missing.is_none()
+}
+
+/// Checks when shadowing is drawn anew.
+fn check_shadowing(radio: &Radio, steps: &[Step], report: &mut Report<'_>) -> bool {
+    let refused = match radio.shadowing {
+        Shadowing::PerFrame(PerFrame {}) => return true,
+        Shadowing::PerCoherenceTime(PerCoherenceTime { coherence_time }) if coherence_time == Span::ZERO => {
+            Some(("coherence_time", "nothing stays the same for no time", "write a time such as \"100ms\""))
+        }
+        Shadowing::ByDistance(ByDistance { decorrelation_distance_m }) if decorrelation_distance_m <= 0.0 => {
+            Some(("decorrelation_distance", "no length is no distance", "write a length such as \"20m\""))
+        }
+        Shadowing::PerCoherenceTime(_) | Shadowing::ByDistance(_) => None,
+    };
+    if let Some((key, message, help)) = refused {
+        report.add(&join(steps, [key]), message, help);
+        return false;
+    }
+    if radio.shadowing_deviation_db == 0.0 {
+        let help = "write a `shadowing_deviation_db` above 0 as well, or leave this out";
+        report.add(steps, "there is no shadowing that could be drawn anew", help);
+        return false;
+    }
+    true
 }

@@ -1,0 +1,195 @@
+//! Losses that a cell has beside the radio: of packets, after the MAC has done what it can, or of single attempts, which it repeats.
+//!
+//! - Of packets: what the receiver has acknowledged does not arrive. Nobody repeats it.
+//! - Of attempts: the receiver does not understand the data frame, whatever its power, and does not answer.
+//!
+//! A loss holds from an instant on ([`Loss`]), and where it says so only while a station's link is going down: from
+//! Link_Going_Down until the rollback, or until the station is associated again.
+//!
+//! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that was lost in this
+//! way; losses of repetitions of what the receiver has already.
+
+use super::Cell;
+use super::medium::{Frame, Kind};
+use super::radio::{Head, Job};
+use crate::link::Attachment;
+use crate::link::indication::LinkEvent;
+use crate::link::loss::Loss;
+use crate::packet::Packet;
+use roamsim_engine::Time;
+
+/// What is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Packets that the MAC has brought over.
+    Packets,
+    /// Data frames, repetitions included.
+    Attempts,
+}
+
+/// A loss in one direction of a station.
+#[derive(Clone, Debug)]
+pub struct CellLoss {
+    /// The end that sends.
+    pub from: Attachment,
+    /// What is lost.
+    pub of: Of,
+    /// Whether it holds only while the station's link is going down.
+    pub while_going_down: bool,
+    /// Which of them are lost.
+    pub loss: Loss,
+}
+
+/// The losses of a medium.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    all: Vec<CellLoss>,
+    /// By attachment, places among them.
+    by_sender: Vec<Vec<usize>>,
+    /// By member, whether its link is going down.
+    going_down: Vec<bool>,
+}
+
+impl Cell {
+    /// Adds losses.
+    pub fn add_losses(&mut self, losses: Vec<CellLoss>) {
+        if losses.is_empty() {
+            return;
+        }
+        let mut by_sender = vec![Vec::new(); self.ways.len()];
+        for (place, loss) in losses.iter().enumerate() {
+            by_sender[loss.from.0 as usize].push(place);
+        }
+        let going_down = vec![false; self.members.len()];
+        self.losses = Some(Box::new(Losses { all: losses, by_sender, going_down }));
+    }
+
+    /// Whether a packet from an attachment, or an attempt at it, is lost.
+    #[inline(never)]
+    pub(super) fn loses(&mut self, now: Time, from: Attachment, packet: &Packet, of: Of) -> bool {
+        let Some(losses) = &mut self.losses else { return false };
+        let Losses { all, by_sender, going_down } = &mut **losses;
+        let member = self.ways[from.0 as usize].member as usize;
+        let mut lost = false;
+        for &place in &by_sender[from.0 as usize] {
+            let loss = &mut all[place];
+            if loss.of == of && (!loss.while_going_down || going_down[member]) {
+                lost |= loss.loss.takes(now, packet);
+            }
+        }
+        lost
+    }
+
+    /// Whether a data frame that has ended, and would be understood, is lost.
+    #[inline(never)]
+    pub(super) fn loses_attempt(&mut self, now: Time, frame: &Frame) -> bool {
+        if frame.kind != Kind::Data {
+            return false;
+        }
+        let Some(head) = &mut self.radios[frame.from].head else { return false };
+        let Job::Packet { from, packet } = &mut head.job else { return false };
+        // What the receiver has already comes again for want of an acknowledgement.
+        let Some(packet) = packet.take() else { return false };
+        let from = *from;
+        let lost = self.loses(now, from, &packet, Of::Attempts);
+        if let Some(Head { job: Job::Packet { packet: place, .. }, .. }) = &mut self.radios[frame.from].head {
+            *place = Some(packet);
+        }
+        lost
+    }
+
+    /// A link event of a member.
+    #[inline(never)]
+    pub(super) fn losses_hear(&mut self, member: u32, event: LinkEvent) {
+        let Some(losses) = &mut self.losses else { return };
+        let going_down = &mut losses.going_down[member as usize];
+        match event {
+            LinkEvent::GoingDown { .. } => *going_down = true,
+            LinkEvent::Rollback | LinkEvent::Up => *going_down = false,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bianchi::b;
+    use super::super::*;
+    use super::{CellLoss, LinkEvent, Of};
+    use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
+    use crate::link::loss::{Loss, LossModel};
+    use crate::link::testing::{datagram, stream};
+    use roamsim_engine::Span;
+
+    const GOING_DOWN: LinkEvent = LinkEvent::GoingDown {
+        within: Span::ZERO,
+        confidence_percent: 0,
+        reason: LinkGoingDownReason::LOW_POWER,
+    };
+
+    /// A cell of one station, which loses of what it sends with that probability.
+    fn cell(of: Of, probability: f64, while_going_down: bool) -> Cell {
+        let mut cell = Cell::new(b(1, 2347), stream);
+        let (_, from) = cell.attachments_of(0);
+        let loss = Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream);
+        cell.add_losses(vec![CellLoss { from, of, while_going_down, loss }]);
+        cell
+    }
+
+    /// Sends packets, one each 100 ms from then on, from one end: how many arrive, and why the others were dropped.
+    fn send(cell: &mut Cell, from: Attachment, packets: u64, start_s: u64) -> (usize, Vec<DropReason>) {
+        for packet in 0..packets {
+            let now = Time::ZERO + Span::from_secs(start_s) + Span::from_ms(100) * packet;
+            let taken = cell.enqueue(&mut Context { now, random: &mut stream("cell") }, from, datagram(248));
+            assert_eq!(taken, Ok(()));
+            while let Some(now) = cell.poll_timeout() {
+                cell.handle_timeout(&mut Context { now, random: &mut stream("cell") });
+            }
+        }
+        let arrived = std::iter::from_fn(|| cell.poll_delivery(Time::ZERO)).count();
+        (arrived, std::iter::from_fn(|| cell.poll_drop()).map(|(.., dropped)| dropped.reason).collect())
+    }
+
+    #[test]
+    fn a_packet_is_lost_behind_its_acknowledgement() {
+        let mut cell = cell(Of::Packets, 1.0, false);
+        let (down, up) = cell.attachments_of(0);
+        assert_eq!(send(&mut cell, up, 10, 1), (0, vec![DropReason::Loss; 10]));
+        // Each was answered; and the other way is as it was.
+        assert_eq!((cell.radio_time(1).attempts, cell.radio_time(1).failed_attempts), (10, 0));
+        assert_eq!(send(&mut cell, down, 10, 10), (10, Vec::new()));
+    }
+
+    #[test]
+    fn an_attempt_is_repeated_until_the_retry_limit() {
+        let mut all = cell(Of::Attempts, 1.0, false);
+        let (_, up) = all.attachments_of(0);
+        assert_eq!(send(&mut all, up, 10, 1), (0, vec![DropReason::RetryLimit; 10]));
+        assert_eq!((all.radio_time(1).attempts, all.radio_time(1).failed_attempts), (70, 70));
+
+        // Of seven attempts at one half all fail with 1/128: 7.8 of 1000 packets, standard deviation 2.8. A packet takes
+        // (1 - 2^-7) / (1 - 1/2) = 1.984 attempts, with a variance below that of the geometric distribution, 2: 1984 of 1000 packets,
+        // standard deviation below 45.
+        let mut half = cell(Of::Attempts, 0.5, false);
+        let (arrived, dropped) = send(&mut half, up, 1000, 1);
+        assert_eq!(arrived + dropped.len(), 1000);
+        assert!((1..=19).contains(&dropped.len()), "{}", dropped.len());
+        assert!((half.radio_time(1).attempts as f64 - 1984.0).abs() < 150.0);
+    }
+
+    #[test]
+    fn some_losses_hold_while_the_link_is_going_down() {
+        let mut cell = cell(Of::Packets, 1.0, true);
+        let (_, up) = cell.attachments_of(0);
+        assert_eq!(send(&mut cell, up, 3, 1).0, 3);
+        cell.losses_hear(0, GOING_DOWN);
+        assert_eq!(send(&mut cell, up, 3, 2).0, 0);
+        cell.losses_hear(0, LinkEvent::Rollback);
+        assert_eq!(send(&mut cell, up, 3, 3).0, 3);
+        cell.losses_hear(0, GOING_DOWN);
+        cell.losses_hear(0, LinkEvent::Down(LinkDownReason::NO_BROADCAST));
+        assert_eq!(send(&mut cell, up, 3, 4).0, 0);
+        cell.losses_hear(0, LinkEvent::Up);
+        assert_eq!(send(&mut cell, up, 3, 5).0, 3);
+    }
+}
