@@ -55,6 +55,16 @@ reports! {
     no_attempt_at_short_frames: "cw_min = 31" => "short_retry_limit = 0";
     no_attempt_at_long_frames: "cw_min = 31" => "long_retry_limit = 0";
     rts_threshold_above_every_frame: "cw_min = 31" => "rts_threshold = \"2348B\"";
+    fragments_too_short: "cw_min = 31" => "fragmentation_threshold = \"100B\"";
+    fragments_of_odd_length: "cw_min = 31" => "fragmentation_threshold = \"501B\"";
+    protection_of_the_older_standard: "cw_min = 31" => "protection = { mechanism = \"cts_to_self\" }";
+    protection_at_a_rate_of_ofdm: "rate = \"11Mb/s\"\nstation_rates = [{ stations = [\"far\"], rate = \"1Mb/s\" }]" => "standard = \"802.11g\"\nprotection = { mechanism = \"rts_cts\", rate = \"6Mb/s\" }";
+    protection_by_a_mechanism_that_does_not_exist: "cw_min = 31" => "protection = { mechanism = \"hope\" }";
+    edca_without_an_interframe_space: "cw_min = 31" => "edca = { stations = { ac_vo = { aifsn = 1 } } }";
+    edca_window_that_is_no_power_of_two_less_one: "cw_min = 31" => "edca = { stations = { ac_be = { cw_min = 30 } } }";
+    edca_windows_in_the_wrong_order: "cw_min = 31" => "edca = { access_point = { ac_be = { cw_max = 15 } } }";
+    edca_limit_of_no_whole_units: "cw_min = 31" => "edca = { stations = { ac_vi = { txop_limit = \"3ms\" } } }";
+    edca_category_that_does_not_exist: "cw_min = 31" => "edca = { stations = { ac_xx = {} } }";
     station_twice: "stations = [\"near\", \"far\"]" => "stations = [\"near\", \"far\", \"near\"]";
     the_access_point_is_a_station: "stations = [\"near\", \"far\"]" => "stations = [\"near\", \"far\", \"access-point\"]";
     no_station: "stations = [\"near\", \"far\"]\nrate = \"11Mb/s\"\nstation_rates = [{ stations = [\"far\"], rate = \"1Mb/s\" }]" => "stations = []";

@@ -50,6 +50,7 @@ const DATA: u8 = 0x08;
 /// The second octet.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
+const MORE_FRAGMENTS: u8 = 0x04;
 const RETRY: u8 = 0x08;
 
 /// The octets of an SSID, as the lengths of management frames have them.
@@ -57,7 +58,7 @@ const SSID_BYTES: usize = 8;
 
 /// Radiotap header, frame and FCS.
 pub(super) fn encode(frame: &AirFrame, around: &Surroundings<'_>, reception: Option<Reception>) -> Vec<u8> {
-    let mut octets = radiotap(frame, around.cell.format(), reception);
+    let mut octets = radiotap(frame, frame.format, reception);
     let begin = octets.len();
     mac_frame(frame, around, &mut octets);
     let fcs = fcs(&octets[begin..]);
@@ -112,7 +113,9 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
     let retry = if frame.retry { RETRY } else { 0 };
     // Whole microseconds, rounded up (clause 7.1.3.2).
     let duration = (frame.duration.as_ns().div_ceil(1000) as u16).to_le_bytes();
-    let sequence = (frame.sequence << 4).to_le_bytes();
+    let fragment = frame.fragment.as_ref();
+    let sequence =
+        (frame.sequence << 4 | fragment.map_or(0, |fragment| fragment.number.into())).to_le_bytes();
     match &frame.content {
         Content::Rts => {
             octets.extend([RTS, 0]);
@@ -129,14 +132,19 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
             // Clause 7.2.2: the BSSID stands where the access point does; source and destination end at the radios.
             let (way, bssid) = if frame.from < access_points { (FROM_DS, from) } else { (TO_DS, to) };
             let addresses = if way == FROM_DS { [to, bssid, from] } else { [bssid, from, to] };
-            octets.extend([DATA, way | retry]);
+            let more = if fragment.is_some_and(|fragment| fragment.more) { MORE_FRAGMENTS } else { 0 };
+            octets.extend([DATA, way | retry | more]);
             octets.extend(duration);
             octets.extend(addresses.as_flattened());
             octets.extend(sequence);
-            octets.extend([0xAA, 0xAA, 3, 0, 0, 0]);
+            let mut body = vec![0xAA, 0xAA, 3, 0, 0, 0];
             let ether_type: u16 = if around.ip == IpVersion::V6 { 0x86DD } else { 0x0800 };
-            octets.extend(ether_type.to_be_bytes());
-            octets.extend(around.packet);
+            body.extend(ether_type.to_be_bytes());
+            body.extend(around.packet);
+            match fragment {
+                Some(fragment) => octets.extend(body.get(fragment.bytes.clone()).unwrap_or_default()),
+                None => octets.extend(body),
+            }
         }
         Content::Management(what) => {
             let cell = if frame.from < access_points { Some(frame.from) } else { frame.to };

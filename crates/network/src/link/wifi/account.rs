@@ -1,6 +1,9 @@
 //! What a cell's time was used for: by the medium, as the access point hears it, and by each radio.
 
+use super::layout::Member;
 use super::medium::Kind;
+use super::{Cell, RateAttempts};
+use crate::link::Attachment;
 use roamsim_engine::{Span, Time};
 
 /// What the medium was used for, in parts that add up to the time that has passed.
@@ -35,7 +38,7 @@ impl MediumTime {
     pub(super) fn pass(&mut self, now: Time, used: Use) {
         let part = match used {
             Use::Frame(Kind::Data) => &mut self.data,
-            Use::Frame(Kind::Rts | Kind::Cts | Kind::Ack) => &mut self.control,
+            Use::Frame(Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Ack) => &mut self.control,
             Use::Frame(Kind::Management) => &mut self.management,
             Use::Collision => &mut self.collisions,
             Use::Backoff => &mut self.backoff,
@@ -65,6 +68,19 @@ pub struct RadioTime {
     pub contention: Span,
 }
 
+/// What a channel access function of EDCA did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CategoryTime {
+    /// Frame exchanges begun.
+    pub attempts: u64,
+    /// Those of them to which no CTS or no ACK came.
+    pub failed_attempts: u64,
+    /// How often another category of the same radio went first, though its countdown was over as well.
+    pub internal_collisions: u64,
+    /// Time that its frames contended for the medium, until the exchange began.
+    pub contention: Span,
+}
+
 impl RadioTime {
     /// The sum of two accounts.
     pub(super) fn and(&self, more: &RadioTime) -> RadioTime {
@@ -84,9 +100,61 @@ impl RadioTime {
         let part = match (understood, kind) {
             (false, _) => &mut self.lost,
             (true, Kind::Data) => &mut self.data,
-            (true, Kind::Rts | Kind::Cts | Kind::Ack) => &mut self.control,
+            (true, Kind::Rts | Kind::Cts | Kind::CtsToSelf | Kind::Ack) => &mut self.control,
             (true, Kind::Management) => &mut self.management,
         };
         *part += airtime;
+    }
+}
+
+impl Cell {
+    /// The members of a cell: of each its number, the access point's sub-interface to it, and its own interface.
+    pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
+        self.cells[cell].members.clone().map(|member| {
+            let Member { down, up, .. } = &self.members[member as usize];
+            (member, *down, *up)
+        })
+    }
+
+    /// The radio of a member that is the first of its radio's.
+    pub fn radio_of_first(&self, member: u32) -> Option<usize> {
+        let radio = self.members[member as usize].radio;
+        let first = self.members.iter().position(|other| other.radio == radio);
+        (first == Some(member as usize)).then_some(radio)
+    }
+
+    /// What a station did as this member: from one association to the next; before the first, as the member of that.
+    pub fn member_time(&self, member: u32) -> RadioTime {
+        let Member { radio, time, .. } = &self.members[member as usize];
+        let now = self.radio_time(*radio);
+        match self.stations[*radio].as_ref().map(|station| (station.registered, station.first_member())) {
+            Some((Some(registered), _)) if registered != member => *time,
+            Some((None, first)) if first != Some(member) => *time,
+            _ => time.and(&now),
+        }
+    }
+
+    /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is over.
+    pub fn medium_time(&self, cell: usize) -> MediumTime {
+        self.cells[cell].medium
+    }
+
+    /// What a radio did: access points, in the order of the cells, and then stations.
+    pub fn radio_time(&self, radio: usize) -> RadioTime {
+        self.radios[radio].time
+    }
+
+    /// What was sent from an attachment, rate by rate; nothing where rates are fixed.
+    pub fn rate_attempts(&self, from: Attachment) -> Vec<RateAttempts> {
+        let way = self.ways[from.0 as usize];
+        self.rates.as_ref().map_or(Vec::new(), |rates| rates.tried(way.from, way.to))
+    }
+
+    /// What the channel access functions of a radio did, by category: access points, in the order of the cells, and then stations.
+    /// None without EDCA.
+    pub fn category_times(&self, radio: usize) -> Vec<CategoryTime> {
+        let mut of: Vec<_> = self.radios[radio].functions().collect();
+        of.sort_by_key(|function| function.category);
+        of.into_iter().filter(|function| function.access.is_edca).map(|function| function.time).collect()
     }
 }

@@ -99,7 +99,7 @@ impl Cell {
 
     /// A broadcast is over: each copy arrives, or is lost.
     pub(super) fn broadcast_arrives(&mut self, now: Time, sender: usize, hearers: &[Heard]) {
-        let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[sender].head else {
+        let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[sender].own.head else {
             return;
         };
         let from = *from;
@@ -141,7 +141,8 @@ impl Cell {
         let way = self.ways[from.0 as usize];
         let says = |what: &Management| *what == Management::Disassociation;
         let radio = &self.radios[way.to];
-        let contends = matches!(&radio.head, Some(Head { job: Job::Management(what, _), .. }) if says(what));
+        let sends = |head: &Head| matches!(&head.job, Job::Management(what, _) if says(what));
+        let contends = radio.functions().any(|function| function.head.as_ref().is_some_and(sends));
         if !contends && !radio.management.iter().any(|(what, _)| says(what)) {
             self.push_management(now, way.to, Management::Disassociation, way.from);
         }

@@ -176,15 +176,15 @@ fn who_comes_to_a_channel_and_finds_it_busy_at_once_draws_a_backoff() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     let now = at(100_000);
     // Windows without slots would draw none.
-    work.cell.config.cw_min = 31;
-    work.cell.radios[2].cw = 31;
-    work.cell.radios[2].backoff_slots = None;
+    work.cell.radios[2].own.access.cw_min = 31;
+    work.cell.radios[2].own.cw = 31;
+    work.cell.radios[2].own.backoff_slots = None;
     work.cell.channels[2] = 6;
     work.cell.tune(now, 2, 1);
     work.cell.push_management(now, 2, Management::Authentication, 0);
-    assert_eq!(work.cell.radios[2].backoff_slots, None);
+    assert_eq!(work.cell.radios[2].own.backoff_slots, None);
     work.cell.hear(now + us(5), 2, 1_000_000, Kind::Data);
-    assert!(work.cell.radios[2].backoff_slots.is_some());
+    assert!(work.cell.radios[2].own.backoff_slots.is_some());
 }
 
 #[test]
@@ -192,16 +192,16 @@ fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
     let mut work = associated(&[1], station(&[1]));
     let up = work.cell.members[0].up;
     work.send(at(100_000), up, 248);
-    let head = work.cell.radios[1].head.as_mut().expect("it contends");
+    let head = work.cell.radios[1].own.head.as_mut().expect("it contends");
     head.short_retries = 3;
-    work.cell.config.cw_min = 31;
+    work.cell.radios[1].own.access.cw_min = 31;
     work.cell.begin_scan(at(100_000), 1);
-    assert!(work.cell.radios[1].head.is_none() && work.cell.radios[1].cw == 31);
+    assert!(work.cell.radios[1].own.head.is_none() && work.cell.radios[1].own.cw == 31);
     work.cell.radios[1].blocked = false;
     work.cell.resume(at(100_000), 1);
-    assert_eq!(work.cell.radios[1].head.as_ref().map(|head| head.short_retries), Some(3));
+    assert_eq!(work.cell.radios[1].own.head.as_ref().map(|head| head.short_retries), Some(3));
     // 31, 63, 127, 255.
-    assert_eq!(work.cell.radios[1].cw, 255);
+    assert_eq!(work.cell.radios[1].own.cw, 255);
 }
 
 #[test]

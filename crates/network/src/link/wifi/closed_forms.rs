@@ -23,6 +23,9 @@ fn config(format: Format, rate_kbps: u64, stations: usize) -> CellConfig {
         long_retry_limit: 4,
         rts_threshold_bytes: 2347,
         freezing: Freezing::Standard,
+        edca: None,
+        fragmentation_threshold_bytes: 2346,
+        protection: None,
         queue: QueueLimit::Packets(1000),
         mtu_bytes: 2304,
     }
@@ -101,7 +104,7 @@ fn a_saturated_station_takes_what_the_standard_says_to_the_nanosecond() {
                             // The exchange is over, the countdown drawn.
                             let exchange = Span::from_us(before_us + data_us + 10 + ack_us);
                             assert_eq!(now, begin + exchange, "{what}");
-                            begin = now + difs + radio.countdown(slot);
+                            begin = now + difs + radio.own.countdown(slot);
                         }
                     }
                 }
@@ -133,4 +136,107 @@ fn an_idle_station_costs_nothing() {
     // Each frame: its begin, its end, the begin and the end of its ACK.
     assert_eq!(alone.len(), 4 * 200);
     assert_eq!(alone, instants(100));
+}
+
+/// What a frame's exchange takes from its begin to the end of the last ACK, of three packets one after the other.
+fn exchanges(config: CellConfig, bytes: u32, exchange_us: u64) {
+    let (slot, difs) = (config.timing.slot, config.timing.difs);
+    for from in 0..2 {
+        let mut cell = Cell::new(config.clone(), stream);
+        (0..3).for_each(|_| enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(from), bytes));
+        let (mut begin, mut packets) = (Time::from_ns(1_000_000), 0);
+        let mut delivered = 0;
+        while let Some(now) = cell.poll_timeout() {
+            work(&mut cell, now);
+            delivered += std::iter::from_fn(|| cell.poll_delivery(now)).count();
+            let radio = &cell.radios[from as usize];
+            if radio.attempt == Attempt::None {
+                packets += 1;
+                assert_eq!(now, begin + Span::from_us(exchange_us), "packet {packets} from {from}");
+                assert_eq!(delivered, packets);
+                begin = now + difs + radio.own.countdown(slot);
+            }
+        }
+        assert_eq!(packets, 3);
+    }
+}
+
+#[test]
+fn protection_in_dsss_takes_what_the_standard_says_to_the_nanosecond() {
+    // 1500 octets at 54 Mb/s: 12,310 bits in 57 symbols, 26 + 228 us; ACK at 24 Mb/s: 34 us; SIFS 10 us.
+    let exchange_us = 254 + 10 + 34;
+    let long = Preamble::Long;
+    // 112 bits of a CTS, 160 of an RTS: at 2 Mb/s 192 + 56 and 192 + 80 us, at 11 Mb/s with the short preamble 96 + 11 and 96 + 15.
+    let cases = [
+        (Mechanism::CtsToSelf, 2_000_000, long, 248 + 10),
+        (Mechanism::CtsToSelf, 1_000_000, long, 304 + 10),
+        (Mechanism::RtsCts, 2_000_000, long, 272 + 10 + 248 + 10),
+        (Mechanism::RtsCts, 11_000_000, Preamble::Short, 111 + 10 + 107 + 10),
+    ];
+    for (mechanism, rate_bps, preamble, before_us) in cases {
+        let protection = Some(Protection { mechanism, rate_bps, preamble });
+        exchanges(
+            CellConfig { protection, ..config(Format::ErpOfdm, 54_000, 1) },
+            1500,
+            before_us + exchange_us,
+        );
+    }
+}
+
+#[test]
+fn fragments_take_what_the_standard_says_to_the_nanosecond() {
+    // 1500 octets with LLC and SNAP are 1508: three fragments of 484 and one of 56 octets, each with 28 more. At 11 Mb/s 512 octets
+    // take 192 + 373 us, 84 octets 192 + 62; ACKs at 2 Mb/s 248; SIFS between all of them.
+    let format = Format::Dsss(Preamble::Long);
+    let fragments = CellConfig { fragmentation_threshold_bytes: 512, ..config(format, 11_000, 1) };
+    let burst_us = 3 * (565 + 10 + 248 + 10) + 254 + 10 + 248;
+    exchanges(fragments.clone(), 1500, burst_us);
+    // One RTS goes before all of them.
+    let with_rts = CellConfig { rts_threshold_bytes: 400, ..fragments.clone() };
+    exchanges(with_rts, 1500, 272 + 10 + 248 + 10 + burst_us);
+    // 476 octets fit into one frame of 512, 477 do not.
+    exchanges(fragments.clone(), 476, 565 + 10 + 248);
+    exchanges(fragments, 477, 565 + 10 + 248 + 10 + (192 + 22) + 10 + 248);
+}
+
+#[test]
+fn each_fragment_and_each_ack_reserves_the_medium_for_the_next_one() {
+    let format = Format::Dsss(Preamble::Long);
+    let hears = vec![vec![true; 3]; 3];
+    let fragments = CellConfig { fragmentation_threshold_bytes: 512, ..config(format, 11_000, 2) };
+    let mut cell = Cell::with_hidden(fragments, hears, stream);
+    enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(2), 1500);
+    let mut navs = Vec::new();
+    while let Some(now) = cell.poll_timeout() {
+        work(&mut cell, now);
+        let nav_us = cell.ears[2].nav.as_ns() / 1000;
+        if navs.last() != Some(&nav_us) {
+            navs.push(nav_us);
+        }
+    }
+    // From 1000 us on fragments begin every 833 us; each reserves up to the end of the ACK behind the next one.
+    assert_eq!(navs, [0, 1000 + 833 + 823, 1000 + 2 * 833 + 823, 1000 + 3 * 833 + 512]);
+}
+
+#[test]
+fn a_fragment_without_ack_is_repeated_alone() {
+    let format = Format::Dsss(Preamble::Long);
+    let hears = vec![vec![true; 2], vec![true; 2]];
+    let fragments = CellConfig { fragmentation_threshold_bytes: 512, ..config(format, 11_000, 1) };
+    let mut cell = Cell::with_hidden(fragments, hears, stream);
+    enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(1), 1500);
+    let mut lost = false;
+    while let Some(now) = cell.poll_timeout() {
+        work(&mut cell, now);
+        let second = cell.radios[1].own.head.as_ref().is_some_and(|head| head.rest_bytes == 1508 - 2 * 484);
+        if second && !lost && !cell.on_air.is_empty() {
+            // Something that nobody knows disturbs the second fragment at the access point.
+            cell.ears[0].disturbed = true;
+            lost = true;
+        }
+    }
+    assert!(lost);
+    // Four fragments and a repetition; the packet arrives once.
+    assert_eq!((cell.radio_time(1).attempts, cell.radio_time(1).failed_attempts), (5, 1));
+    assert_eq!(std::iter::from_fn(|| cell.poll_delivery(Time::MAX)).count(), 1);
 }

@@ -1,6 +1,8 @@
 //! What describes a cell.
 
-use super::phy::{Format, Timing};
+use super::edca::Edca;
+use super::medium::Kind;
+use super::phy::{CTS_BYTES, Format, Preamble, RTS_BYTES, Timing};
 use super::rate_control::RateControl;
 use crate::link::QueueLimit;
 use roamsim_engine::{Span, Time};
@@ -29,12 +31,39 @@ pub struct CellConfig {
     pub long_retry_limit: u32,
     /// Data frames longer than that are preceded by RTS and CTS.
     pub rts_threshold_bytes: u32,
+    /// Frames to one receiver that are longer are sent in fragments of so many octets.
+    pub fragmentation_threshold_bytes: u32,
+    /// What goes before frames that stations of 802.11b do not understand.
+    pub protection: Option<Protection>,
     /// What a busy medium does to countdowns.
     pub freezing: Freezing,
-    /// The queue of each radio: those waiting, not the one that contends.
+    /// The categories of EDCA; `None`: all frames are equal, by the distributed coordination function.
+    pub edca: Option<Edca>,
+    /// The queue of each radio, and of each category of EDCA: those waiting, not the one that contends.
     pub queue: QueueLimit,
     /// The largest packet.
     pub mtu_bytes: u32,
+}
+
+/// Protection of frames in ERP-OFDM from stations of 802.11b (clause 9.13): what goes before them is in DSSS, and reserves the
+/// medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// What goes before.
+    pub mechanism: Mechanism,
+    /// Its rate, in bits per second, one of DSSS.
+    pub rate_bps: u64,
+    /// Its preamble.
+    pub preamble: Preamble,
+}
+
+/// What goes before a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// A CTS frame of the sender to itself.
+    CtsToSelf,
+    /// RTS and CTS.
+    RtsCts,
 }
 
 /// An access point and its stations.
@@ -108,6 +137,22 @@ pub enum Freezing {
 }
 
 impl CellConfig {
+    /// What an RTS or a CTS takes where there is protection.
+    pub(super) fn protection_time(&self, kind: Kind) -> Span {
+        let bytes = if kind == Kind::Rts { RTS_BYTES } else { CTS_BYTES };
+        self.protection.map_or(Span::ZERO, |Protection { rate_bps, preamble, .. }| {
+            Format::Dsss(preamble).airtime(bytes, rate_bps)
+        })
+    }
+
+    /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7).
+    pub(super) fn cts_timeout(&self) -> Span {
+        let Timing { sifs, slot, response_timeout, .. } = self.timing;
+        self.protection.map_or(response_timeout, |Protection { preamble, .. }| {
+            sifs + slot + Format::Dsss(preamble).rx_start_delay()
+        })
+    }
+
     /// The rate of the control frames of an exchange: the highest basic one that is not above the data's, or the lowest
     /// (clause 9.6).
     pub(super) fn control_rate_bps(&self, data_rate_bps: u64) -> u64 {

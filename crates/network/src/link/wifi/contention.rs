@@ -2,7 +2,7 @@
 //! 9.2.5.1, 9.2.5.2).
 
 use super::config::Freezing;
-use super::radio::{Attempt, Radio};
+use super::radio::{Attempt, Function, Radio};
 use super::{Cell, Reverse};
 use roamsim_engine::Time;
 
@@ -13,39 +13,41 @@ impl Cell {
         }
     }
 
-    /// A packet comes to a radio that has none.
+    /// A packet comes to a radio's function at work, which has none.
     pub(super) fn first_packet(&mut self, now: Time, number: usize) {
         let radio = &self.radios[number];
         let ear = &self.ears[radio.ear];
-        if ear.heard > 0 || ear.nav > now || radio.answers {
+        if ear.heard > 0 || ear.nav > now || radio.answers || radio.attempt != Attempt::None {
             let radio = &mut self.radios[number];
-            if radio.backoff_slots.is_none() {
+            if radio.own.backoff_slots.is_none() {
                 // Clause 9.2.5.1: a medium that is found busy means a back-off.
                 radio.draw_backoff();
             }
         } else {
             // Slots counted down in silence before the frame came need not be counted again.
-            let resumed = self.resumes(radio, number);
+            let resumed = self.resumes(radio, &radio.own, number);
             let slot = self.config.timing.slot;
             let radio = &mut self.radios[number];
-            if resumed + radio.countdown(slot) <= now {
-                radio.backoff_slots = None;
-                let ear = radio.ear;
-                self.ears[ear].undecided = true;
+            if resumed + radio.own.countdown(slot) <= now {
+                radio.own.backoff_slots = None;
             }
+            let (ear, decided) = (radio.ear, radio.own.backoff_slots.is_some());
+            self.ears[ear].undecided |= !decided;
         }
-        self.radios[number].contends_since = now;
+        self.radios[number].own.contends_since = now;
         self.contender(now, number, true);
     }
 
-    /// When a radio's countdown goes on, if the medium stays idle.
-    pub(super) fn resumes(&self, radio: &Radio, number: usize) -> Time {
+    /// When a countdown of a radio goes on, if the medium stays idle.
+    pub(super) fn resumes(&self, radio: &Radio, function: &Function, number: usize) -> Time {
         let ear = &self.ears[radio.ear];
+        let (difs, own_ifs) = (self.config.timing.difs, function.access.ifs);
         // Who sent in the last busy period has not received anything that it could have misunderstood.
-        let ifs = if radio.sent.1 > ear.busy_since { self.config.timing.difs } else { ear.ifs };
-        let mut time = (ear.idle_since + ifs).max(radio.not_before);
+        let ifs = if radio.sent.1 > ear.busy_since { difs } else { ear.ifs };
+        // EIFS is as much longer than DIFS for every category (clause 9.2.10).
+        let mut time = (ear.idle_since + (ifs + own_ifs).saturating_sub(difs)).max(radio.not_before);
         if ear.nav > ear.idle_since && !ear.reserved_by.contains(&number) {
-            time = time.max(ear.nav + self.config.timing.difs);
+            time = time.max(ear.nav + own_ifs);
         }
         time
     }
@@ -53,23 +55,34 @@ impl Cell {
     /// When a radio may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
     pub(super) fn access_time(&self, number: usize) -> Option<Time> {
         let radio = &self.radios[number];
-        if radio.head.is_none() || radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
+        if radio.attempt != Attempt::None || self.ears[radio.ear].heard > 0 {
             return None;
         }
-        let countdown_end = self.resumes(radio, number) + radio.countdown(self.config.timing.slot);
+        let own = self.access_time_of(radio, &radio.own, number);
+        if radio.others.is_empty() {
+            return own;
+        }
+        let others = radio.others.iter().filter_map(|function| self.access_time_of(radio, function, number));
+        own.into_iter().chain(others).min()
+    }
+
+    /// The same of one of its functions.
+    #[inline]
+    fn access_time_of(&self, radio: &Radio, function: &Function, number: usize) -> Option<Time> {
+        function.head.as_ref()?;
+        let countdown_end =
+            self.resumes(radio, function, number) + function.countdown(self.config.timing.slot);
         // Clause 9.2.5.1: at once when the countdown was over before the frame came.
-        Some(countdown_end.max(radio.contends_since))
+        Some(countdown_end.max(function.contends_since))
     }
 
     /// Looks who gets the medium next.
     pub(super) fn plan(&mut self) {
-        // Nobody does within DIFS of the end of the last frame, and the answer to it comes before.
+        // Nobody does within an interframe space of the end of the last frame, and the answer to it comes before.
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
         self.next_access = match (idle_since, self.agenda.peek()) {
             (None, _) => None,
-            (Some(idle_since), Some(Reverse((time, ..)))) if *time < idle_since + self.config.timing.difs => {
-                None
-            }
+            (Some(idle_since), Some(Reverse((time, ..)))) if *time < idle_since + self.least_ifs => None,
             _ => self.listed.iter().filter_map(|&number| self.access_time(number)).min(),
         };
     }
@@ -82,10 +95,44 @@ impl Cell {
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         let winners: Vec<usize> = self.listed.iter().copied().filter(ends_now).collect();
         for &number in &winners {
-            self.radios[number].attempt = Attempt::Since(now);
-            self.radios[number].backoff_slots = None;
+            if !self.radios[number].others.is_empty() {
+                self.highest_wins(now, number);
+            }
+            let radio = &mut self.radios[number];
+            radio.attempt = Attempt::Since(now);
+            radio.own.backoff_slots = None;
+            radio.txop_until = now + radio.own.access.txop_limit;
         }
         winners
+    }
+
+    /// Of the categories of a radio whose countdowns end now the highest one sends; the others have collided with it (clause
+    /// 9.9.1.3).
+    fn highest_wins(&mut self, now: Time, number: usize) {
+        let radio = &self.radios[number];
+        let ends_now = |function: &&Function| {
+            self.access_time_of(radio, function, number).is_some_and(|time| time <= now)
+        };
+        let mut categories: Vec<usize> =
+            radio.functions().filter(ends_now).map(|function| function.category).collect();
+        categories.sort_unstable();
+        let Some(highest) = categories.pop() else { return };
+        self.collided.extend(categories.into_iter().map(|category| (number, category)));
+        let radio = &mut self.radios[number];
+        radio.turn_to(radio.place_of(highest));
+    }
+
+    /// Who has collided with a higher category of its radio doubles its window, as after other collisions (clause 9.9.1.5).
+    pub(super) fn collide_inside(&mut self) {
+        while let Some((number, category)) = self.collided.pop() {
+            let radio = &mut self.radios[number];
+            let place = radio.place_of(category);
+            radio.turn_to(place);
+            radio.own.time.internal_collisions += 1;
+            radio.own.widen();
+            radio.draw_backoff();
+            radio.turn_to(place);
+        }
     }
 
     /// The medium becomes busy for all who share an ear: their countdowns stop.
@@ -99,26 +146,44 @@ impl Cell {
         while let Some(&number) = self.listed.get(place) {
             place += 1;
             let radio = &self.radios[number];
-            if radio.ear != ear || radio.attempt != Attempt::None {
+            if radio.ear != ear {
                 continue;
             }
-            let resumed = self.resumes(radio, number);
-            let radio = &mut self.radios[number];
-            let pending = radio.backoff_slots.is_some();
-            radio.count_down(resumed, now, self.config.timing.slot);
-            if self.config.freezing == Freezing::CountsBusyPeriods {
-                radio.backoff_slots = radio.backoff_slots.map(|slots| slots.saturating_sub(1));
+            let mut stays = radio.attempt != Attempt::None;
+            if !stays {
+                stays = self.freeze_own(now, number);
             }
-            match (radio.head.is_none(), radio.backoff_slots) {
-                (true, None) => {
-                    radio.listed = false;
-                    place -= 1;
-                    self.listed.swap_remove(place);
-                }
-                // Clause 9.2.5.1: it was about to send without a countdown, and finds the medium busy.
-                (false, None) if !pending => radio.draw_backoff(),
-                _ => {}
+            for other in 1..=self.radios[number].others.len() {
+                self.radios[number].turn_to(other);
+                stays |= self.freeze_own(now, number);
+                self.radios[number].turn_to(other);
+            }
+            if !stays {
+                self.radios[number].listed = false;
+                place -= 1;
+                self.listed.swap_remove(place);
             }
         }
+    }
+
+    /// The countdown of a radio's function at work stops; whether it has anything to send, or to count.
+    #[inline]
+    fn freeze_own(&mut self, now: Time, number: usize) -> bool {
+        let radio = &self.radios[number];
+        let resumed = self.resumes(radio, &radio.own, number);
+        let radio = &mut self.radios[number];
+        let function = &mut radio.own;
+        let pending = function.backoff_slots.is_some();
+        function.count_down(resumed, now, self.config.timing.slot);
+        if self.config.freezing == Freezing::CountsBusyPeriods {
+            function.backoff_slots = function.backoff_slots.map(|slots| slots.saturating_sub(1));
+        }
+        match (function.head.is_none(), function.backoff_slots) {
+            (true, None) => return false,
+            // Clause 9.2.5.1: it was about to send without a countdown, and finds the medium busy.
+            (false, None) if !pending => radio.draw_backoff(),
+            _ => {}
+        }
+        true
     }
 }

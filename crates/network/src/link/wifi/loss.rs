@@ -86,13 +86,15 @@ impl Cell {
         if frame.kind != Kind::Data {
             return false;
         }
-        let Some(head) = &mut self.radios[frame.from].head else { return false };
+        let Some(head) = &mut self.radios[frame.from].own.head else { return false };
         let Job::Packet { from, packet } = &mut head.job else { return false };
         // What the receiver has already comes again for want of an acknowledgement.
         let Some(packet) = packet.take() else { return false };
         let from = *from;
         let lost = self.loses(now, from, &packet, Of::Attempts);
-        if let Some(Head { job: Job::Packet { packet: place, .. }, .. }) = &mut self.radios[frame.from].head {
+        if let Some(Head { job: Job::Packet { packet: place, .. }, .. }) =
+            &mut self.radios[frame.from].own.head
+        {
             *place = Some(packet);
         }
         lost

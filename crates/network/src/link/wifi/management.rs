@@ -83,9 +83,24 @@ impl Cell {
 
     /// A radio that has nothing in hand turns to what it may send now.
     pub(super) fn resume(&mut self, now: Time, number: usize) {
-        if self.radios[number].head.is_none() {
+        self.each_function(number, |cell| cell.resume_own(now, number));
+    }
+
+    /// Does something for each channel access function of a radio, as if it were the one at work.
+    pub(super) fn each_function(&mut self, number: usize, mut does: impl FnMut(&mut Cell)) {
+        does(self);
+        for place in 1..=self.radios[number].others.len() {
+            self.radios[number].turn_to(place);
+            does(self);
+            self.radios[number].turn_to(place);
+        }
+    }
+
+    /// The same of the function at work alone.
+    pub(super) fn resume_own(&mut self, now: Time, number: usize) {
+        if self.radios[number].own.head.is_none() {
             self.next_head(now, number);
-            if self.radios[number].head.is_some() {
+            if self.radios[number].own.head.is_some() {
                 self.first_packet(now, number);
                 self.list(number);
             }
@@ -110,7 +125,7 @@ impl Cell {
         let Some(beacons) = self.cells[cell].beacons else { return };
         let radio = &self.radios[cell];
         let waits = radio.management.iter().any(|&(what, _)| what == Management::Beacon);
-        let contends = radio.head.as_ref().is_some_and(Head::is_beacon);
+        let contends = radio.functions().any(|function| function.head.as_ref().is_some_and(Head::is_beacon));
         if !waits && !contends {
             // It goes before what else waits.
             self.radios[cell].management.push_front((Management::Beacon, ALL));
@@ -122,7 +137,7 @@ impl Cell {
     /// A frame that was for all has ended; who has understood it is named.
     pub(super) fn broadcast_ends(&mut self, now: Time, frame: &Frame, hearers: &[Heard]) {
         let sender = frame.from;
-        let what = match &self.radios[sender].head {
+        let what = match &self.radios[sender].own.head {
             Some(Head { job: Job::Management(what, _), .. }) => Some(*what),
             _ => None,
         };
@@ -151,7 +166,7 @@ impl Cell {
     /// A management frame has arrived at the radio that it is for, which acknowledges it.
     pub(super) fn management_arrives(&mut self, now: Time, from: usize, heard: Heard) {
         let (to, _) = heard;
-        let Some(Head { job: Job::Management(what, taken), .. }) = &mut self.radios[from].head else {
+        let Some(Head { job: Job::Management(what, taken), .. }) = &mut self.radios[from].own.head else {
             return;
         };
         if std::mem::replace(taken, true) {

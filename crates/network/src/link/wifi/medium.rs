@@ -13,6 +13,8 @@ use roamsim_engine::{Span, Time};
 pub(super) enum Kind {
     Rts,
     Cts,
+    /// A CTS of a sender to itself.
+    CtsToSelf,
     Data,
     Ack,
     Management,
@@ -86,8 +88,13 @@ impl Cell {
         let reserved = match kind {
             Kind::Rts => end + then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
             Kind::Cts => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::Data | Kind::Management if to != ALL => end + then(Kind::Ack),
-            Kind::Data | Kind::Management | Kind::Ack => end,
+            Kind::CtsToSelf if self.is_for_all(from) => end + then(Kind::Data),
+            Kind::CtsToSelf => end + then(Kind::Data) + then(Kind::Ack),
+            Kind::Data | Kind::Management if to != ALL => {
+                end + then(Kind::Ack) + self.next_fragment_time(initiator)
+            }
+            Kind::Ack => end + self.next_fragment_time(initiator),
+            Kind::Data | Kind::Management => end,
         };
         let number = self.frames;
         self.frames += 1;
@@ -186,8 +193,9 @@ impl Cell {
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
-        sender.time.sent(frame.kind, airtime, understood);
-        if understood && self.rates.is_some() {
+        let to_self = frame.kind == Kind::CtsToSelf;
+        sender.time.sent(frame.kind, airtime, understood || to_self);
+        if understood && !to_self && self.rates.is_some() {
             let heard = frame.heard_by.iter().find(|&&(radio, _)| radio == frame.to);
             heard.into_iter().for_each(|&heard| self.hear_signal(now, heard, frame.from));
         }

@@ -7,11 +7,12 @@
 //!
 //! Modelled: physical and virtual carrier sense (NAV); DIFS, EIFS, SIFS; back-off in slots that freezes while the medium is
 //! busy, before frames and after them; collisions; ACK, RTS and CTS; the contention window, and the short and the long retry
-//! limit; duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts; channels; beacons,
+//! limit; the four access categories of EDCA; fragments; protection of 802.11g; duplicates, which are acknowledged and dropped; stations that do not hear each other; broadcasts; channels; beacons,
 //! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what captures tell of them, `radio` the queue and the countdown of each,
+//! next, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
+//! captures tell of them, `radio` the queue and the countdown of each,
 //! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
 //! `joining` how it becomes associated, `association` what handovers ask.
 //!
@@ -19,7 +20,7 @@
 //! air, not of those who listen. A countdown is arithmetic; stations that have nothing to send are not looked at.
 //!
 //! Not modelled: propagation (50 m take 0.17 us) and the time that carrier sense takes, so that a slot is one only if two
-//! begin at the same nanosecond; bit errors; fragmentation; EDCA; power saving; interference between
+//! begin at the same nanosecond; bit errors; power saving; interference between
 //! channels.
 
 mod account;
@@ -27,6 +28,7 @@ mod air;
 mod association;
 mod config;
 mod contention;
+mod edca;
 mod exchange;
 mod interference;
 mod joining;
@@ -43,16 +45,17 @@ mod scan;
 pub mod shadowing;
 mod station;
 
-pub use self::account::{MediumTime, RadioTime};
+pub use self::account::{CategoryTime, MediumTime, RadioTime};
 pub use self::air::RadioConfig;
 use self::air::{Air, Heard, Hearing};
-pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Scan, StationConfig};
+pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Mechanism, Protection, Scan, StationConfig};
+pub use self::edca::{CATEGORIES, Category, Edca};
 use self::exchange::Step;
 pub use self::interference::CaptureConfig;
 use self::layout::{CellPlace, Layout, Member, Way};
 use self::loss::Losses;
 use self::medium::{Ear, Frame};
-use self::radio::{Attempt, Radio};
+use self::radio::{Attempt, Function, Radio};
 pub use self::rate_control::RateAttempts;
 use self::rate_control::Rates;
 use self::record::AirLog;
@@ -63,7 +66,7 @@ use super::stations::Stations;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
-use roamsim_engine::{Stream, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
@@ -109,6 +112,10 @@ pub struct Cell {
     steps: u64,
     /// When the next radio gets the medium, unless the agenda comes first.
     next_access: Option<Time>,
+    /// The shortest space before contention.
+    least_ifs: Span,
+    /// Categories of radios whose countdowns were over together with that of a higher one.
+    collided: Vec<(usize, usize)>,
     arrived: VecDeque<(Attachment, Packet)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     indications: VecDeque<(Time, Indication)>,
@@ -198,14 +205,18 @@ impl Cell {
         let Layout { cells, members, ways, mut channels, attachments } =
             Layout::new(&config, bsses, stations.len());
         let shared = matches!(hearing, Hearing::All);
+        let accesses = [false, true].map(|access_point| config.accesses(access_point));
         let radios: Vec<Radio> = attachments
-            .into_iter()
+            .iter()
             .enumerate()
-            .map(|(number, of)| {
+            .filter_map(|(number, of)| {
                 let ear = if shared { 0 } else { number };
-                Radio::new(ear, config.cw_min, of, config.queue, backoff(number))
+                let accesses = &accesses[usize::from(number < cells.len())];
+                Radio::new(ear, accesses, of, config.queue, backoff(number))
             })
             .collect();
+        let least_ifs =
+            accesses.iter().flatten().map(|access| access.ifs).min().unwrap_or(config.timing.difs);
         let ears = if shared { 1 } else { radios.len() };
         let account = |ear: usize| (ear < cells.len()).then_some(ear);
         let of_radio = |radio: usize| (0..).zip(&members).filter(move |(_, member)| member.radio == radio);
@@ -233,6 +244,8 @@ impl Cell {
             agenda: BinaryHeap::new(),
             steps: 0,
             next_access: None,
+            least_ifs,
+            collided: Vec::new(),
             arrived: VecDeque::new(),
             dropped: VecDeque::new(),
             indications: VecDeque::new(),
@@ -275,56 +288,39 @@ impl Cell {
         (member.down, member.up)
     }
 
-    /// The members of a cell: of each its number, the access point's sub-interface to it, and its own interface.
-    pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
-        self.cells[cell].members.clone().map(|member| {
-            let Member { down, up, .. } = &self.members[member as usize];
-            (member, *down, *up)
-        })
-    }
-
-    /// What a station did as this member: from one association to the next; before the first, as the member of that.
-    pub fn member_time(&self, member: u32) -> RadioTime {
-        let Member { radio, time, .. } = &self.members[member as usize];
-        let now = self.radio_time(*radio);
-        match self.stations[*radio].as_ref().map(|station| (station.registered, station.first_member())) {
-            Some((Some(registered), _)) if registered != member => *time,
-            Some((None, first)) if first != Some(member) => *time,
-            _ => time.and(&now),
-        }
-    }
-
-    /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is over.
-    pub fn medium_time(&self, cell: usize) -> MediumTime {
-        self.cells[cell].medium
-    }
-
-    /// What a radio did: access points, in the order of the cells, and then stations.
-    pub fn radio_time(&self, radio: usize) -> RadioTime {
-        self.radios[radio].time
-    }
-
-    /// What was sent from an attachment, rate by rate; nothing where rates are fixed.
-    pub fn rate_attempts(&self, from: Attachment) -> Vec<RateAttempts> {
-        let way = self.ways[from.0 as usize];
-        self.rates.as_ref().map_or(Vec::new(), |rates| rates.tried(way.from, way.to))
-    }
-
-    /// Takes a packet into the queue before a radio.
+    /// Takes a packet into the queue before a radio: that of its category.
     fn take_packet(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let number = self.ways[from.0 as usize].from;
+        if self.config.edca.is_none() {
+            return self.take_into_own_queue(now, number, from, packet);
+        }
+        let place = self.radios[number].place_of(edca::category(packet.traffic_class));
+        self.radios[number].turn_to(place);
+        let taken = self.take_into_own_queue(now, number, from, packet);
+        self.radios[number].turn_to(place);
+        taken
+    }
+
+    #[inline]
+    fn take_into_own_queue(
+        &mut self,
+        now: Time,
+        number: usize,
+        from: Attachment,
+        packet: Packet,
+    ) -> Result<(), Dropped> {
         let radio = &mut self.radios[number];
-        let idle = radio.head.is_none() && !radio.blocked;
+        let idle = radio.own.head.is_none() && !radio.blocked;
         let taken = match packet.size_bytes > self.config.mtu_bytes {
             true => Err(DropReason::TooLarge),
-            false => radio.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason),
+            false => radio.own.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason),
         };
         if let Err(reason) = taken {
             self.stats[from.0 as usize].dropped_packets += 1;
             return Err(Dropped { reason, at: now });
         }
         if idle {
-            self.resume(now, number);
+            self.resume_own(now, number);
             self.plan();
         }
         self.take_drops(now, number);
@@ -355,6 +351,7 @@ impl Machine for Cell {
         for &number in &winners {
             self.begin(now, number);
         }
+        self.collide_inside();
         if !self.departing.is_empty() {
             self.let_depart(now);
         }
@@ -389,8 +386,11 @@ impl Link for Cell {
 
     fn packets_inside(&self) -> u64 {
         let held = |radio: &Radio| {
-            let heads = [&radio.head, &radio.parked].into_iter().flatten();
-            radio.queue.length().packets + heads.filter(|head| head.holds_packet()).count()
+            let of = |function: &Function| {
+                let heads = [&function.head, &function.parked].into_iter().flatten();
+                function.queue.length().packets + heads.filter(|head| head.holds_packet()).count()
+            };
+            radio.functions().map(of).sum::<usize>()
         };
         let held: usize = self.radios.iter().map(held).sum();
         // A broadcast is one packet in its queue.
@@ -402,9 +402,11 @@ impl Link for Cell {
         let number = self.ways[from.0 as usize].from;
         let radio = &self.radios[number];
         let mut stats = self.stats[from.0 as usize];
-        stats.waiting = radio.queue.waited(from, now);
-        stats.max_waiting_packets = radio.queue.max_packets(from) as u64;
-        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.head)
+        for Function { queue, .. } in radio.functions() {
+            stats.waiting += queue.waited(from, now);
+            stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
+        }
+        if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.own.head)
             && head.from() == Some(from)
         {
             stats.busy += now - begin;
@@ -414,7 +416,7 @@ impl Link for Cell {
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
         let number = self.ways[from.0 as usize].from;
-        self.radios[number].queue.waiting_packets(from)
+        self.radios[number].functions().map(|function| function.queue.waiting_packets(from)).sum()
     }
 
     fn senders(&self) -> Vec<Sender> {
@@ -455,6 +457,8 @@ mod bianchi;
 mod channel_changes;
 #[cfg(test)]
 mod closed_forms;
+#[cfg(test)]
+mod differentiation;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]

@@ -14,6 +14,9 @@ pub const ACK_BYTES: u32 = 14;
 /// What a data frame has beside the packet: 24 octets of MAC header, 4 of FCS (clause 7.1.2), 8 of LLC/SNAP (RFC 1042).
 pub const FRAME_OVERHEAD_BYTES: u32 = 36;
 
+/// What a data frame has beside its part of the packet: 24 octets of MAC header and 4 of FCS.
+pub const HEADER_BYTES: u32 = 28;
+
 /// PLCP preamble and header of DSSS and HR/DSSS (clause 18.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
@@ -60,7 +63,7 @@ impl Format {
     }
 
     /// How long after a frame's begin a receiver knows of it (aPHY-RX-START-Delay, tables 18-3 and 19-8).
-    const fn rx_start_delay(self) -> Span {
+    pub(super) const fn rx_start_delay(self) -> Span {
         match self {
             Format::Dsss(preamble) => preamble.duration(),
             Format::ErpOfdm => Span::from_us(24),

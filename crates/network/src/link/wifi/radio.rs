@@ -1,6 +1,7 @@
 //! A station or an access point as the distributed coordination function sees it: its queue, its countdown, its retries.
 
-use super::account::RadioTime;
+use super::account::{CategoryTime, RadioTime};
+use super::edca::Access;
 use super::management::Management;
 use super::medium::Kind;
 use crate::link::Attachment;
@@ -21,6 +22,11 @@ pub(super) struct Head {
     pub job: Job,
     /// Whether it has been sent before.
     pub begun: bool,
+    /// Which fragment of its packet it is, from 0, and octets of the packet that follow in further ones.
+    pub fragment: u8,
+    pub rest_bytes: u32,
+    /// For captures: its sequence number, and whether it was on the air.
+    pub numbered: Option<(u16, bool)>,
     /// Failed attempts: at its short frames, at its long one (clause 9.2.5.3).
     pub short_retries: u32,
     pub long_retries: u32,
@@ -39,7 +45,18 @@ pub(super) enum Job {
 impl Head {
     /// One that has not been sent yet.
     pub fn new(to: usize, bytes: u32, rate_bps: u64, job: Job) -> Head {
-        Head { to, bytes, rate_bps, job, begun: false, short_retries: 0, long_retries: 0 }
+        Head {
+            to,
+            bytes,
+            rate_bps,
+            job,
+            begun: false,
+            fragment: 0,
+            rest_bytes: 0,
+            numbered: None,
+            short_retries: 0,
+            long_retries: 0,
+        }
     }
 
     /// The attachment that its packet comes from.
@@ -79,29 +96,46 @@ pub(super) enum Attempt {
     Since(Time),
 }
 
-/// A radio.
+/// A channel access function: what waits, and how it contends. A radio of the distributed coordination function has one, one of
+/// EDCA four.
 #[derive(Debug)]
-pub(super) struct Radio {
+pub(super) struct Function {
+    /// The access category, from the lowest on; 0 where there is no EDCA.
+    pub category: usize,
+    pub access: Access,
     /// What waits behind the head.
     pub queue: Queue,
     /// What is taken out of the queue and dealt with; `None`: nothing waits either, or it may not leave.
     pub head: Option<Head>,
-    /// Frames of the MAC's own, which go before packets: what, and to whom.
-    pub management: VecDeque<(Management, usize)>,
-    /// It is away from its channel, or associated with nobody: packets wait.
-    pub blocked: bool,
     /// The packet that it was dealing with when it left its channel.
     pub parked: Option<Head>,
     /// Since when the head contends.
     pub contends_since: Time,
-    pub attempt: Attempt,
     /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the medium has been
     /// idle for the interframe space.
     pub backoff_slots: Option<u32>,
-    /// The countdown does not go on before: the last answer was waited for until then.
-    pub not_before: Time,
     /// Contention window, in slots.
     pub cw: u32,
+    /// What it did so far.
+    pub time: CategoryTime,
+}
+
+/// A radio.
+#[derive(Debug)]
+pub(super) struct Radio {
+    /// The function that is at work: whose frame exchange it is while there is one.
+    pub own: Function,
+    /// Those of EDCA that are not.
+    pub others: Vec<Function>,
+    /// Frames of the MAC's own, which go before packets: what, and to whom.
+    pub management: VecDeque<(Management, usize)>,
+    /// It is away from its channel, or associated with nobody: packets wait.
+    pub blocked: bool,
+    pub attempt: Attempt,
+    /// Until when its transmission opportunity lasts.
+    pub txop_until: Time,
+    /// The countdown does not go on before: the last answer was waited for until then.
+    pub not_before: Time,
     /// Its last frame on the air: begin and end.
     pub sent: (Time, Time),
     /// Whether that carried data.
@@ -120,18 +154,33 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    pub fn new(ear: usize, cw: u32, of: Vec<u32>, limit: QueueLimit, random: Stream) -> Radio {
-        Radio {
-            queue: Queue::new(DropTail::new(Some(limit)), of),
+    /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA.
+    pub fn new(
+        ear: usize,
+        accesses: &[Access],
+        of: &[u32],
+        limit: QueueLimit,
+        random: Stream,
+    ) -> Option<Radio> {
+        let mut functions = accesses.iter().enumerate().map(|(category, &access)| Function {
+            category,
+            access,
+            queue: Queue::new(DropTail::new(Some(limit)), of.iter().copied()),
             head: None,
-            management: VecDeque::new(),
-            blocked: false,
             parked: None,
             contends_since: Time::ZERO,
-            attempt: Attempt::None,
             backoff_slots: None,
+            cw: access.cw_min,
+            time: CategoryTime::default(),
+        });
+        Some(Radio {
+            own: functions.next()?,
+            others: functions.collect(),
+            management: VecDeque::new(),
+            blocked: false,
+            attempt: Attempt::None,
+            txop_until: Time::ZERO,
             not_before: Time::ZERO,
-            cw,
             sent: (Time::ZERO, Time::ZERO),
             sent_data: false,
             time: RadioTime::default(),
@@ -140,12 +189,36 @@ impl Radio {
             ear,
             listed: false,
             random,
-        }
+        })
     }
 
-    /// Uniform on 0 to the contention window (clause 9.2.4).
+    /// Uniform on 0 to the contention window (clause 9.2.4), for the function at work.
     pub fn draw_backoff(&mut self) {
-        self.backoff_slots = Some(self.random.below(u64::from(self.cw) + 1) as u32);
+        self.own.backoff_slots = Some(self.random.below(u64::from(self.own.cw) + 1) as u32);
+    }
+
+    /// How many functions it has, and one of them: the first is at work.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        std::iter::once(&self.own).chain(&self.others)
+    }
+
+    /// The place of a category's function.
+    pub fn place_of(&self, category: usize) -> usize {
+        self.functions().position(|function| function.category == category).unwrap_or(0)
+    }
+
+    /// Lets another function work in place of the one that does; the same again takes it back.
+    pub fn turn_to(&mut self, place: usize) {
+        if let Some(other) = place.checked_sub(1).and_then(|place| self.others.get_mut(place)) {
+            std::mem::swap(&mut self.own, other);
+        }
+    }
+}
+
+impl Function {
+    /// Doubles the contention window, up to the largest (clause 9.2.4).
+    pub fn widen(&mut self) {
+        self.cw = (2 * self.cw + 1).min(self.access.cw_max);
     }
 
     /// The time that its countdown takes, from where it goes on.
@@ -153,13 +226,14 @@ impl Radio {
         slot * u64::from(self.backoff_slots.unwrap_or(0))
     }
 
-    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2). A countdown that is over and has not led to
-    /// a frame is no longer pending.
+    /// Counts down the slots that have passed since `resumed` (clause 9.2.5.2); in EDCA at the begin of each slot, so that the one
+    /// that becomes busy counts too (clause 9.9.1.3). A countdown that is over and has not led to a frame is no longer pending.
     pub fn count_down(&mut self, resumed: Time, now: Time, slot: Span) {
         if resumed + self.countdown(slot) <= now {
             self.backoff_slots = None;
         }
-        let passed = u32::try_from(now.since(resumed).as_ns() / slot.as_ns()).unwrap_or(u32::MAX);
+        let begun = u64::from(self.access.is_edca && now >= resumed);
+        let passed = u32::try_from(now.since(resumed).as_ns() / slot.as_ns() + begun).unwrap_or(u32::MAX);
         self.backoff_slots = self.backoff_slots.map(|slots| slots.saturating_sub(passed));
     }
 }

@@ -5,12 +5,13 @@
 
 use super::management::Management;
 use super::medium::{Frame, Kind};
-use super::phy::Format;
+use super::phy::{Format, HEADER_BYTES};
 use super::radio::{ALL, Job};
 use super::{Attachment, Cell};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A frame that was on the air.
 #[derive(Clone, Debug)]
@@ -33,10 +34,25 @@ pub struct AirFrame {
     pub retry: bool,
     /// The sequence number of data and management frames, below 4096.
     pub sequence: u16,
+    /// How it was put on the air.
+    pub format: Format,
+    /// Of a data frame with a part of a packet: which.
+    pub fragment: Option<Fragment>,
     /// The channel.
     pub channel: u8,
     /// Who heard it, the sender among them.
     pub heard: Vec<Hearer>,
+}
+
+/// A part of a packet.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    /// Its number, from 0.
+    pub number: u8,
+    /// Whether more follow.
+    pub more: bool,
+    /// Its octets of LLC, SNAP and packet.
+    pub bytes: Range<usize>,
 }
 
 /// What a frame was.
@@ -69,15 +85,15 @@ pub struct Hearer {
 #[derive(Debug, Default)]
 pub(super) struct AirLog {
     frames: VecDeque<AirFrame>,
-    /// By radio: the sequence number of what it has in hand, and whether that was on the air.
-    numbered: Vec<(u16, bool)>,
+    /// By radio: the last sequence number.
+    numbers: Vec<u16>,
 }
 
 impl Cell {
     /// Keeps frames from now on.
     pub fn record_frames(&mut self) {
-        let numbered = vec![(0, false); self.radios.len()];
-        self.log = Some(Box::new(AirLog { frames: VecDeque::new(), numbered }));
+        let numbers = vec![0; self.radios.len()];
+        self.log = Some(Box::new(AirLog { frames: VecDeque::new(), numbers }));
     }
 
     /// The next frame that is over.
@@ -113,12 +129,11 @@ impl Cell {
     /// A radio begins an exchange: what it has not tried yet gets the next number.
     #[inline(never)]
     pub(super) fn number_frame(&mut self, radio: usize) {
-        let Some(head) = &self.radios[radio].head else { return };
-        let first = head.short_retries == 0 && head.long_retries == 0;
-        if let (Some(log), true) = (&mut self.log, first) {
-            let (sequence, sent) = &mut log.numbered[radio];
+        let Some(head) = &mut self.radios[radio].own.head else { return };
+        if let (Some(log), None) = (&mut self.log, head.numbered) {
+            let sequence = &mut log.numbers[radio];
             *sequence = (*sequence + 1) % 4096;
-            *sent = false;
+            head.numbered = Some((*sequence, false));
         }
     }
 
@@ -126,17 +141,33 @@ impl Cell {
     #[inline(never)]
     pub(super) fn begin_record(&mut self, begin: Time, end: Time, frame: &Frame) -> Option<Box<AirFrame>> {
         let &Frame { kind, from, to, rate_bps, reserved, .. } = frame;
-        let job = self.radios[from].head.as_ref().map(|head| &head.job);
+        let job = self.radios[from].own.head.as_ref().map(|head| &head.job);
         let content = match (kind, job) {
             (Kind::Rts, _) => Content::Rts,
-            (Kind::Cts, _) => Content::Cts,
+            (Kind::Cts | Kind::CtsToSelf, _) => Content::Cts,
             (Kind::Ack, _) => Content::Ack,
             (Kind::Data, Some(Job::Packet { packet, .. })) => Content::Data(packet.clone().map(Box::new)),
             (Kind::Management, Some(Job::Management(what, _))) => Content::Management(*what),
             (Kind::Data | Kind::Management, _) => return None,
         };
         let numbered = matches!(content, Content::Data(_) | Content::Management(_));
-        let (sequence, sent) = self.log.as_mut()?.numbered.get_mut(from)?;
+        let protects = matches!(kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf);
+        let in_dsss = self.config.protection.filter(|_| protects);
+        let format = in_dsss.map_or(self.config.format, |protection| Format::Dsss(protection.preamble));
+        let most_bytes = self.config.fragmentation_threshold_bytes - HEADER_BYTES;
+        let head = self.radios[from].own.head.as_mut().filter(|_| numbered);
+        let (mut sequence, mut retry, mut fragment) = (0, false, None);
+        if let Some(head) = head {
+            if let Some((number, sent)) = &mut head.numbered {
+                (sequence, retry) = (*number, std::mem::replace(sent, true));
+            }
+            let first_byte = u32::from(head.fragment) * most_bytes;
+            fragment = (head.fragment > 0 || head.rest_bytes > 0).then(|| Fragment {
+                number: head.fragment,
+                more: head.rest_bytes > 0,
+                bytes: first_byte as usize..(first_byte + head.bytes - HEADER_BYTES) as usize,
+            });
+        }
         Some(Box::new(AirFrame {
             begin,
             end,
@@ -145,8 +176,10 @@ impl Cell {
             content,
             rate_bps,
             duration: reserved - end,
-            retry: numbered && std::mem::replace(sent, true),
-            sequence: *sequence,
+            retry,
+            sequence,
+            format,
+            fragment,
             channel: self.channels[from],
             heard: Vec::new(),
         }))

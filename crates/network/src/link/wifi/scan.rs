@@ -70,15 +70,17 @@ impl Cell {
 
     /// What a radio has in hand is put aside; management frames of the channel that it leaves are of no use.
     fn park(&mut self, now: Time, number: usize) {
-        let radio = &mut self.radios[number];
-        radio.management.clear();
-        radio.cw = self.config.cw_min;
-        if let Some(head) = radio.head.take() {
-            if head.holds_packet() {
-                radio.parked = Some(head);
+        self.radios[number].management.clear();
+        self.each_function(number, |cell| {
+            let function = &mut cell.radios[number].own;
+            function.cw = function.access.cw_min;
+            if let Some(head) = function.head.take() {
+                if head.holds_packet() {
+                    function.parked = Some(head);
+                }
+                cell.contender(now, number, false);
             }
-            self.contender(now, number, false);
-        }
+        });
     }
 
     /// A station is free to leave: it does what it left for.

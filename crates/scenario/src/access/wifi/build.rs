@@ -1,13 +1,16 @@
 //! The machine of a wireless LAN.
 
 use super::loss;
-use super::model::{Preamble as PreambleModel, SlotTime, Wifi, WifiStandard};
+use super::model::{
+    Mechanism as MechanismModel, Preamble as PreambleModel, Protection as ProtectionModel, SlotTime, Wifi,
+    WifiStandard,
+};
 use crate::access::queue::queue_limit;
 use crate::build::Builder;
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wifi::phy::{Format, Preamble, Timing};
-use roamsim_network::link::wifi::{Cell, CellConfig, Freezing};
+use roamsim_network::link::wifi::{Cell, CellConfig, Freezing, Mechanism, Protection};
 
 /// What describes a cell that stands alone.
 pub(super) fn cell_config(model: &Wifi) -> CellConfig {
@@ -27,6 +30,9 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
         short_retry_limit,
         long_retry_limit,
         rts_threshold_bytes,
+        fragmentation_threshold_bytes,
+        protection,
+        edca,
         channel: _,
         beacons: _,
         radio: _,
@@ -55,6 +61,22 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
         long_retry_limit,
         rts_threshold_bytes: rts_threshold_bytes as u32,
         freezing: Freezing::Standard,
+        edca: edca.map(|edca| edca.config(model)),
+        fragmentation_threshold_bytes: fragmentation_threshold_bytes as u32,
+        protection: protection.map(|protection| {
+            let ProtectionModel { mechanism, rate_bps, preamble } = protection;
+            Protection {
+                mechanism: match mechanism {
+                    MechanismModel::CtsToSelf => Mechanism::CtsToSelf,
+                    MechanismModel::RtsCts => Mechanism::RtsCts,
+                },
+                rate_bps,
+                preamble: match preamble {
+                    PreambleModel::Long => Preamble::Long,
+                    PreambleModel::Short => Preamble::Short,
+                },
+            }
+        }),
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
     }

@@ -56,8 +56,34 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
             "write \"2347B\" for no RTS at all, \"0B\" for one before every frame",
         );
     }
+    let threshold_bytes = cell.fragmentation_threshold_bytes;
+    if !(256..=2346).contains(&threshold_bytes) || !threshold_bytes.is_multiple_of(2) {
+        let message = "fragments have an even number of bytes, from 256 to 2346 (IEEE 802.11-2007 annex D)";
+        let help = "write \"2346B\" for no fragments at all, \"256B\" for the shortest";
+        report.add(&join(at, ["fragmentation_threshold"]), message, help);
+    }
+    check_protection(at, cell, report);
     check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+}
+
+fn check_protection(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
+    let Some(protection) = cell.protection else { return };
+    let steps = join(at, ["protection"]);
+    if cell.standard == WifiStandard::Ieee80211b {
+        let help = "leave it out, or write standard = \"802.11g\"";
+        report.add(&steps, "frames of 802.11b need no protection from its stations", help);
+        return;
+    }
+    let rates_bps = WifiStandard::Ieee80211b.rates_bps();
+    if !rates_bps.contains(&protection.rate_bps) {
+        let rates: Vec<_> = rates_bps.iter().map(|&bps| rate_text(bps)).collect();
+        let message = format!("stations of 802.11b do not understand {}", rate_text(protection.rate_bps));
+        report.add(&join(&steps, ["rate"]), message, format!("802.11b has the rates {}", rates.join(", ")));
+    } else if protection.preamble == Preamble::Short && protection.rate_bps == 1_000_000 {
+        let message = "frames at 1Mb/s have no short preamble (IEEE 802.11-2007 section 18.2.2.2)";
+        report.add(&join(&steps, ["preamble"]), message, "use the long preamble, or 2Mb/s and more");
+    }
 }
 
 /// The longest beacon interval, which has sixteen bits (IEEE 802.11-2007 section 7.3.1.3), and the time unit.
@@ -164,6 +190,12 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
         ("short_retry_limit", cell.short_retry_limit != other.short_retry_limit),
         ("long_retry_limit", cell.long_retry_limit != other.long_retry_limit),
         ("rts_threshold", cell.rts_threshold_bytes != other.rts_threshold_bytes),
+        (
+            "fragmentation_threshold",
+            cell.fragmentation_threshold_bytes != other.fragmentation_threshold_bytes,
+        ),
+        ("protection", cell.protection != other.protection),
+        ("edca", cell.edca != other.edca),
         ("radio", cell.radio != other.radio),
         ("queue", cell.queue != other.queue),
         ("mtu", cell.mtu_bytes != other.mtu_bytes),

@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+pub mod edca;
 pub mod loss;
 mod medium;
 pub mod model;
@@ -67,6 +68,7 @@ impl Access for Wifi {
         rates::check(self, at, report);
         loss::check(self, at, context, report);
         radio::check(self, at, context, report);
+        edca::check(self, at, report);
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {

@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::edca::Edca;
 use super::loss::Loss;
 use super::radio::Radio;
 use super::rates::RateControl;
@@ -72,6 +73,23 @@ pub struct Wifi {
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
+    /// Data frames to one receiver that are longer than this, with their MAC header and FCS, are sent in fragments of that length,
+    /// each with an acknowledgement: an even number of bytes from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex
+    /// D), 2346 bytes, so that none is.
+    #[serde(
+        rename = "fragmentation_threshold",
+        default = "default_fragmentation_threshold_bytes",
+        with = "units::size"
+    )]
+    #[schemars(with = "units::Size")]
+    pub fragmentation_threshold_bytes: u64,
+    /// What goes before the frames of 802.11g where stations of 802.11b share the medium (IEEE 802.11-2007 section 9.13). Left out:
+    /// nothing, there are none.
+    #[serde(default)]
+    pub protection: Option<Protection>,
+    /// Access categories by the class of packets. Left out: none, all packets of a node are equal.
+    #[serde(default)]
+    pub edca: Option<Edca>,
     /// The channel, from 1 to 13. Cells with a `radio` on one channel share a medium: they contend, and disturb each other.
     /// Those on others do not notice each other. Default: 1 (IEEE 802.11-2007 section 18.4.6.2).
     #[serde(default = "default_channel")]
@@ -88,7 +106,7 @@ pub struct Wifi {
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<Loss>")]
     pub loss: Vec<Loss>,
-    /// The drop-tail queue of the access point and of each station. Default chosen: as for a wired link.
+    /// The drop-tail queue of the access point and of each station; with `edca` each of its categories has one. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
@@ -139,6 +157,39 @@ fn default_long_retry_limit() -> u32 {
 
 fn default_rts_threshold_bytes() -> u64 {
     2347
+}
+
+fn default_fragmentation_threshold_bytes() -> u64 {
+    2346
+}
+
+/// Protection of the frames of 802.11g: what stations of 802.11b understand reserves the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Protection {
+    /// What goes before a frame.
+    pub mechanism: Mechanism,
+    /// Its rate, one of 802.11b. Default chosen: 2Mb/s, the highest that every DSSS station has (IEEE 802.11-2007 clause 15).
+    #[serde(rename = "rate", default = "default_protection_rate_bps", with = "units::rate")]
+    #[schemars(with = "units::Rate")]
+    pub rate_bps: u64,
+    /// Its preamble. Default: the long one, which every station understands (IEEE 802.11-2007 section 18.2.2).
+    #[serde(default)]
+    pub preamble: Preamble,
+}
+
+/// A mechanism of protection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// A CTS frame of the sender to itself.
+    CtsToSelf,
+    /// RTS and CTS.
+    RtsCts,
+}
+
+fn default_protection_rate_bps() -> u64 {
+    2_000_000
 }
 
 impl Wifi {

@@ -1,9 +1,10 @@
-//! `wifi` and `wifi_stations`: what the time of Wi-Fi cells was used for. `wifi_rates`: the rates that rate control chose.
+//! `wifi`, `wifi_stations` and `wifi_categories`: what the time of Wi-Fi cells was used for. `wifi_rates`: the rates that rate
+//! control chose.
 
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_engine::Span;
 use roamsim_network::World;
-use roamsim_network::link::wifi::{MediumTime, RadioTime, RateAttempts};
+use roamsim_network::link::wifi::{CATEGORIES, CategoryTime, MediumTime, RadioTime, RateAttempts};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
@@ -12,6 +13,8 @@ struct Row<'a> {
     medium: MediumTime,
     /// Its radios, the access point first: the nodes, and what they did.
     radios: Vec<(&'a str, RadioTime)>,
+    /// Of its access point, and of stations that no cell before has: the nodes, and what their categories did.
+    categories: Vec<(&'a str, Vec<CategoryTime>)>,
     /// Where rates are not fixed: who sent to whom at which rate.
     rates: Vec<(&'a str, &'a str, RateAttempts)>,
 }
@@ -32,11 +35,18 @@ fn rows(world: &World) -> Vec<Row<'_>> {
             };
             let both = |(_, down, up)| tried(down, up).chain(tried(up, down));
             let rates = machine.members_of(cell).flat_map(both).collect();
+            let mut categories = vec![(node(down), machine.category_times(cell))];
+            for (member, _, up) in machine.members_of(cell) {
+                if let Some(radio) = machine.radio_of_first(member) {
+                    categories.push((node(up), machine.category_times(radio)));
+                }
+            }
             let stations = members.map(|(member, _, up)| (node(up), machine.member_time(member)));
             rows.push(Row {
                 name: &interface(down).name,
                 medium: machine.medium_time(cell),
                 radios: std::iter::once(access_point).chain(stations).collect(),
+                categories,
                 rates,
             });
         }
@@ -54,7 +64,38 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.iter().any(|row| !row.rates.is_empty()) {
         tables.push(rates(&rows));
     }
+    tables.extend(categories(&rows));
     tables
+}
+
+/// One row a radio and access category; none without EDCA.
+fn categories(rows: &[Row<'_>]) -> Option<Table> {
+    let of_node = |&(cell, node, ref times): &(&str, &str, Vec<CategoryTime>)| -> Vec<_> {
+        CATEGORIES
+            .into_iter()
+            .zip(times.clone())
+            .map(|(name, time)| (cell.to_owned(), node.to_owned(), name, time))
+            .collect()
+    };
+    let nodes = rows
+        .iter()
+        .flat_map(|row| row.categories.iter().map(|(node, times)| (row.name, *node, times.clone())));
+    let all: Vec<(String, String, &str, CategoryTime)> = nodes.flat_map(|node| of_node(&node)).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let count =
+        |name, count: fn(&CategoryTime) -> u64| integer(name, "", all.iter().map(|(.., time)| count(time)));
+    let columns = vec![
+        text("name", all.iter().map(|(cell, ..)| cell.clone())),
+        text("node", all.iter().map(|(_, node, ..)| node.clone())),
+        text("category", all.iter().map(|(_, _, name, _)| (*name).to_owned())),
+        count("attempts", |time| time.attempts),
+        count("failed_attempts", |time| time.failed_attempts),
+        count("internal_collisions", |time| time.internal_collisions),
+        float("contention_s", "s", all.iter().map(|(.., time)| time.contention.as_secs_f64())),
+    ];
+    Some(Table { name: "wifi_categories", columns })
 }
 
 /// One row a cell.
