@@ -105,6 +105,7 @@ fn the_parts_of_its_frames_add_up_to_the_run() {
         "downlink_data_s",
         "downlink_idle_s",
         "requests_s",
+        "ranging_s",
         "uplink_data_s",
         "uplink_idle_s",
         "gaps_s",

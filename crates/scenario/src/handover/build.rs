@@ -57,10 +57,12 @@ impl Builder<'_> {
                 let home = memberships[0].interface;
                 memberships.iter().for_each(|membership| topology.redirect(membership.interface, home));
             }
-            // With one interface for all of its cells, or one radio, it uses one at a time.
-            let one = scheme == Scheme::Bridged || hysteresis_db.is_some();
+            // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an address in each of
+            // several cells, it has a radio for each of them.
+            let one_radio = hysteresis_db.is_some() && !(node.multihomed && memberships.len() > 1);
+            let one = scheme == Scheme::Bridged || one_radio;
             let uses = if one { Uses::One } else { Uses::All };
-            let hysteresis = hysteresis_db.unwrap_or(node.hysteresis_m);
+            let hysteresis = hysteresis_db.filter(|_| one).unwrap_or(node.hysteresis_m);
             let association = Association::new(memberships.len(), hysteresis, uses);
             handovers.add_station(StationPlace::new(self.node(&node.name), scheme, memberships, association));
         }

@@ -11,6 +11,8 @@ pub struct CellTime {
     pub map_symbols: u64,
     /// Symbols of downlink bursts with data.
     pub downlink_symbols: u64,
+    /// Symbols of opportunities for initial ranging.
+    pub ranging_symbols: u64,
     /// Symbols granted on the uplink, preambles of bursts included.
     pub uplink_symbols: u64,
 }
@@ -40,6 +42,10 @@ pub struct StationStats {
     pub collided_requests: u64,
     /// Requests that it sent with its data.
     pub piggybacked_requests: u64,
+    /// RNG-REQ that it sent by contention.
+    pub ranging_requests: u64,
+    /// Those of them that collided.
+    pub collided_ranging_requests: u64,
     /// Packets that it gave up, because no grant came.
     pub given_up: u64,
 }

@@ -1,11 +1,15 @@
 //! What describes a cell.
 
 use super::contention::ContentionConfig;
+use super::entry::EntryConfig;
+use super::management::{DOWNLINK_DESCRIPTOR_BYTES, UPLINK_DESCRIPTOR_BYTES};
 use super::pdu::{FRAGMENT_BYTES, PIGGYBACK_BYTES, WHOLE_BYTES, downlink_map_bytes, uplink_map_bytes};
 use super::phy::{
-    BurstProfile, FrameLayout, PREAMBLE_AND_FCH_SYMBOLS, REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS,
+    BurstProfile, FrameLayout, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS, REQUEST_SYMBOLS,
+    UPLINK_PREAMBLE_SYMBOLS,
 };
 use crate::link::QueueLimit;
+use crate::mobility::Trajectory;
 use roamsim_engine::Span;
 
 /// What describes a cell.
@@ -25,6 +29,8 @@ pub struct CellConfig {
     pub mtu_bytes: u32,
     /// The stations.
     pub stations: Vec<StationConfig>,
+    /// How they enter the network; `None`: they are connected from the beginning and for ever.
+    pub entry: Option<CellEntry>,
 }
 
 /// What describes a station.
@@ -79,22 +85,96 @@ impl StationConfig {
     }
 }
 
+/// Network entry of the stations of a cell.
+#[derive(Clone, Debug)]
+pub struct CellEntry {
+    /// What stations and base station do.
+    pub station: EntryConfig,
+    /// Within that distance they hear each other.
+    pub radius_m: f64,
+    /// Where the base station is.
+    pub base_station: Trajectory,
+    /// Where the stations are.
+    pub stations: Vec<Trajectory>,
+    /// Every so many frames there are opportunities for initial ranging, from the first frame on; at least one.
+    pub ranging_frames: u64,
+    /// So many.
+    pub ranging_opportunities: u32,
+    /// The first frame with a DCD, and how many frames later the next one follows, at least one.
+    pub downlink_descriptor: (u64, u64),
+    /// The same of the UCD.
+    pub uplink_descriptor: (u64, u64),
+    /// The time from one report of its link to the next, above zero.
+    pub report_interval: Span,
+    /// A link is going down when the walk of its station will have led it out of reach after this time.
+    pub going_down_ahead: Option<Span>,
+}
+
+/// What of network entry is in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extra {
+    /// Octets behind the maps.
+    pub map_bytes: u32,
+    /// Regions of initial ranging.
+    pub regions: u32,
+    /// Their symbols.
+    pub ranging_symbols: u32,
+}
+
+/// Whether a frame is one of those from a first one on, so many apart.
+pub(super) fn is_due((first, every): (u64, u64), frame: u64) -> bool {
+    frame >= first && (frame - first).is_multiple_of(every)
+}
+
+impl CellEntry {
+    fn extra(&self, frame: u64) -> Extra {
+        let ranging = u32::from(is_due((0, self.ranging_frames), frame));
+        let dcd = u32::from(is_due(self.downlink_descriptor, frame));
+        let ucd = u32::from(is_due(self.uplink_descriptor, frame));
+        self.extra_of(ranging, dcd, ucd)
+    }
+
+    fn extra_of(&self, ranging: u32, dcd: u32, ucd: u32) -> Extra {
+        Extra {
+            map_bytes: dcd * DOWNLINK_DESCRIPTOR_BYTES + ucd * UPLINK_DESCRIPTOR_BYTES,
+            regions: ranging,
+            ranging_symbols: ranging * self.ranging_opportunities.saturating_mul(RANGING_SYMBOLS),
+        }
+    }
+}
+
 impl CellConfig {
+    /// What of network entry is in a frame.
+    pub(super) fn extra(&self, frame: u64) -> Extra {
+        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra(frame))
+    }
+
+    /// The same where all of it comes together.
+    fn most_extra(&self) -> Extra {
+        self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra_of(1, 1, 1))
+    }
+
     /// Symbols of the burst with both maps, with so many other bursts each way.
-    pub fn map_symbols(&self, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
-        let bytes = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1 + uplink_bursts);
-        self.map_profile.burst_symbols(bytes)
+    pub(super) fn map_symbols(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
+        let maps = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1 + extra.regions + uplink_bursts);
+        self.map_profile.burst_symbols(maps + extra.map_bytes)
     }
 
     /// Symbols of the downlink subframe that are left beside maps of so many bursts.
-    pub fn downlink_room(&self, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
-        let around = PREAMBLE_AND_FCH_SYMBOLS + self.map_symbols(downlink_bursts, uplink_bursts);
+    pub(super) fn downlink_room(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
+        let around = PREAMBLE_AND_FCH_SYMBOLS + self.map_symbols(extra, downlink_bursts, uplink_bursts);
         self.layout.downlink_symbols.saturating_sub(around)
     }
 
-    /// Symbols of the uplink subframe behind the request opportunities.
-    pub fn uplink_room(&self) -> u32 {
-        self.layout.uplink_symbols.saturating_sub(self.request_symbols())
+    /// The same in a frame in which all comes together.
+    pub fn least_downlink_room(&self, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
+        self.downlink_room(self.most_extra(), downlink_bursts, uplink_bursts)
+    }
+
+    /// Symbols of the uplink subframe behind all opportunities.
+    pub fn least_uplink_room(&self) -> u32 {
+        let around = self.request_symbols().saturating_add(self.most_extra().ranging_symbols);
+        self.layout.uplink_symbols.saturating_sub(around)
     }
 
     /// Symbols of the request opportunities.
@@ -103,10 +183,10 @@ impl CellConfig {
     }
 
     /// The most uplink bursts whose maps leave so many symbols to the downlink.
-    pub(super) fn most_uplink_bursts(&self, downlink_bursts: u32, left_symbols: u32) -> u32 {
+    pub(super) fn most_uplink_bursts(&self, extra: Extra, downlink_bursts: u32, left_symbols: u32) -> u32 {
         let around = PREAMBLE_AND_FCH_SYMBOLS + left_symbols;
         let symbols = self.layout.downlink_symbols.saturating_sub(around);
-        let around_bytes = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1);
-        self.map_profile.burst_bytes(symbols).saturating_sub(around_bytes) / 6
+        let maps = downlink_map_bytes(downlink_bursts) + uplink_map_bytes(1 + extra.regions);
+        self.map_profile.burst_bytes(symbols).saturating_sub(maps + extra.map_bytes) / 6
     }
 }

@@ -76,6 +76,13 @@ impl Contention {
         self.state == State::Deferring { opportunity }
     }
 
+    /// It has not heard of its opportunity: it takes one so many later. Returns it.
+    pub fn postpone(&mut self, by: u64) -> Option<u64> {
+        let State::Deferring { opportunity } = &mut self.state else { return None };
+        *opportunity += by;
+        Some(*opportunity)
+    }
+
     /// It has asked for all of its backlog, heard or not.
     pub fn asked(&mut self, now: Time, backlog_bytes: u64) {
         self.requests += 1;

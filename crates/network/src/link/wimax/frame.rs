@@ -1,9 +1,12 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
+use super::config::Extra;
 use super::connection::Pdu;
+use super::joining::Joining;
+use super::management::Message;
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::schedule::{Demand, deal};
-use super::{Burst, Cell, Service, Station, Step};
+use super::{Attachment, BROADCAST, Burst, Cell, Service, Station, Step};
 use crate::link::LinkStats;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
@@ -16,8 +19,10 @@ const PROFILES: usize = BurstProfile::ALL.len();
 struct Bursts {
     bytes: [u32; PROFILES],
     symbols: [u32; PROFILES],
-    /// Packets that end in them: profile, octets of the burst up to their end, station.
-    ended: Vec<(BurstProfile, u32, u32, Packet)>,
+    /// Packets that end in them: profile, octets of the burst up to their end, where they arrive.
+    ended: Vec<(BurstProfile, u32, Attachment, Packet)>,
+    /// Management messages in the burst of the maps' profile: octets up to their end, station.
+    messages: Vec<(u32, u32, Message)>,
 }
 
 impl Bursts {
@@ -27,15 +32,21 @@ impl Bursts {
         profile.burst_bytes(self.symbols[number] + room_symbols).saturating_sub(self.bytes[number])
     }
 
-    /// Takes a PDU; returns how many symbols more the burst has.
-    fn take(&mut self, profile: BurstProfile, station: u32, pdu: Pdu) -> u32 {
+    /// A burst takes so many octets; returns how many symbols more it has.
+    fn grow(&mut self, profile: BurstProfile, bytes: u32) -> u32 {
         let number = profile as usize;
-        self.bytes[number] += pdu.bytes;
+        self.bytes[number] += bytes;
         let symbols = profile.burst_symbols(self.bytes[number]);
         let more = symbols - self.symbols[number];
         self.symbols[number] = symbols;
+        more
+    }
+
+    /// Takes a PDU on the way to an attachment; returns how many symbols more the burst has.
+    fn take(&mut self, profile: BurstProfile, to: Attachment, pdu: Pdu) -> u32 {
+        let more = self.grow(profile, pdu.bytes);
         if let Some(packet) = pdu.ends {
-            self.ended.push((profile, self.bytes[number], station, packet));
+            self.ended.push((profile, self.bytes[profile as usize], to, packet));
         }
         more
     }
@@ -75,11 +86,12 @@ impl Cell {
 
     /// The bursts of unsolicited grants in a frame, behind the request opportunities.
     fn unsolicited_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
-        let mut first_symbol = self.config.request_symbols();
-        self.unsolicited.iter().filter_map(move |&station| {
+        let mut first_symbol = self.first_symbol(frame);
+        let served = self.unsolicited.iter().filter(|&&station| self.is_served(station));
+        served.filter_map(move |&station| {
             let grants = self.unsolicited_grants(station, frame);
             let symbols = self.stations[station as usize].config.unsolicited_symbols(grants);
-            let burst = Burst { station, frame, first_symbol, symbols };
+            let burst = Burst { station, frame, first_symbol, symbols, unsolicited: true };
             first_symbol += symbols;
             (symbols > 0).then_some(burst)
         })
@@ -111,16 +123,18 @@ impl Cell {
     /// Counts frames up to this one, in which the base station has nothing to do.
     pub(super) fn leave_out_until(&mut self, frame: u64) {
         let idle = frame.saturating_sub(self.next_frame);
-        if self.unsolicited.is_empty() {
-            self.time.map_symbols += idle * u64::from(self.config.map_symbols(0, 0));
+        if self.unsolicited.is_empty() && self.config.entry.is_none() {
+            self.time.map_symbols += idle * u64::from(self.config.map_symbols(Extra::default(), 0, 0));
         } else {
             for frame in self.next_frame..frame {
                 let (mut bursts, mut symbols) = (0, 0);
                 for burst in self.unsolicited_bursts(frame) {
                     (bursts, symbols) = (bursts + 1, symbols + burst.symbols);
                 }
-                self.time.map_symbols += u64::from(self.config.map_symbols(0, bursts));
+                let extra = self.config.extra(frame);
+                self.time.map_symbols += u64::from(self.config.map_symbols(extra, 0, bursts));
                 self.time.uplink_symbols += u64::from(symbols);
+                self.time.ranging_symbols += u64::from(extra.ranging_symbols);
             }
         }
         self.time.frames += idle;
@@ -131,35 +145,50 @@ impl Cell {
     pub(super) fn work_out(&mut self, now: Time, frame: u64) {
         self.leave_out_until(frame);
         (self.next_frame, self.frame_pending) = (frame + 1, false);
-        let mut downlink_bursts = 0;
         let mut has_profile = [false; PROFILES];
+        has_profile[self.config.map_profile as usize] = self.speaks_robustly();
         for station in self.stations.iter().filter(|station| !station.downlink.is_empty()) {
-            let has = &mut has_profile[station.config.downlink as usize];
-            downlink_bursts += u32::from(!*has);
-            *has = true;
+            has_profile[station.config.downlink as usize] = true;
         }
+        let downlink_bursts = has_profile.iter().map(|&has| u32::from(has)).sum();
         let uplink_bursts = self.schedule_uplink(frame, downlink_bursts);
-        let room = self.config.downlink_room(downlink_bursts, uplink_bursts);
-        let map_symbols = self.config.map_symbols(downlink_bursts, uplink_bursts);
+        let extra = self.config.extra(frame);
+        let room = self.config.downlink_room(extra, downlink_bursts, uplink_bursts);
+        let map_symbols = self.config.map_symbols(extra, downlink_bursts, uplink_bursts);
         let downlink_symbols =
             if downlink_bursts > 0 { self.send_downlink(now, room, map_symbols) } else { 0 };
         self.time.frames += 1;
         self.time.busy_frames += 1;
         self.time.map_symbols += u64::from(map_symbols);
         self.time.downlink_symbols += u64::from(downlink_symbols);
-        if self.stations.iter().any(|station| !station.downlink.is_empty() || station.requested_bytes > 0) {
+        self.time.ranging_symbols += u64::from(extra.ranging_symbols);
+        let wants = |station: &Station| !station.downlink.is_empty() || station.requested_bytes > 0;
+        if self.speaks_robustly() || self.stations.iter().any(wants) {
             self.want_frame(now);
         }
     }
 
+    /// The first symbol of the uplink subframe behind the opportunities.
+    pub(super) fn first_symbol(&self, frame: u64) -> u32 {
+        self.config.extra(frame).ranging_symbols + self.config.request_symbols()
+    }
+
+    /// Whether something waits for the most robust burst.
+    fn speaks_robustly(&self) -> bool {
+        let has_messages = |station: &Station| station.joining.as_deref().is_some_and(Joining::has_messages);
+        self.config.entry.is_some() && (!self.broadcasts.is_empty() || self.stations.iter().any(has_messages))
+    }
+
     /// Grants uplink bursts; returns how many there are, unsolicited ones included.
     fn schedule_uplink(&mut self, frame: u64, downlink_bursts: u32) -> u32 {
-        let mut first_symbol = self.config.request_symbols();
+        let extra = self.config.extra(frame);
+        let mut first_symbol = self.first_symbol(frame);
+        let behind = first_symbol;
         let mut bursts = 0;
         for burst in self.unsolicited_bursts(frame) {
             (first_symbol, bursts) = (burst.first_symbol + burst.symbols, bursts + 1);
         }
-        let mut used_symbols = first_symbol - self.config.request_symbols();
+        let mut used_symbols = first_symbol - behind;
         let count = self.station_count();
         let demand = |station: u32| {
             let Station { requested_bytes, config, .. } = &self.stations[station as usize];
@@ -172,7 +201,8 @@ impl Cell {
         let demands: Vec<Demand> = (turn..count).chain(0..turn).filter_map(demand).collect();
         if !demands.is_empty() {
             let left_symbols = u32::from(downlink_bursts > 0);
-            let most = self.config.most_uplink_bursts(downlink_bursts, left_symbols).saturating_sub(bursts);
+            let most =
+                self.config.most_uplink_bursts(extra, downlink_bursts, left_symbols).saturating_sub(bursts);
             let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
             let (grants, next) = deal(&demands, room, most);
             self.turns[1] = next.unwrap_or(turn);
@@ -182,7 +212,8 @@ impl Cell {
                 let bytes = own.config.uplink.burst_bytes(grant.symbols);
                 own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                 own.stats.grants += 1;
-                let burst = Burst { station: grant.station, frame, first_symbol, symbols };
+                let unsolicited = false;
+                let burst = Burst { station: grant.station, frame, first_symbol, symbols, unsolicited };
                 self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
                 first_symbol += symbols;
                 used_symbols += symbols;
@@ -199,6 +230,9 @@ impl Cell {
         let mut bursts = Bursts::default();
         let (count, turn) = (self.station_count(), self.turns[0]);
         let mut interrupted = None;
+        if self.config.entry.is_some() {
+            room -= self.take_robust(now, &mut bursts, room);
+        }
         let mut ring: VecDeque<u32> = (turn..count)
             .chain(0..turn)
             .filter(|&station| !self.stations[station as usize].downlink.is_empty())
@@ -213,14 +247,15 @@ impl Cell {
             own.stats.downlink_pdus += 1;
             own.stats.downlink_fragments += u64::from(pdu.fragment);
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
-            self.stats[station as usize].sends(&pdu, airtime);
+            self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if pdu.ends.is_none() {
                 interrupted = interrupted.or(Some(station));
             } else if !own.downlink.is_empty() {
                 ring.push_back(station);
             }
             self.turns[0] = (station + 1) % count;
-            room -= bursts.take(profile, station, pdu);
+            let to = Attachment(self.first + count + station);
+            room -= bursts.take(profile, to, pdu);
         }
         self.turns[0] = interrupted.unwrap_or(self.turns[0]);
         let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
@@ -229,10 +264,40 @@ impl Cell {
         }
         // Bursts follow each other by profile, and the packets of a burst are in order.
         bursts.ended.sort_by_key(|&(profile, ..)| profile);
-        for (profile, end_bytes, station, packet) in bursts.ended {
-            let end = first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes());
-            let (_, to) = self.attachments_of(station);
-            self.flying.push_back((now + self.config.layout.clock.symbols(end), to, packet));
+        let clock = self.config.layout.clock;
+        let end = |profile: BurstProfile, end_bytes: u32| {
+            now + clock.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
+        };
+        let robust = self.config.map_profile;
+        for (end_bytes, station, message) in bursts.messages {
+            self.at(end(robust, end_bytes), Step::Told(station, message));
+        }
+        for (profile, end_bytes, to, packet) in bursts.ended {
+            self.flying.push_back((end(profile, end_bytes), to, packet));
+        }
+        room_symbols - room
+    }
+
+    /// Fills the most robust burst with management messages, each with the bandwidth that its answer needs, and then broadcasts.
+    /// Returns its symbols.
+    fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_symbols: u32) -> u32 {
+        let profile = self.config.map_profile;
+        let mut room = room_symbols;
+        for (number, own) in (0..).zip(&mut self.stations) {
+            let Some(joining) = &mut own.joining else { continue };
+            while let Some(message) = joining.to_station.front().copied()
+                && message.bytes() <= bursts.room_bytes(profile, room)
+            {
+                joining.to_station.pop_front();
+                room -= bursts.grow(profile, message.bytes());
+                bursts.messages.push((bursts.bytes[profile as usize], number, message));
+                own.requested_bytes += message.answer().map_or(0, |answer| u64::from(answer.bytes()));
+            }
+        }
+        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room)) {
+            let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
+            self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
+            room -= bursts.take(profile, BROADCAST, pdu);
         }
         room_symbols - room
     }

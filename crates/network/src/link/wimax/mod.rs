@@ -4,14 +4,17 @@
 //! send when. Frame n begins at n times the frame duration. What has come by then goes into its downlink bursts; an uplink
 //! burst takes what its station holds when it begins. A packet arrives at the end of the symbol that has its last octet.
 //!
-//! Attachments: the base station has a sub-interface a station, the stations follow.
+//! Attachments: the base station has a sub-interface a station, the stations follow. In a cell that stations enter, the base station's
+//! broadcast interface comes first.
 //!
 //! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
 //! PDUs with header and CRC, fragmentation; best effort connections, which contend for request opportunities and then ask with
 //! their data; unsolicited grants; round robin, by packets on the downlink and by symbols on the uplink.
 //!
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
-//! `contention` requests, `schedule` and `frame` what is in a frame, `uplink` bursts and requests of stations.
+//! `contention` requests, `schedule` and `frame` what is in a frame, `uplink` bursts and requests of stations; `management` messages,
+//! `entry` the station's part of network entry, `admission` the base station's, `joining` both in the cell, `association` what handovers
+//! ask.
 //!
 //! A frame is worked out if the base station has something to send or to grant; requests and unsolicited bursts in other frames
 //! are steps of their own, and the rest costs nothing.
@@ -20,28 +23,42 @@
 //! ARQ, header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
 
 mod account;
+mod admission;
+mod association;
 mod config;
 mod connection;
 mod contention;
+mod entry;
 mod frame;
+mod joining;
+mod management;
 pub mod pdu;
 pub mod phy;
 mod schedule;
 mod uplink;
 
 pub use self::account::{CellTime, StationStats};
-pub use self::config::{CellConfig, Service, StationConfig};
+pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
 pub use self::contention::ContentionConfig;
+pub use self::entry::{EntryConfig, Timers};
+pub use self::management::Message;
 
 use self::connection::Connection;
 use self::contention::Contention;
+use self::joining::Joining;
+use super::indication::Indication;
+use super::stations::Stations;
+use super::stations::account::{Lost, Toward};
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// The base station's broadcast interface, where stations enter.
+const BROADCAST: Attachment = Attachment(0);
 
 /// Something to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +71,22 @@ enum Step {
     Burst(Burst),
     /// T16 of a station may have expired.
     Timer(u32),
+    /// A timer of a station's entry may have expired.
+    Entry(u32),
+    /// A timer of the base station for a station may have expired.
+    Admission(u32),
+    /// A frame begins while a station listens.
+    Preamble(u32),
+    /// A station hears maps and descriptors.
+    Maps(u32),
+    /// A ranging opportunity begins.
+    Ranging(u64),
+    /// The base station hears a message of a station.
+    Heard(u32, Message),
+    /// A message comes to a station.
+    Told(u32, Message),
+    /// A report of a station's link is due.
+    Report(u32),
 }
 
 /// An uplink burst.
@@ -65,6 +98,8 @@ struct Burst {
     first_symbol: u32,
     /// Its symbols, preamble included.
     symbols: u32,
+    /// It was not asked for.
+    unsolicited: bool,
 }
 
 /// A station, and what the base station holds for it.
@@ -79,7 +114,24 @@ struct Station {
     timer: Option<Time>,
     /// What the base station knows that it wants, in octets.
     requested_bytes: u64,
+    /// Where it enters the network.
+    joining: Option<Box<Joining>>,
     stats: StationStats,
+}
+
+impl Station {
+    /// The octets of the PDUs that it would send.
+    fn backlog_bytes(&self) -> u64 {
+        let messages = self.joining.iter().flat_map(|joining| &joining.from_station);
+        let messages: u32 = messages.map(|message| message.bytes()).sum();
+        self.uplink.backlog_bytes() + u64::from(messages)
+    }
+
+    /// Its next management message, of at most so many octets.
+    fn next_message(&mut self, room_bytes: u32) -> Option<Message> {
+        let waiting = &mut self.joining.as_mut()?.from_station;
+        waiting.pop_front_if(|message| message.bytes() <= room_bytes)
+    }
 }
 
 /// The cell.
@@ -93,14 +145,23 @@ pub struct Cell {
     turns: [u32; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
     steps: u64,
-    /// By opportunity, who uses it.
+    /// The first attachment of a station.
+    first: u32,
+    /// By opportunity, who uses it, for requests and for ranging.
     requests: BTreeMap<u64, Vec<u32>>,
+    ranging: BTreeMap<u64, Vec<u32>>,
+    /// What the base station sends to all.
+    broadcasts: Connection,
+    /// Of each broadcast, by its first copy: the copies and the stations that they are for.
+    copies: BTreeMap<PacketId, Vec<(PacketId, u32)>>,
     /// The first frame that has not been worked out or left out.
     next_frame: u64,
     /// Whether a frame is to be worked out.
     frame_pending: bool,
     /// On their way, in order of arrival.
     flying: VecDeque<(Time, Attachment, Packet)>,
+    arrived: VecDeque<(Attachment, Packet)>,
+    indications: VecDeque<(Time, Indication)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
     stats: Vec<LinkStats>,
@@ -111,34 +172,45 @@ impl Cell {
     /// A silent cell; `stream(station, purpose)` gives the random streams.
     pub fn new(config: CellConfig, stream: impl Fn(usize, &str) -> Stream) -> Cell {
         let count = config.stations.len() as u32;
+        let first = u32::from(config.entry.is_some());
         let station = |(number, &own): (u32, &StationConfig)| Station {
             config: own,
-            downlink: Connection::new(Attachment(number), config.queue),
-            uplink: Connection::new(Attachment(count + number), config.queue),
+            downlink: Connection::new(Attachment(first + number), config.queue),
+            uplink: Connection::new(Attachment(first + count + number), config.queue),
             contention: Contention::new(config.contention),
             draws: stream(number as usize, "requests"),
             timer: None,
             requested_bytes: 0,
+            joining: (config.entry.as_ref())
+                .map(|entry| Box::new(Joining::new(entry, stream(number as usize, "entry")))),
             stats: StationStats::default(),
         };
         let is_unsolicited = |station: &u32| {
             matches!(config.stations[*station as usize].service, Service::UnsolicitedGrant { .. })
         };
-        Cell {
+        let mut cell = Cell {
             stations: (0..).zip(&config.stations).map(station).collect(),
             unsolicited: (0..count).filter(is_unsolicited).collect(),
             turns: [0; 2],
             agenda: BinaryHeap::new(),
             steps: 0,
+            first,
             requests: BTreeMap::new(),
+            ranging: BTreeMap::new(),
+            broadcasts: Connection::new(BROADCAST, config.queue),
+            copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,
             flying: VecDeque::new(),
+            arrived: VecDeque::new(),
+            indications: VecDeque::new(),
             dropped: VecDeque::new(),
-            stats: vec![LinkStats::default(); 2 * count as usize],
+            stats: vec![LinkStats::default(); (first + 2 * count) as usize],
             time: CellTime::default(),
             config,
-        }
+        };
+        cell.start_stations();
+        cell
     }
 
     /// How many stations it has.
@@ -148,7 +220,8 @@ impl Cell {
 
     /// The base station's sub-interface to a station, and the station's own.
     pub fn attachments_of(&self, station: u32) -> (Attachment, Attachment) {
-        (Attachment(station), Attachment(self.station_count() + station))
+        let down = self.first + station;
+        (Attachment(down), Attachment(down + self.station_count()))
     }
 
     /// What the symbols of its frames were used for; up to the end once the run is over.
@@ -166,15 +239,24 @@ impl Cell {
         self.stations[station as usize].stats
     }
 
-    /// The station of an attachment, and whether it is the station's own.
+    /// The station of an attachment other than that for broadcasts, and whether it is the station's own.
     fn station_at(&self, at: Attachment) -> (usize, bool) {
-        match at.0.checked_sub(self.station_count()) {
-            None => (at.0 as usize, false),
-            Some(station) => (station as usize, true),
+        let number = (at.0 - self.first) as usize;
+        match number.checked_sub(self.stations.len()) {
+            None => (number, false),
+            Some(station) => (station, true),
         }
     }
 
+    /// Whether an attachment is that for broadcasts.
+    fn is_for_all(&self, at: Attachment) -> bool {
+        at.0 < self.first
+    }
+
     fn connection(&self, from: Attachment) -> &Connection {
+        if self.is_for_all(from) {
+            return &self.broadcasts;
+        }
         match self.station_at(from) {
             (station, false) => &self.stations[station].downlink,
             (station, true) => &self.stations[station].uplink,
@@ -205,6 +287,9 @@ impl Machine for Cell {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
+        while let Some((_, to, packet)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
+            self.arrives(now, to, packet);
+        }
         while let Some(&Reverse((at, _, step))) = self.agenda.peek()
             && at <= now
         {
@@ -214,6 +299,14 @@ impl Machine for Cell {
                 Step::Opportunity(opportunity) => self.request(now, opportunity),
                 Step::Burst(burst) => self.send_burst(now, burst),
                 Step::Timer(station) => self.timer_expires(now, station),
+                Step::Entry(station) => self.entry_timer(now, station),
+                Step::Admission(station) => self.admission_timer(now, station),
+                Step::Preamble(station) => self.hear_preamble(now, station),
+                Step::Maps(station) => self.hear_maps(now, station),
+                Step::Ranging(opportunity) => self.range(now, opportunity),
+                Step::Heard(station, message) => self.hear(now, station, message),
+                Step::Told(station, message) => self.hear_told(now, station, message),
+                Step::Report(station) => self.report(now, station),
             }
         }
     }
@@ -223,14 +316,21 @@ impl Link for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         let (station, of_station) = self.station_at(from);
+        let served = self.is_served(station as u32);
+        let toward = if of_station { Toward::BaseStation } else { Toward::Station };
+        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
         let own = &mut self.stations[station];
         let connection = if of_station { &mut own.uplink } else { &mut own.downlink };
         let taken = match packet.size_bytes > self.config.mtu_bytes {
             true => Err(DropReason::TooLarge),
+            false if !served => Err(DropReason::NotAssociated),
             false => connection.enqueue(now, from, packet),
         };
         if let Err(reason) = taken {
             self.stats[from.0 as usize].dropped_packets += 1;
+            if of_a_flow && let Some(path) = self.path_of(from) {
+                path.lost(Lost { at: now, reason, toward, data });
+            }
             return Err(Dropped { reason, at: now });
         }
         if of_station {
@@ -241,12 +341,8 @@ impl Link for Cell {
         Ok(())
     }
 
-    fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        let (_, to, packet) = self.flying.pop_front_if(|(at, ..)| *at <= now)?;
-        let (down, up) = self.attachments_of(self.station_at(to).0 as u32);
-        let from = if to == up { down } else { up };
-        self.stats[from.0 as usize].delivered_packets += 1;
-        Some((to, packet))
+    fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
+        self.arrived.pop_front()
     }
 
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
@@ -264,7 +360,10 @@ impl Link for Cell {
     fn packets_inside(&self) -> u64 {
         let held = |station: &Station| station.downlink.packets() + station.uplink.packets();
         let held: usize = self.stations.iter().map(held).sum();
-        (held + self.flying.len() + self.dropped.len()) as u64
+        // A broadcast is one packet in its queue, and on its way.
+        let more: usize = self.copies.values().map(|copies| copies.len() - 1).sum();
+        let on_way = self.flying.len() + self.arrived.len() + self.dropped.len();
+        (held + self.broadcasts.packets() + more + on_way) as u64
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
@@ -283,9 +382,35 @@ impl Link for Cell {
     fn senders(&self) -> Vec<Sender> {
         let both = |(down, up)| [(down, up), (up, down)];
         let pairs = (0..self.station_count()).map(|station| self.attachments_of(station)).flat_map(both);
-        pairs.map(|(from, to)| Sender { from, to: Some(to) }).collect()
+        let both = pairs.map(|(from, to)| Sender { from, to: Some(to) });
+        let broadcasts = self.first > 0 && self.stats[BROADCAST.0 as usize].sent_packets > 0;
+        both.chain(broadcasts.then_some(Sender { from: BROADCAST, to: None })).collect()
+    }
+
+    fn is_broadcast(&self, from: Attachment) -> bool {
+        self.is_for_all(from)
+    }
+
+    fn next_indication(&self) -> Option<Time> {
+        self.indications.front().map(|(at, _)| *at)
+    }
+
+    fn poll_indication(&mut self, _now: Time) -> Option<Indication> {
+        self.indications.pop_front().map(|(_, indication)| indication)
+    }
+
+    fn stations(&self) -> Option<&dyn Stations> {
+        self.config.entry.is_some().then_some(self as &dyn Stations)
+    }
+
+    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        if self.config.entry.is_some() { Some(self) } else { None }
     }
 }
 
+#[cfg(test)]
+mod entry_tests;
+#[cfg(test)]
+mod joining_tests;
 #[cfg(test)]
 mod tests;

@@ -165,6 +165,10 @@ pub const UPLINK_PREAMBLE_SYMBOLS: u32 = 1;
 /// 8.3.7.3.1), which has room for the request's header.
 pub const REQUEST_SYMBOLS: u32 = 2;
 
+/// Symbols of an opportunity for initial ranging: long preamble, RNG-REQ in two symbols of BPSK 1/2, and one for the way of those that
+/// have not adjusted their timing yet (chosen: 50 us are 7.5 km there and back).
+pub const RANGING_SYMBOLS: u32 = 2 + 2 + 1;
+
 /// How the time of a frame is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameLayout {

@@ -41,6 +41,7 @@ pub(super) fn config(stations: &[StationConfig]) -> CellConfig {
         queue: QueueLimit::Packets(1_000_000),
         mtu_bytes: 2033,
         stations: stations.to_vec(),
+        entry: None,
     }
 }
 

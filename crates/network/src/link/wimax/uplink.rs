@@ -4,7 +4,7 @@ use super::contention::Expiry;
 use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::{REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::{Burst, Cell, Service, Step};
-use crate::drops::{DropReason, Dropped};
+use crate::drops::DropReason;
 use roamsim_engine::Time;
 
 impl Cell {
@@ -17,7 +17,8 @@ impl Cell {
     fn opportunity_time(&self, opportunity: u64) -> Time {
         let of_frame = u64::from(self.config.request_opportunities);
         let number = (opportunity % of_frame) as u32;
-        self.uplink_time(opportunity / of_frame, number * REQUEST_SYMBOLS)
+        let frame = opportunity / of_frame;
+        self.uplink_time(frame, self.config.extra(frame).ranging_symbols + number * REQUEST_SYMBOLS)
     }
 
     /// The first request opportunity that begins at or after `now`.
@@ -49,7 +50,7 @@ impl Cell {
         }
     }
 
-    fn contend(&mut self, now: Time, station: u32) {
+    pub(super) fn contend(&mut self, now: Time, station: u32) {
         let next = self.next_opportunity(now);
         let own = &mut self.stations[station as usize];
         let opportunity = own.contention.begin(next, &mut own.draws);
@@ -68,10 +69,19 @@ impl Cell {
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
         let mut users = self.requests.remove(&opportunity).unwrap_or_default();
         users.retain(|&station| self.stations[station as usize].contention.uses(opportunity));
+        // Who has not heard the map waits for the next one.
+        let (users, deaf): (Vec<u32>, Vec<u32>) =
+            users.into_iter().partition(|&station| self.hears_frame_of(station, now));
+        for station in deaf {
+            let by = u64::from(self.config.request_opportunities);
+            if let Some(opportunity) = self.stations[station as usize].contention.postpone(by) {
+                self.will_use(station, opportunity);
+            }
+        }
         let collides = users.len() > 1;
         for &station in &users {
             let own = &mut self.stations[station as usize];
-            let backlog_bytes = own.uplink.backlog_bytes().min(MOST_REQUESTED_BYTES);
+            let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
             own.contention.asked(now, backlog_bytes);
             own.stats.requests += 1;
             own.stats.collided_requests += u64::from(collides);
@@ -106,14 +116,13 @@ impl Cell {
             Expiry::None => self.arm(station),
             Expiry::Retry(opportunity) => self.will_use(station, opportunity),
             Expiry::GiveUp => {
-                own.stats.given_up += 1;
-                let given_up = own.uplink.give_up(now);
-                let goes_on = !own.uplink.is_empty();
-                let (_, from) = self.attachments_of(station);
-                if let Some(packet) = given_up {
-                    self.stats[from.0 as usize].dropped_packets += 1;
-                    let dropped = Dropped { reason: DropReason::RetryLimit, at: now };
-                    self.dropped.push_back((from, packet, dropped));
+                let message = own.joining.as_mut().and_then(|joining| joining.from_station.pop_front());
+                let packet = if message.is_none() { own.uplink.give_up(now) } else { None };
+                let goes_on = own.backlog_bytes() > 0;
+                own.stats.given_up += u64::from(packet.is_some());
+                if let Some(packet) = packet {
+                    let (_, from) = self.attachments_of(station);
+                    self.drop_packet(now, from, packet, DropReason::RetryLimit);
                 }
                 if goes_on {
                     self.contend(now, station);
@@ -124,40 +133,52 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { station, frame, first_symbol, symbols } = burst;
-        let (_, from) = self.attachments_of(station);
-        let (down, _) = self.attachments_of(station);
+        let Burst { station, frame, first_symbol, symbols, unsolicited } = burst;
+        let (down, from) = self.attachments_of(station);
+        let clock = self.config.layout.clock;
+        if !self.hears_frame_of(station, now) {
+            // It has not heard the map.
+            if unsolicited {
+                self.await_unsolicited(now + clock.symbols(1), station);
+            }
+            return;
+        }
+        let start = self.uplink_time(frame, 0);
         let own = &mut self.stations[station as usize];
         let profile = own.config.uplink;
+        // When PDUs of so many octets have arrived.
+        let end = |bytes: u32| {
+            let symbol = first_symbol + UPLINK_PREAMBLE_SYMBOLS + bytes.div_ceil(profile.symbol_bytes());
+            start + clock.symbols(symbol)
+        };
         let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
-        let asks = own.config.service == Service::BestEffort;
-        let due_bytes = if asks { own.contention.granted(u64::from(capacity)) } else { 0 };
-        let piggybacks = asks && own.uplink.backlog_bytes() > u64::from(capacity) + due_bytes;
+        let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
+        let piggybacks = !unsolicited && own.backlog_bytes() > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
-        let clock = self.config.layout.clock;
+        let mut messages = Vec::new();
+        while let Some(message) = own.next_message(capacity - used_bytes) {
+            used_bytes += message.bytes();
+            messages.push((end(used_bytes), message));
+        }
         while let Some(pdu) = own.uplink.take(now, capacity - used_bytes) {
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
             self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
             if let Some(packet) = pdu.ends {
-                let end =
-                    first_symbol + UPLINK_PREAMBLE_SYMBOLS + used_bytes.div_ceil(profile.symbol_bytes());
-                let layout = &self.config.layout;
-                let start = Time::ZERO + layout.duration * frame + layout.uplink_offset();
-                self.flying.push_back((start + clock.symbols(end), down, packet));
+                self.flying.push_back((end(used_bytes), down, packet));
             }
         }
         own.stats.bursts += 1;
         own.stats.burst_bytes += u64::from(capacity);
         own.stats.padding_bytes += u64::from(capacity - used_bytes);
-        if !asks {
+        if unsolicited {
             if !own.uplink.is_empty() {
                 self.await_unsolicited(now + clock.symbols(1), station);
             }
             return;
         }
-        let backlog_bytes = own.uplink.backlog_bytes();
+        let backlog_bytes = own.backlog_bytes();
         let more_bytes = match piggybacks {
             true => backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES),
             false => 0,
@@ -167,6 +188,12 @@ impl Cell {
         own.requested_bytes += more_bytes;
         if more_bytes > 0 {
             self.want_frame(now);
+        }
+        for (end, message) in messages {
+            if let Some(joining) = &mut self.stations[station as usize].joining {
+                joining.entry.sent(end, message);
+            }
+            self.at(end, Step::Heard(station, message));
         }
         self.arm(station);
     }

@@ -7,15 +7,16 @@ use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wimax::phy::{FrameLayout, SymbolClock};
 use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, Service, StationConfig};
+use roamsim_network::mobility::Trajectory;
 
 /// The standard's least T16 (IEEE Std 802.16-2004 table 342).
 pub(super) const LEAST_T16: Span = Span::from_ms(10);
 
-/// What describes a cell; `None` where the standard has no such channel.
-pub(super) fn config(model: &Wimax) -> Option<CellConfig> {
+/// What describes a cell whose nodes have these places; `None` where the standard has no such channel.
+pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Option<CellConfig> {
     let &Wimax {
         name: _,
-        base_station: _,
+        ref base_station,
         ref stations,
         bandwidth_hz,
         cyclic_prefix,
@@ -28,6 +29,7 @@ pub(super) fn config(model: &Wimax) -> Option<CellConfig> {
         map_profile,
         unsolicited_grants: _,
         requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
+        ref entry,
         queue,
         mtu_bytes,
     } = model;
@@ -44,6 +46,10 @@ pub(super) fn config(model: &Wimax) -> Option<CellConfig> {
         },
         queue: queue_limit(queue),
         mtu_bytes: mtu_bytes as u32,
+        entry: entry.as_ref().map(|entry| {
+            let places = stations.iter().map(|name| place(name)).collect();
+            entry.config(frame, place(base_station), places)
+        }),
         stations: stations.iter().map(|name| station(model, name)).collect(),
     })
 }
@@ -67,7 +73,9 @@ fn station(model: &Wimax, name: &str) -> StationConfig {
 
 /// The machine of a cell that was checked.
 pub(super) fn machine(model: &Wimax, builder: &Builder<'_>) -> AnyLink {
-    let Some(config) = config(model) else { unreachable!("a channel of the standard was checked") };
+    let Some(config) = config(model, |name| builder.trajectory(name)) else {
+        unreachable!("a channel of the standard was checked")
+    };
     let Wimax { name, stations, .. } = model;
     let stream = |station: usize, purpose: &str| {
         builder.stream("wimax", name, &[&escaped(&stations[station]), purpose])

@@ -6,8 +6,10 @@ use roamsim_engine::Span;
 use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGYBACK_BYTES};
 use roamsim_network::link::wimax::phy::{FRAME_DURATIONS, SymbolClock};
 use roamsim_network::link::wimax::{CellConfig, Service};
+use roamsim_network::mobility::{Point, Trajectory};
 
 use super::build::{LEAST_T16, config};
+use super::entry_check;
 use super::model::{RequestLimit, Wimax};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
@@ -30,6 +32,24 @@ const LEAST_RETRIES: u32 = 16;
 const SHORTEST_INTERVAL: Span = Span::from_ms(1);
 
 pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    match &cell.entry {
+        Some(entry) => entry_check::check(cell, entry, at, context, report),
+        None => check_members(at, cell, context, report),
+    }
+    let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
+    check_named(at, "station_profiles", profiles, cell, report);
+    let grants = cell.unsolicited_grants.iter().map(|entry| &entry.stations);
+    check_named(at, "unsolicited_grants", grants, cell, report);
+    check_requests(at, cell, report);
+    check_queue(at, cell.queue, report);
+    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    if check_channel(at, cell, report) && check_grants(at, cell, report) {
+        check_room(at, cell, report);
+    }
+}
+
+/// Checks a base station and stations that are always connected.
+fn check_members(at: &[Step], cell: &Wimax, context: &Context<'_>, report: &mut Report<'_>) {
     context.names.resolve(&cell.base_station, &join(at, ["base_station"]), report);
     let mut named = BTreeSet::new();
     for (j, station) in cell.stations.iter().enumerate() {
@@ -46,16 +66,6 @@ pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &m
     if cell.stations.is_empty() {
         let help = "name the nodes that are stations here";
         report.add(&join(at, ["stations"]), "a cell without stations carries nothing", help);
-    }
-    let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
-    check_named(at, "station_profiles", profiles, cell, report);
-    let grants = cell.unsolicited_grants.iter().map(|entry| &entry.stations);
-    check_named(at, "unsolicited_grants", grants, cell, report);
-    check_requests(at, cell, report);
-    check_queue(at, cell.queue, report);
-    check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
-    if check_channel(at, cell, report) && check_grants(at, cell, report) {
-        check_room(at, cell, report);
     }
 }
 
@@ -165,7 +175,9 @@ fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
 
 /// Checks that each subframe has symbols for data.
 fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
-    let Some(config) = config(cell) else { return };
+    // Places do not matter here.
+    let nowhere = |_: &str| Trajectory::fixed(Point::default());
+    let Some(config) = config(cell, nowhere) else { return };
     let CellConfig { layout, stations, .. } = &config;
     let best_effort = stations.iter().any(|station| station.service == Service::BestEffort);
     let unsolicited = stations.iter().filter(|station| station.service != Service::BestEffort);
@@ -191,26 +203,27 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     if down + up == 0 {
         let message = "the gaps leave no symbol of a frame";
         report.add(&join(at, ["transmit_gap"]), message, "write shorter gaps, such as \"100us\"");
-    } else if config.downlink_room(1, bursts.min(1)) < least_downlink.unwrap_or(0) {
+    } else if config.least_downlink_room(1, bursts.min(1)) < least_downlink.unwrap_or(0) {
         let message = format!(
             "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data"
         );
         report.add(&join(at, ["downlink_share"]), message, help);
-    } else if u64::from(config.uplink_room()) < u64::from(least_uplink) {
+    } else if u64::from(config.least_uplink_room()) < u64::from(least_uplink) {
         let message = format!(
-            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data",
-            config.request_opportunities
+            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data{}",
+            config.request_opportunities,
+            if cell.entry.is_some() { ", with those for ranging, of 5 each" } else { "" }
         );
         let help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
         report.add(&join(at, ["requests"]), message, help);
-    } else if u64::from(config.uplink_room()) < grants + u64::from(least_uplink) {
+    } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
         let message = format!(
             "unsolicited grants take up to {grants} symbols of a frame, and the uplink has {} for data",
-            config.uplink_room()
+            config.least_uplink_room()
         );
         let help = "give them to fewer stations, at a longer interval, or widen the uplink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);
-    } else if config.downlink_room(1, bursts) < least_downlink.unwrap_or(0) {
+    } else if config.least_downlink_room(1, bursts) < least_downlink.unwrap_or(0) {
         let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
         let help = "give unsolicited grants to fewer stations, or widen the downlink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);

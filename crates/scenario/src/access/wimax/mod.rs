@@ -2,14 +2,17 @@
 
 mod build;
 mod check;
+pub mod entry;
+mod entry_check;
 pub mod model;
 mod results;
 
 use self::model::Wimax;
-use super::{Access, Context, Making, Pair, places};
+use super::{Access, Context, Making, Pair, places, stations};
 use crate::build::Builder;
 use crate::table::Table;
 use crate::validate::{Report, Step};
+use roamsim_engine::Span;
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
@@ -29,7 +32,20 @@ impl Access for Wimax {
     }
 
     fn pairs(&self) -> Vec<Pair<'_>> {
-        self.stations.iter().map(|station| Pair::fixed(&self.base_station, station)).collect()
+        let pair = if self.entry.is_some() { Pair::with_station } else { Pair::fixed };
+        self.stations.iter().map(|station| pair(&self.base_station, station)).collect()
+    }
+
+    fn beacon_period(&self) -> Option<Span> {
+        self.entry.as_ref().map(|entry| entry.report_interval)
+    }
+
+    fn reach_m(&self) -> Option<f64> {
+        self.entry.as_ref().map(|entry| entry.radius_m)
+    }
+
+    fn shows_itself(&self) -> bool {
+        self.entry.is_some()
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
@@ -37,6 +53,9 @@ impl Access for Wimax {
     }
 
     fn join(&self, builder: &Builder<'_>, topology: &mut Topology, first: LinkId) -> Vec<Vec<Address>> {
+        if self.entry.is_some() {
+            return vec![stations::join_topology(self, builder, topology, (first, 0))];
+        }
         let base_station = builder.node(&self.base_station);
         let stations: Vec<_> = self.stations.iter().map(|name| builder.node(name)).collect();
         // The base station has a sub-interface a station.

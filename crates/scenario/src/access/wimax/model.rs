@@ -5,6 +5,7 @@ use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPr
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::entry::Entry;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::units;
@@ -61,6 +62,10 @@ pub struct Wimax {
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
+    /// How stations find the base station and enter the network, by their places. Left out: they are connected from the beginning and
+    /// for ever.
+    #[serde(default)]
+    pub entry: Option<Entry>,
     /// The drop-tail queue of each connection: one to and one from each station. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,

@@ -24,7 +24,7 @@ fn rows(world: &World) -> Vec<Row<'_>> {
             let (_, up) = cell.attachments_of(station);
             topology.node(interface(up).node).name.as_str()
         });
-        rows.push(Row { name: &interface(Attachment(0)).name, cell, nodes: nodes.collect() });
+        rows.push(Row { name: &interface(cell.attachments_of(0).0).name, cell, nodes: nodes.collect() });
     }
     rows
 }
@@ -45,6 +45,7 @@ struct Parts {
     downlink_data: f64,
     downlink_idle: f64,
     requests: f64,
+    ranging: f64,
     uplink_data: f64,
     uplink_idle: f64,
     gaps: f64,
@@ -58,8 +59,8 @@ impl Parts {
         let seconds = |symbols: u64| symbols as f64 * layout.clock.symbol_s();
         let all = |symbols: u32| seconds(time.frames * u64::from(symbols));
         let (preamble, requests) = (all(PREAMBLE_AND_FCH_SYMBOLS), all(config.request_symbols()));
-        let (maps, downlink_data, uplink_data) =
-            (seconds(time.map_symbols), seconds(time.downlink_symbols), seconds(time.uplink_symbols));
+        let (maps, downlink_data) = (seconds(time.map_symbols), seconds(time.downlink_symbols));
+        let (ranging, uplink_data) = (seconds(time.ranging_symbols), seconds(time.uplink_symbols));
         let (down, up) = (all(layout.downlink_symbols), all(layout.uplink_symbols));
         Parts {
             preamble,
@@ -67,8 +68,9 @@ impl Parts {
             downlink_data,
             downlink_idle: down - preamble - maps - downlink_data,
             requests,
+            ranging,
             uplink_data,
-            uplink_idle: up - requests - uplink_data,
+            uplink_idle: up - requests - ranging - uplink_data,
             gaps: time.frames as f64 * layout.duration.as_secs_f64() - down - up,
         }
     }
@@ -89,6 +91,7 @@ fn cells(rows: &[Row<'_>]) -> Table {
             part("downlink_data_s", |parts| parts.downlink_data),
             part("downlink_idle_s", |parts| parts.downlink_idle),
             part("requests_s", |parts| parts.requests),
+            part("ranging_s", |parts| parts.ranging),
             part("uplink_data_s", |parts| parts.uplink_data),
             part("uplink_idle_s", |parts| parts.uplink_idle),
             part("gaps_s", |parts| parts.gaps),
@@ -124,6 +127,8 @@ fn stations(rows: &[Row<'_>]) -> Table {
             count("bursts", "", |stats| stats.bursts),
             count("burst_bytes", "B", |stats| stats.burst_bytes),
             count("padding_bytes", "B", |stats| stats.padding_bytes),
+            count("ranging_requests", "", |stats| stats.ranging_requests),
+            count("collided_ranging_requests", "", |stats| stats.collided_ranging_requests),
             count("given_up", "packets", |stats| stats.given_up),
         ],
     }

@@ -1,0 +1,141 @@
+//! The cell as a link with stations that come and go: who is connected, broadcasts, the account of paths.
+
+use super::{BROADCAST, Cell};
+use crate::drops::{DropReason, Dropped};
+use crate::link::Attachment;
+use crate::link::indication::LinkEvent;
+use crate::link::stations::account::{Lost, Path, Toward};
+use crate::link::stations::{BroadcastCopy, Stations};
+use crate::packet::{Packet, PacketId};
+use roamsim_engine::Time;
+
+impl Stations for Cell {
+    fn sub_interface(&self, station: u32) -> Attachment {
+        self.attachments_of(station).0
+    }
+
+    fn broadcast_interface(&self, _station: u32) -> Attachment {
+        BROADCAST
+    }
+
+    fn associate(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
+        self.set_wanted(now, station, true)
+    }
+
+    fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
+        self.set_wanted(now, station, false)
+    }
+
+    fn reach_m(&self) -> Option<f64> {
+        self.config.entry.as_ref().map(|entry| entry.radius_m)
+    }
+
+    /// A copy is for each connected station. They end when the burst does.
+    fn broadcast(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        packet: &Packet,
+        next_id: u64,
+    ) -> Result<Vec<BroadcastCopy>, Dropped> {
+        let served: Vec<u32> = (0..self.station_count()).filter(|&station| self.is_served(station)).collect();
+        let taken = if served.is_empty() {
+            Err(DropReason::NotAssociated)
+        } else if packet.size_bytes > self.config.mtu_bytes {
+            Err(DropReason::TooLarge)
+        } else {
+            self.broadcasts.enqueue(now, from, packet.clone())
+        };
+        if let Err(reason) = taken {
+            self.stats[from.0 as usize].dropped_packets += 1;
+            return Err(Dropped { reason, at: now });
+        }
+        let ids = std::iter::once(packet.id).chain((next_id..).map(PacketId));
+        let copies: Vec<(PacketId, u32)> = ids.zip(served).collect();
+        let answer = copies.iter().map(|&(id, _)| (id, None)).collect();
+        self.copies.insert(packet.id, copies);
+        self.want_frame(now);
+        Ok(answer)
+    }
+
+    fn path(&self, station: u32) -> &Path {
+        let Some(joining) = &self.stations[station as usize].joining else {
+            unreachable!("handovers know cells with network entry alone")
+        };
+        &joining.path
+    }
+
+    fn path_mut(&mut self, station: u32) -> &mut Path {
+        let Some(joining) = &mut self.stations[station as usize].joining else {
+            unreachable!("handovers know cells with network entry alone")
+        };
+        &mut joining.path
+    }
+}
+
+impl Cell {
+    /// A packet that was taken ends in a drop.
+    pub(super) fn drop_packet(&mut self, now: Time, from: Attachment, packet: Packet, reason: DropReason) {
+        self.stats[from.0 as usize].dropped_packets += 1;
+        self.is_lost(now, from, &packet, reason);
+        self.dropped.push_back((from, packet, Dropped { reason, at: now }));
+    }
+
+    /// The path that a packet from an attachment was on hears of its loss.
+    pub(super) fn is_lost(&mut self, at: Time, from: Attachment, packet: &Packet, reason: DropReason) {
+        if packet.is_of_a_flow() && !self.is_for_all(from) {
+            let toward = self.toward(from);
+            let lost = Lost { at, reason, toward, data: packet.carries_data() };
+            if let Some(path) = self.path_of(from) {
+                path.lost(lost);
+            }
+        }
+    }
+
+    fn toward(&self, from: Attachment) -> Toward {
+        if self.station_at(from).1 { Toward::BaseStation } else { Toward::Station }
+    }
+
+    /// A packet, or the copies of a broadcast, arrive now, or are lost with who is not there.
+    pub(super) fn arrives(&mut self, now: Time, to: Attachment, packet: Packet) {
+        if self.config.entry.is_none() {
+            let from = self.opposite(to);
+            self.stats[from.0 as usize].delivered_packets += 1;
+            self.arrived.push_back((to, packet));
+            return;
+        }
+        if to == BROADCAST {
+            for (id, station) in self.copies.remove(&packet.id).unwrap_or_default() {
+                let (_, up) = self.attachments_of(station);
+                self.arrives_from(now, BROADCAST, up, Packet { id, ..packet.clone() });
+            }
+        } else {
+            self.arrives_from(now, self.opposite(to), to, packet);
+        }
+    }
+
+    fn opposite(&self, at: Attachment) -> Attachment {
+        let (station, of_station) = self.station_at(at);
+        let (down, up) = self.attachments_of(station as u32);
+        if of_station { down } else { up }
+    }
+
+    fn arrives_from(&mut self, now: Time, from: Attachment, to: Attachment, packet: Packet) {
+        let (station, to_station) = self.station_at(to);
+        let station = station as u32;
+        if !self.is_served(station) {
+            self.drop_packet(now, from, packet, DropReason::NotAssociated);
+        } else if to_station && !self.hears_frame_of(station, now) {
+            self.drop_packet(now, from, packet, DropReason::OutOfReach);
+        } else {
+            self.stats[from.0 as usize].delivered_packets += 1;
+            if packet.is_of_a_flow() && from != BROADCAST {
+                let toward = self.toward(from);
+                if let Some(path) = self.path_of(from) {
+                    path.arrived(now, toward);
+                }
+            }
+            self.arrived.push_back((to, packet));
+        }
+    }
+}

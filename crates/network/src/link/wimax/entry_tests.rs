@@ -1,0 +1,265 @@
+//! Network entry under scripts: what a station and its base station do, and what follows each expiry.
+
+use super::admission::Admission;
+use super::entry::{Action, Entry, EntryConfig, Failure, Timers};
+use super::management::{Flow, Message};
+use crate::testing::stream;
+use roamsim_engine::{Span, Stream, Time};
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+const CONFIG: EntryConfig = EntryConfig {
+    timers: Timers {
+        t1: Span::from_secs(50),
+        t2: Span::from_secs(10),
+        t3: Span::from_ms(200),
+        t6: Span::from_secs(3),
+        t7: Span::from_secs(1),
+        t8: Span::from_ms(300),
+        t9: Span::from_ms(300),
+        t12: Span::from_secs(40),
+        t18: Span::from_ms(50),
+        t20: Span::from_ms(10),
+        t21: Span::from_secs(9),
+        lost_downlink_map: Span::from_ms(600),
+        lost_uplink_map: Span::from_ms(500),
+    },
+    backoff_start: 1,
+    backoff_end: 3,
+    ranging_retries: 3,
+    capability_retries: 2,
+    registration_retries: 2,
+    flow_retries: 2,
+    channels: 3,
+    channel: 1,
+    known_descriptors: false,
+    search_interval: Span::from_ms(100),
+};
+
+/// A station at a point of its entry, and its draws. Maps are heard all the time.
+fn synchronized(config: EntryConfig) -> (Entry, Stream) {
+    let mut entry = Entry::new(config);
+    assert_eq!(entry.expire(ms(0)), [Action::Search]);
+    assert_eq!(entry.expire(ms(10)), [Action::Search]);
+    assert!(entry.listens());
+    entry.preamble(ms(12));
+    assert_eq!(entry.downlink_map(ms(13)), Some(Action::Detected));
+    (entry, stream("entry"))
+}
+
+fn maps(entry: &mut Entry, now: Time) {
+    entry.downlink_map(now);
+    entry.uplink_map(now);
+}
+
+/// One that knows the descriptors, and has sent RNG-REQ at 20 ms.
+fn ranged() -> (Entry, Stream) {
+    let (mut entry, mut draws) = synchronized(EntryConfig { known_descriptors: true, ..CONFIG });
+    assert_eq!(entry.join(ms(14)), Some(Action::Contend));
+    let own = entry.choose(100, &mut draws);
+    assert!(entry.ranges(own) && (100..102).contains(&own));
+    entry.sent(ms(20), Message::RangingRequest);
+    (entry, draws)
+}
+
+fn failed(actions: Vec<Action>) {
+    let fails = Action::Fails { connected: false, failure: Failure::NoAnswer };
+    assert_eq!(actions, [fails, Action::Search]);
+}
+
+#[test]
+fn t20_leads_to_the_next_channel_and_a_search_in_vain_to_a_rest() {
+    let mut entry = Entry::new(CONFIG);
+    for channel in 0..3 {
+        assert_eq!(entry.expire(ms(10 * channel)), [Action::Search]);
+        assert_eq!((entry.listens(), entry.deadline()), (channel == 1, Some(ms(10 * channel + 10))));
+    }
+    assert_eq!((entry.expire(ms(29)), entry.expire(ms(30))), (vec![], vec![]));
+    assert_eq!(entry.deadline(), Some(ms(130)));
+    assert_eq!(entry.expire(ms(130)), [Action::Search]);
+}
+
+#[test]
+fn t21_leads_to_the_next_channel() {
+    let mut entry = Entry::new(CONFIG);
+    entry.expire(ms(0));
+    entry.expire(ms(10));
+    entry.preamble(ms(12));
+    assert_eq!((entry.listens(), entry.deadline()), (false, Some(ms(9012))));
+    assert_eq!(entry.expire(ms(9012)), [Action::Search]);
+    assert!(!entry.listens() && !entry.is_synchronized());
+}
+
+#[test]
+fn t1_and_t12_wait_for_one_descriptor_each() {
+    for (heard, expires) in [(Some(0), 40_013), (Some(1), 50_013), (None, 40_013)] {
+        let (mut entry, _) = synchronized(CONFIG);
+        assert_eq!(entry.join(ms(14)), None, "it does not know how to range");
+        match heard {
+            Some(0) => assert_eq!(entry.downlink_descriptor(ms(15)), None),
+            Some(_) => assert_eq!(entry.uplink_descriptor(ms(15)), None),
+            None => {}
+        }
+        maps(&mut entry, ms(expires - 1));
+        assert_eq!((entry.expire(ms(expires - 1)), entry.deadline()), (vec![], Some(ms(expires))));
+        failed(entry.expire(ms(expires)));
+        assert!(!entry.awaits_descriptors());
+    }
+    let (mut entry, _) = synchronized(CONFIG);
+    assert_eq!(entry.join(ms(14)), None);
+    assert_eq!(entry.uplink_descriptor(ms(15)), None);
+    assert_eq!(entry.downlink_descriptor(ms(16)), Some(Action::Contend));
+}
+
+#[test]
+fn t2_waits_for_an_opportunity() {
+    let (mut entry, _) = synchronized(EntryConfig { known_descriptors: true, ..CONFIG });
+    assert_eq!(entry.join(ms(14)), Some(Action::Contend));
+    maps(&mut entry, ms(10_000));
+    assert_eq!((entry.expire(ms(10_013)), entry.deadline()), (vec![], Some(ms(10_014))));
+    failed(entry.expire(ms(10_014)));
+}
+
+#[test]
+fn t3_repeats_ranging_in_doubled_windows() {
+    let mut most = [0; 4];
+    let mut draws = stream("windows");
+    for _ in 0..200 {
+        let (mut entry, _) = ranged();
+        for (attempt, most) in most.iter_mut().enumerate() {
+            let now_ms = 220 + 1000 * attempt as u64;
+            let now = ms(now_ms);
+            maps(&mut entry, now);
+            entry.sent(ms(20 + 1000 * attempt as u64), Message::RangingRequest);
+            if attempt == 3 {
+                failed(entry.expire(now));
+            } else {
+                assert_eq!(entry.expire(ms(now_ms - 1)), []);
+                assert_eq!(entry.expire(now), [Action::Contend]);
+                *most = (*most).max(entry.choose(0, &mut draws));
+            }
+        }
+    }
+    // After the first window of 2: 4, 8, and 8 again.
+    assert_eq!(most[..3], [3, 7, 7]);
+}
+
+#[test]
+fn t18_and_t6_repeat_their_requests() {
+    let cases = [
+        (vec![Message::RangingResponse], Message::CapabilityRequest, 50),
+        (vec![Message::RangingResponse, Message::CapabilityResponse], Message::RegistrationRequest, 3000),
+    ];
+    for (before, request, timeout) in cases {
+        let (mut entry, _) = ranged();
+        let last = before.into_iter().map(|message| entry.heard(ms(30), message)).last();
+        assert_eq!(last, Some(Some(Action::Send(request))));
+        entry.sent(ms(40), request);
+        let mut now = 40;
+        for _ in 0..2 {
+            now += timeout;
+            maps(&mut entry, ms(now));
+            assert_eq!(entry.expire(ms(now)), [Action::Send(request)]);
+            now += 7;
+            entry.sent(ms(now), request);
+        }
+        maps(&mut entry, ms(now + timeout));
+        assert_eq!(entry.expire(ms(now + timeout - 1)), []);
+        failed(entry.expire(ms(now + timeout)));
+    }
+}
+
+/// A station that is registered at 30 ms.
+fn registered() -> Entry {
+    let (mut entry, _) = ranged();
+    let messages = [Message::RangingResponse, Message::CapabilityResponse, Message::RegistrationResponse];
+    let last = messages.map(|message| entry.heard(ms(30), message)).last().copied();
+    assert_eq!(last, Some(None));
+    entry
+}
+
+#[test]
+fn t8_repeats_the_answer_that_was_not_acknowledged() {
+    let mut entry = registered();
+    let answer = |flow| Some(Action::Send(Message::FlowResponse(flow)));
+    assert_eq!(entry.heard(ms(31), Message::FlowRequest(Flow::Downlink)), answer(Flow::Downlink));
+    assert_eq!(entry.heard(ms(32), Message::FlowRequest(Flow::Uplink)), answer(Flow::Uplink));
+    entry.sent(ms(40), Message::FlowResponse(Flow::Uplink));
+    assert_eq!(entry.heard(ms(45), Message::FlowAcknowledgement(Flow::Downlink)), None);
+    for now in [340, 640] {
+        maps(&mut entry, ms(now));
+        assert_eq!(entry.expire(ms(now)), [Action::Send(Message::FlowResponse(Flow::Uplink))]);
+    }
+    let mut heard = entry.clone();
+    assert_eq!(heard.heard(ms(700), Message::FlowAcknowledgement(Flow::Uplink)), Some(Action::Connected));
+    assert!(heard.is_connected());
+    maps(&mut entry, ms(940));
+    failed(entry.expire(ms(940)));
+}
+
+#[test]
+fn synchronization_is_lost_with_either_map() {
+    let connected = || {
+        let mut entry = registered();
+        for flow in Flow::ALL {
+            entry.heard(ms(31), Message::FlowRequest(flow));
+            entry.heard(ms(40), Message::FlowAcknowledgement(flow));
+        }
+        assert!(entry.is_connected());
+        maps(&mut entry, ms(1000));
+        entry
+    };
+    let lost = [Action::Fails { connected: true, failure: Failure::NoMap }, Action::Search];
+    let mut entry = connected();
+    // 500 ms without a UL-MAP.
+    entry.downlink_map(ms(1400));
+    assert_eq!((entry.expire(ms(1499)), entry.deadline()), (vec![], Some(ms(1500))));
+    assert_eq!(entry.expire(ms(1500)), lost);
+    let mut entry = connected();
+    // 600 ms without a DL-MAP.
+    entry.uplink_map(ms(1400));
+    assert_eq!((entry.expire(ms(1599)), entry.deadline()), (vec![], Some(ms(1600))));
+    assert_eq!(entry.expire(ms(1600)), lost);
+}
+
+#[test]
+fn who_leaves_stays_synchronized_and_may_join_again() {
+    let mut entry = registered();
+    assert!(!entry.leave());
+    assert_eq!(entry.heard(ms(35), Message::FlowRequest(Flow::Uplink)), None);
+    assert!(entry.is_synchronized());
+    assert_eq!(entry.join(ms(36)), Some(Action::Contend));
+}
+
+#[test]
+fn the_base_station_answers_and_gives_up() {
+    let mut admission = Admission::new(CONFIG);
+    assert_eq!(admission.heard(ms(0), Message::CapabilityRequest), [], "of nobody whom it knows");
+    assert_eq!(admission.heard(ms(0), Message::RangingRequest), [Message::RangingResponse]);
+    // T9.
+    assert_eq!(admission.deadline(), Some(ms(300)));
+    assert_eq!(admission.expire(ms(300)), []);
+    assert_eq!(admission.heard(ms(301), Message::CapabilityRequest), []);
+    admission.heard(ms(400), Message::RangingRequest);
+    for now in [410, 420] {
+        assert_eq!(admission.heard(ms(now), Message::CapabilityRequest), [Message::CapabilityResponse]);
+    }
+    assert_eq!(admission.deadline(), None);
+    let requests = Flow::ALL.map(Message::FlowRequest);
+    let answer = admission.heard(ms(500), Message::RegistrationRequest);
+    assert_eq!(answer, [Message::RegistrationResponse, requests[0], requests[1]]);
+    let uplink = Message::FlowResponse(Flow::Uplink);
+    assert_eq!(admission.heard(ms(510), uplink), [Message::FlowAcknowledgement(Flow::Uplink)]);
+    // T7, of the one that has not been answered.
+    for now in [1500, 2500] {
+        assert_eq!(admission.deadline(), Some(ms(now)));
+        assert_eq!(admission.expire(ms(now)), [requests[0]]);
+    }
+    let mut served = admission.clone();
+    served.heard(ms(2600), Message::FlowResponse(Flow::Downlink));
+    assert_eq!((served.has(Flow::Downlink), served.has(Flow::Uplink), served.deadline()), (true, true, None));
+    assert_eq!(admission.expire(ms(3500)), []);
+    assert!(!admission.has(Flow::Uplink) && admission.deadline().is_none());
+}

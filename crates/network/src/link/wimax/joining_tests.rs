@@ -1,0 +1,225 @@
+//! Stations that enter a cell: time lines, losses, walks.
+
+use super::config::CellEntry;
+use super::tests::{FAST, Work, config, us};
+use super::*;
+use crate::link::indication::{LinkDownReason, LinkEvent};
+use crate::mobility::{Point, Trajectory};
+use roamsim_engine::Span;
+
+fn at(x_m: f64) -> Trajectory {
+    Trajectory::fixed(Point::new(x_m, 0.0))
+}
+
+fn entry(stations: Vec<Trajectory>) -> CellEntry {
+    let timers = Timers {
+        t1: Span::from_secs(50),
+        t2: Span::from_secs(10),
+        t3: Span::from_ms(200),
+        t6: Span::from_secs(3),
+        t7: Span::from_secs(1),
+        t8: Span::from_ms(300),
+        t9: Span::from_ms(300),
+        t12: Span::from_secs(50),
+        t18: Span::from_ms(50),
+        t20: Span::from_ms(10),
+        t21: Span::from_secs(10),
+        lost_downlink_map: Span::from_ms(600),
+        lost_uplink_map: Span::from_ms(600),
+    };
+    CellEntry {
+        station: EntryConfig {
+            timers,
+            backoff_start: 0,
+            backoff_end: 4,
+            ranging_retries: 16,
+            capability_retries: 3,
+            registration_retries: 3,
+            flow_retries: 3,
+            channels: 1,
+            channel: 0,
+            known_descriptors: false,
+            search_interval: Span::from_ms(100),
+        },
+        radius_m: 100.0,
+        base_station: at(0.0),
+        stations,
+        ranging_frames: 4,
+        ranging_opportunities: 2,
+        downlink_descriptor: (2, 1000),
+        uplink_descriptor: (5, 1000),
+        report_interval: Span::from_ms(100),
+        going_down_ahead: None,
+    }
+}
+
+/// A cell whose stations join as soon as they hear it, until then; and what they indicate, in microseconds.
+fn events(entry: CellEntry, until_us: u64) -> (Work, Vec<(u64, u32, LinkEvent)>) {
+    let mut with = config(&vec![FAST; entry.stations.len()]);
+    with.entry = Some(entry);
+    let mut work = Work::new(with);
+    let found = go_on(&mut work, until_us);
+    (work, found)
+}
+
+fn go_on(work: &mut Work, until_us: u64) -> Vec<(u64, u32, LinkEvent)> {
+    let mut found = Vec::new();
+    while let Some(now) = work.cell.poll_timeout().filter(|&now| now <= us(until_us)) {
+        work.until(now);
+        while let Some(Indication { at, event }) = work.cell.poll_indication(now) {
+            let station = work.cell.station_at(at).0 as u32;
+            found.push((now.as_ns() / 1000, station, event));
+            if let LinkEvent::Detected { .. } = event {
+                assert_eq!(Stations::associate(&mut work.cell, now, station), None);
+            }
+        }
+    }
+    found
+}
+
+/// When a station indicates this the first time.
+fn first(found: &[(u64, u32, LinkEvent)], station: u32, name: &str) -> Option<u64> {
+    found.iter().find(|(_, own, event)| *own == station && event.name() == name).map(|(at_us, ..)| *at_us)
+}
+
+#[test]
+fn entry_takes_whole_frames_from_the_first_preamble_on() {
+    let (mut work, found) = events(entry(vec![at(50.0)]), 200_000);
+    // It begins within the first frame, whose preamble it misses. Maps of the frame from 5 ms on: 26 + 29 octets, 5 symbols behind 3.
+    assert_eq!(first(&found, 0, "link_detected"), Some(5400));
+    // DCD in the frame from 10 ms on, UCD in that from 25 ms on. Ranging is every fourth frame: that from 40 ms on, at its uplink,
+    // 2.5 ms later, for five symbols. RNG-RSP 45, SBC-REQ 50, SBC-RSP 55, REG-REQ 60, REG-RSP with both DSA-REQ 65, DSA-RSP 70,
+    // DSA-ACK 75: maps of one burst have 30 + 29 octets, 5 symbols; 37 octets twice with the tail, 7 symbols of 12: 15 symbols.
+    assert_eq!(first(&found, 0, "link_up"), Some(75_000 + 15 * 50));
+    let stats = work.cell.station_stats(0);
+    assert_eq!((stats.ranging_requests, stats.collided_ranging_requests, stats.requests), (1, 0, 0));
+    // Now it is a station as others are; but frames with ranging have ten symbols less: here that from 200 ms on has.
+    work.up(us(200_100), 0, 1000);
+    work.down(us(200_100), 0, 1000);
+    go_on(&mut work, 300_000);
+    let (down, up) = work.cell.attachments_of(0);
+    // The request comes at 202.5 ms and ten symbols. In the frame from 205 ms on the maps have a burst each way, 65 octets, 6
+    // symbols; the uplink burst begins at 207.9 ms: 11 symbols.
+    assert_eq!(work.delivered, [(205_950, up, 1), (207_900 + 550, down, 0)]);
+}
+
+#[test]
+fn known_descriptors_spare_the_wait() {
+    let mut known = entry(vec![at(50.0)]);
+    known.station.known_descriptors = true;
+    let (_, found) = events(known, 200_000);
+    // Ranging in the frame from 20 ms on: seven frames later it is connected.
+    assert_eq!(first(&found, 0, "link_up"), Some(55_000 + 15 * 50));
+}
+
+#[test]
+fn stations_that_range_at_once_collide_and_come_one_after_the_other() {
+    let mut known = entry(vec![at(50.0), at(60.0), at(70.0)]);
+    known.station.known_descriptors = true;
+    let (work, found) = events(known, 2_000_000);
+    for station in 0..3 {
+        let up = first(&found, station, "link_up").expect("connected in the end");
+        // All of them range at 22.5 ms, and again after T3: two frames with opportunities later at least.
+        assert!(up > 240_000, "{up}");
+        assert!(work.cell.station_stats(station).collided_ranging_requests >= 1);
+    }
+}
+
+#[test]
+fn a_walk_out_of_reach_ends_the_link_after_lost_maps_and_packets_have_reasons() {
+    // At 98 m until 1 s, then out at 10 m/s: beyond 100 m from 1.2 s on. The last maps are those of the frame from 1.2 s on.
+    let walk = Trajectory::waypoints(
+        Point::new(98.0, 0.0),
+        us(1_000_000),
+        &[(Point::new(200.0, 0.0), 10.0, Span::ZERO)],
+    );
+    let (mut work, found) = events(entry(vec![walk]), 1_250_000);
+    // Of the frame from 1.205 s on nothing is heard.
+    let Some(&(1_205_400, 0, LinkEvent::GoingDown { within, confidence_percent, .. })) = found.last() else {
+        panic!("{found:?}")
+    };
+    assert_eq!((within, confidence_percent), (Span::from_us(594_600), 100));
+    // Both are taken. What is sent is lost, and the station has nobody to ask.
+    work.down(us(1_250_000), 0, 500);
+    work.up(us(1_250_000), 0, 500);
+    let found = go_on(&mut work, 3_000_000);
+    let names: Vec<_> = found.iter().map(|(at_us, _, event)| (*at_us, event.name())).collect();
+    assert_eq!(names, [(1_800_000, "link_down")]);
+    assert_eq!(found[0].2, LinkEvent::Down(LinkDownReason::NO_BROADCAST));
+    assert_eq!(work.dropped, [DropReason::OutOfReach, DropReason::NotAssociated]);
+    work.down(us(3_000_000), 0, 500);
+    work.up(us(3_000_000), 0, 500);
+    assert_eq!(work.dropped[2..], [DropReason::NotAssociated; 2]);
+}
+
+#[test]
+fn a_link_that_goes_down_ahead_is_rolled_back_when_the_walk_turns() {
+    // Out at 10 m/s from 90 m at 1 s to 101 m, and back.
+    let walk = Trajectory::waypoints(
+        Point::new(90.0, 0.0),
+        us(1_000_000),
+        &[(Point::new(101.0, 0.0), 10.0, Span::ZERO), (Point::new(0.0, 0.0), 10.0, Span::ZERO)],
+    );
+    let mut ahead = entry(vec![walk]);
+    ahead.going_down_ahead = Some(Span::from_ms(300));
+    let (_, found) = events(ahead, 5_000_000);
+    let going: Vec<_> = found
+        .iter()
+        .filter(|(_, _, event)| event.name() != "link_parameters_report")
+        .map(|(_, _, event)| event.name())
+        .collect();
+    // At the report of 2.0054 s it hears nothing, at the next one it is back.
+    let twice = ["link_going_down", "link_event_rollback", "link_going_down", "link_event_rollback"];
+    assert_eq!(going, [&["link_detected", "link_up"][..], &twice].concat());
+    let certain = found.iter().filter_map(|(_, _, event)| match event {
+        LinkEvent::GoingDown { confidence_percent, .. } => Some(*confidence_percent),
+        _ => None,
+    });
+    assert_eq!(certain.collect::<Vec<_>>(), [100, 0]);
+    // Beyond 100 m from 2.0 s to 2.2 s: looked at 300 ms ahead, from the report of 1.7054 s on.
+    assert_eq!(first(&found, 0, "link_going_down"), Some(1_705_400));
+}
+
+#[test]
+fn a_station_out_of_reach_searches_and_comes_in() {
+    let walk = Trajectory::waypoints(
+        Point::new(300.0, 0.0),
+        Time::ZERO,
+        &[(Point::new(0.0, 0.0), 100.0, Span::ZERO)],
+    );
+    let (work, found) = events(entry(vec![walk]), 12_000_000);
+    // Within 100 m from 2 s on. It looks for two frames, and rests for 100 ms.
+    let detected = first(&found, 0, "link_detected").expect("in reach");
+    assert!((2_000_000..2_130_000).contains(&detected), "{detected}");
+    assert!(first(&found, 0, "link_up").is_some());
+    assert!(work.cell.time().busy_frames < 20, "{:?}", work.cell.time());
+}
+
+#[test]
+fn who_leaves_loses_what_waits_and_enters_again_when_told() {
+    let (mut work, _) = events(entry(vec![at(50.0), at(60.0)]), 2_000_000);
+    work.up(us(2_000_000), 0, 500);
+    let left = Stations::leave(&mut work.cell, us(2_000_001), 0);
+    assert_eq!(left, Some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT)));
+    assert_eq!(Stations::leave(&mut work.cell, us(2_000_001), 0), None);
+    go_on(&mut work, 2_100_000);
+    assert_eq!(work.dropped, [DropReason::NotAssociated]);
+    assert_eq!(Stations::associate(&mut work.cell, us(2_100_000), 0), None);
+    let found = go_on(&mut work, 2_500_000);
+    assert!(first(&found, 0, "link_up").is_some(), "{found:?}");
+}
+
+#[test]
+fn a_broadcast_reaches_who_is_connected() {
+    let (mut work, _) = events(entry(vec![at(50.0), at(500.0), at(60.0)]), 2_000_000);
+    let packet = Packet { destination: crate::packet::BROADCAST, ..crate::testing::datagram(60) };
+    let now = us(2_001_000);
+    let copies = Stations::broadcast(&mut work.cell, now, BROADCAST, &packet, 77).expect("somebody");
+    assert_eq!(copies.iter().map(|(id, _)| id.0).collect::<Vec<_>>(), [0, 77]);
+    work.sent += 2;
+    go_on(&mut work, 2_100_000);
+    // Preamble and header, maps of a burst 5, 70 octets and the tail 6 symbols of 12.
+    let up = |station| work.cell.attachments_of(station).1;
+    let expected = [(2_005_700, up(0), 0), (2_005_700, up(2), 77)];
+    assert_eq!(work.delivered, expected);
+}

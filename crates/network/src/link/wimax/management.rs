@@ -1,0 +1,98 @@
+//! Management messages of network entry, and their octets (IEEE Std 802.16-2004 clauses 6.3.2.3 and 11): type, fields, and the
+//! encodings that are listed with each; the choice of encodings is ours. A PDU adds its header and CRC.
+
+use super::pdu::WHOLE_BYTES;
+
+/// A message between the base station and one station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Message {
+    /// RNG-REQ, in initial ranging: nothing else is sent in contention for it.
+    RangingRequest,
+    /// RNG-RSP with status success and the CIDs of basic and primary management connection.
+    RangingResponse,
+    /// SBC-REQ.
+    CapabilityRequest,
+    /// SBC-RSP.
+    CapabilityResponse,
+    /// REG-REQ.
+    RegistrationRequest,
+    /// REG-RSP.
+    RegistrationResponse,
+    /// DSA-REQ of the base station, for one of the station's connections.
+    FlowRequest(Flow),
+    /// DSA-RSP.
+    FlowResponse(Flow),
+    /// DSA-ACK.
+    FlowAcknowledgement(Flow),
+}
+
+/// A transport connection of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flow {
+    /// To it.
+    Downlink,
+    /// From it.
+    Uplink,
+}
+
+impl Flow {
+    /// Both.
+    pub const ALL: [Flow; 2] = [Flow::Downlink, Flow::Uplink];
+}
+
+impl Message {
+    /// What a station answers to it.
+    pub(super) const fn answer(self) -> Option<Message> {
+        match self {
+            Message::RangingResponse => Some(Message::CapabilityRequest),
+            Message::CapabilityResponse => Some(Message::RegistrationRequest),
+            Message::FlowRequest(flow) => Some(Message::FlowResponse(flow)),
+            _ => None,
+        }
+    }
+
+    /// The octets of its PDU.
+    pub const fn bytes(self) -> u32 {
+        WHOLE_BYTES
+            + match self {
+                // Type and channel 2; burst profile 3, MAC address 8, MAC version 3.
+                Message::RangingRequest => 2 + 3 + 8 + 3,
+                // Type and channel 2; timing 6, power 3, frequency 6, status 3, MAC address 8, two CIDs 4 each.
+                Message::RangingResponse => 2 + 6 + 3 + 6 + 3 + 8 + 4 + 4,
+                // Type 1; bandwidth allocation 3, transmit powers 6 and 3, four lists of the PHY 3 each.
+                Message::CapabilityRequest | Message::CapabilityResponse => 1 + 3 + 6 + 3 + 12,
+                // Type 1; number of CIDs 4, management, IP version, ARQ, CRC, convergence sublayers 3 each, HMAC 23.
+                Message::RegistrationRequest => 1 + 4 + 5 * 3 + 23,
+                // Response 1 more.
+                Message::RegistrationResponse => 1 + 1 + 4 + 5 * 3 + 23,
+                // Type and transaction 3; flow 6, CID 4, state, service, ARQ 3 each, rates 6 and 6, latency 6, sublayer 3, HMAC 23.
+                Message::FlowRequest(_) => 3 + 6 + 4 + 3 * 3 + 6 + 6 + 6 + 3 + 23,
+                // Confirmation 1 more, and flow and CID alone.
+                Message::FlowResponse(_) => 3 + 1 + 6 + 4 + 23,
+                Message::FlowAcknowledgement(_) => 3 + 1 + 23,
+            }
+    }
+}
+
+/// DCD with its PDU: type, channel, count 3; power, gaps, base station, frame duration 3 + 3 + 3 + 8 + 3; and for each of seven burst
+/// profiles 3 and the code, the thresholds to leave and to enter 3 each.
+pub const DOWNLINK_DESCRIPTOR_BYTES: u32 = WHOLE_BYTES + 3 + 20 + 7 * (3 + 9);
+
+/// UCD with its PDU: type, count and four back-off exponents 6; sizes of opportunities and frequency 4 + 4 + 6; and for each of seven
+/// burst profiles 3 and the code 3.
+pub const UPLINK_DESCRIPTOR_BYTES: u32 = WHOLE_BYTES + 6 + 14 + 7 * (3 + 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_the_octets_of_their_fields() {
+        assert_eq!(Message::RangingRequest.bytes(), 26);
+        assert_eq!(Message::RangingResponse.bytes(), 46);
+        assert_eq!(Message::CapabilityRequest.bytes(), 35);
+        assert_eq!(Message::RegistrationRequest.bytes(), 53);
+        assert_eq!(Message::FlowRequest(Flow::Uplink).bytes(), 76);
+        assert_eq!((DOWNLINK_DESCRIPTOR_BYTES, UPLINK_DESCRIPTOR_BYTES), (117, 72));
+    }
+}

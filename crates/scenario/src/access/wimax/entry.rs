@@ -1,0 +1,352 @@
+//! Network entry of the stations of an 802.16 cell.
+
+use roamsim_engine::Span;
+use roamsim_network::link::wimax::{CellEntry, EntryConfig, Timers as NetworkTimers};
+use roamsim_network::mobility::Trajectory;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and are connected while
+/// they hear it. They and the base station need a `position`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Within this distance a station and the base station hear each other, beyond it nothing.
+    #[serde(rename = "radius", with = "units::length")]
+    #[schemars(with = "units::Length")]
+    pub radius_m: f64,
+    /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen: false.
+    #[serde(default)]
+    pub known_descriptors: bool,
+    /// The time from one DCD to the next, in whole frames, at most 10 s (IEEE Std 802.16-2004 table 342). Default chosen: 5s, half of
+    /// that.
+    #[serde(default = "default_descriptor_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub dcd_interval: Span,
+    /// The same of the UCD. Default chosen: 5s, half of the standard's 10 s (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_descriptor_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub ucd_interval: Span,
+    /// The first UCD. The first DCD comes at time zero. Default: 0s, so that they come together.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub ucd_start: Span,
+    /// The time from one region of initial ranging to the next, in whole frames, at most 2 s (IEEE Std 802.16-2004 table 342). Default
+    /// chosen: 20ms, which costs a fortieth of the symbols of 5 MHz.
+    #[serde(default = "default_ranging_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub ranging_interval: Span,
+    /// Opportunities in a region, of five symbols each. Default chosen: 2.
+    #[serde(default = "default_ranging_opportunities")]
+    #[schemars(range(min = 1))]
+    pub ranging_opportunities: u32,
+    /// Ranging back-off start: the first window has two to the power of this opportunities, from 0 to 15 (IEEE Std 802.16-2004 section
+    /// 11.3). Default chosen: 2, as in NIST's simulations of its mobility package.
+    #[serde(default = "default_ranging_backoff_start")]
+    pub ranging_backoff_start: u32,
+    /// Ranging back-off end: the same of the last window. Default chosen: 6, as there.
+    #[serde(default = "default_ranging_backoff_end")]
+    pub ranging_backoff_end: u32,
+    /// Contention ranging retries. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_ranging_retries")]
+    pub ranging_retries: u32,
+    /// Repetitions of SBC-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_retries")]
+    pub capability_retries: u32,
+    /// Repetitions of REG-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_retries")]
+    pub registration_retries: u32,
+    /// Repetitions of DSA-REQ and DSA-RSP. Default: the standard's, 3 (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_retries")]
+    pub flow_retries: u32,
+    /// How many channels a station searches, one after the other, T20 each. Default chosen: 1, as of a station that knows its network.
+    #[serde(default = "default_channels")]
+    #[schemars(range(min = 1))]
+    pub channels: u32,
+    /// The place of the base station's channel among them, from 1. Default chosen: the first.
+    #[serde(default = "default_channels")]
+    #[schemars(range(min = 1))]
+    pub channel: u32,
+    /// How long a station rests when it has searched all channels in vain. Default chosen: 100ms.
+    #[serde(default = "default_search_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub search_interval: Span,
+    /// The time from one Link_Parameters_Report to the next. Default chosen: 100ms, about the beacon interval of 802.11.
+    #[serde(default = "default_report_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub report_interval: Span,
+    /// A station is told that its link is going down when its walk will have led it out of reach after this time. Left out: when it
+    /// hears no maps any more.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub going_down_ahead: Option<Span>,
+    /// Timers.
+    #[serde(default)]
+    pub timers: Timers,
+    /// Keys of `timers`, and intervals, that may be beyond the standard's limits. Default: none.
+    #[serde(default)]
+    pub beyond_standard: Vec<Limit>,
+}
+
+/// Timers of network entry. Defaults are the standard's limits (IEEE Std 802.16-2004 table 342).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timers {
+    /// T1: waits for a DCD. Left out: five times `dcd_interval`.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub t1: Option<Span>,
+    /// T2: waits for a ranging opportunity. Left out: five times `ranging_interval`.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub t2: Option<Span>,
+    /// T3: waits for RNG-RSP. Default: 200ms (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t3", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t3: Span,
+    /// T6: waits for REG-RSP. Default: 3s (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t6", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t6: Span,
+    /// T7: the base station waits for DSA-RSP. Default: 1s (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t7", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t7: Span,
+    /// T8: waits for DSA-ACK. Default: 300ms (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t8", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t8: Span,
+    /// T9: the base station waits for SBC-REQ. Default: 300ms, the least (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t8", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t9: Span,
+    /// T12: waits for a UCD. Left out: five times `ucd_interval`.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub t12: Option<Span>,
+    /// T18: waits for SBC-RSP. Default: 50ms (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t18", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t18: Span,
+    /// T20: looks for preambles on a channel. Left out: two frames, the least (IEEE Std 802.16-2004 table 342).
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub t20: Option<Span>,
+    /// T21: looks for a DL-MAP on a channel with a preamble. Default: 10s (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_t21", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t21: Span,
+    /// How long a station without a DL-MAP is synchronized. Default: 600ms (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_lost_map", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub lost_dl_map: Span,
+    /// How long one without a UL-MAP is. Default: 600ms (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_lost_map", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub lost_ul_map: Span,
+}
+
+/// What of network entry the standard limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// At most 10 s.
+    DcdInterval,
+    /// At most 10 s.
+    UcdInterval,
+    /// At most 2 s.
+    RangingInterval,
+    /// At most 50 s.
+    T1,
+    /// At most 10 s.
+    T2,
+    /// At most 200 ms.
+    T3,
+    /// At most 3 s.
+    T6,
+    /// At most 1 s.
+    T7,
+    /// At most 300 ms.
+    T8,
+    /// At least 300 ms.
+    T9,
+    /// At most 50 s.
+    T12,
+    /// At least two frames.
+    T20,
+    /// At most 10 s.
+    T21,
+    /// At most 600 ms.
+    LostDlMap,
+    /// At most 600 ms.
+    LostUlMap,
+}
+
+fn default_descriptor_interval() -> Span {
+    Span::from_secs(5)
+}
+
+fn default_ranging_interval() -> Span {
+    Span::from_ms(20)
+}
+
+fn default_ranging_opportunities() -> u32 {
+    2
+}
+
+fn default_ranging_backoff_start() -> u32 {
+    2
+}
+
+fn default_ranging_backoff_end() -> u32 {
+    6
+}
+
+fn default_ranging_retries() -> u32 {
+    16
+}
+
+fn default_retries() -> u32 {
+    3
+}
+
+fn default_channels() -> u32 {
+    1
+}
+
+fn default_search_interval() -> Span {
+    Span::from_ms(100)
+}
+
+fn default_report_interval() -> Span {
+    Span::from_ms(100)
+}
+
+fn default_t3() -> Span {
+    Span::from_ms(200)
+}
+
+fn default_t6() -> Span {
+    Span::from_secs(3)
+}
+
+fn default_t7() -> Span {
+    Span::from_secs(1)
+}
+
+fn default_t8() -> Span {
+    Span::from_ms(300)
+}
+
+fn default_t18() -> Span {
+    Span::from_ms(50)
+}
+
+fn default_t21() -> Span {
+    Span::from_secs(10)
+}
+
+fn default_lost_map() -> Span {
+    Span::from_ms(600)
+}
+
+impl Default for Timers {
+    fn default() -> Timers {
+        Timers {
+            t1: None,
+            t2: None,
+            t3: default_t3(),
+            t6: default_t6(),
+            t7: default_t7(),
+            t8: default_t8(),
+            t9: default_t8(),
+            t12: None,
+            t18: default_t18(),
+            t20: None,
+            t21: default_t21(),
+            lost_dl_map: default_lost_map(),
+            lost_ul_map: default_lost_map(),
+        }
+    }
+}
+
+impl Entry {
+    /// The timers of the machine, with frames of this duration.
+    pub(super) fn timers(&self, frame: Span) -> NetworkTimers {
+        let Timers { t1, t2, t3, t6, t7, t8, t9, t12, t18, t20, t21, lost_dl_map, lost_ul_map } = self.timers;
+        NetworkTimers {
+            t1: t1.unwrap_or(self.dcd_interval.saturating_mul(5)),
+            t2: t2.unwrap_or(self.ranging_interval.saturating_mul(5)),
+            t3,
+            t6,
+            t7,
+            t8,
+            t9,
+            t12: t12.unwrap_or(self.ucd_interval.saturating_mul(5)),
+            t18,
+            t20: t20.unwrap_or(frame + frame),
+            t21,
+            lost_downlink_map: lost_dl_map,
+            lost_uplink_map: lost_ul_map,
+        }
+    }
+
+    /// The settings of the machine, with frames of this duration, and everybody's place.
+    pub(super) fn config(
+        &self,
+        frame: Span,
+        base_station: Trajectory,
+        stations: Vec<Trajectory>,
+    ) -> CellEntry {
+        let &Entry {
+            radius_m,
+            known_descriptors,
+            dcd_interval,
+            ucd_interval,
+            ucd_start,
+            ranging_interval,
+            ranging_opportunities,
+            ranging_backoff_start,
+            ranging_backoff_end,
+            ranging_retries,
+            capability_retries,
+            registration_retries,
+            flow_retries,
+            channels,
+            channel,
+            search_interval,
+            report_interval,
+            going_down_ahead,
+            timers: _,
+            beyond_standard: _,
+        } = self;
+        // In whole frames, rounded up.
+        let frames = |time: Span| time.as_ns().div_ceil(frame.as_ns().max(1));
+        CellEntry {
+            station: EntryConfig {
+                timers: self.timers(frame),
+                backoff_start: ranging_backoff_start,
+                backoff_end: ranging_backoff_end,
+                ranging_retries,
+                capability_retries,
+                registration_retries,
+                flow_retries,
+                channels,
+                channel: channel.saturating_sub(1),
+                known_descriptors,
+                search_interval,
+            },
+            radius_m,
+            base_station,
+            stations,
+            ranging_frames: frames(ranging_interval).max(1),
+            ranging_opportunities,
+            downlink_descriptor: (0, frames(dcd_interval).max(1)),
+            uplink_descriptor: (frames(ucd_start), frames(ucd_interval).max(1)),
+            report_interval,
+            going_down_ahead,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Checks of network entry in an 802.16 cell.
+
+use roamsim_engine::{Span, Time};
+use roamsim_network::link::wimax::Timers;
+use roamsim_network::mobility::ever_within;
+
+use super::entry::{Entry, Limit};
+use super::model::Wimax;
+use crate::access::{Context, stations};
+use crate::units::{self, length_text};
+use crate::validate::{At, Report, Step, join};
+
+/// Checks the entry of a cell whose keys are under `at`.
+pub(super) fn check(
+    cell: &Wimax,
+    entry: &Entry,
+    at: &[Step],
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) {
+    stations::check_members(at, &cell.base_station, &cell.stations, context, report);
+    check_one_radio(cell, at, context, report);
+    let steps = join(at, ["entry"]);
+    check_limits(cell, entry, &steps, report);
+    let mut refuse =
+        |key: &'static str, message: &str, help: &str| report.add(&join(&steps, [key]), message, help);
+    if entry.ranging_opportunities == 0 {
+        refuse(
+            "ranging_opportunities",
+            "without an opportunity nobody can enter",
+            "write 1 or more; 2 is the default",
+        );
+    }
+    for (key, exponent) in [
+        ("ranging_backoff_start", entry.ranging_backoff_start),
+        ("ranging_backoff_end", entry.ranging_backoff_end),
+    ] {
+        if exponent > 15 {
+            let message = "an exponent of the back-off has four bits (IEEE Std 802.16-2004 section 11.3)";
+            refuse(key, message, "write a number from 0 to 15");
+        }
+    }
+    if entry.ranging_backoff_start > entry.ranging_backoff_end {
+        let message =
+            format!("`ranging_backoff_start` is above `ranging_backoff_end`, {}", entry.ranging_backoff_end);
+        refuse("ranging_backoff_start", &message, "write the same for a window that does not grow");
+    }
+    if !(1..=1000).contains(&entry.channels) {
+        refuse(
+            "channels",
+            "a station searches 1 to 1000 channels",
+            "write how many it knows of; 1 is the default",
+        );
+    } else if !(1..=entry.channels).contains(&entry.channel) {
+        let message = format!("the station searches {} channels, and never this one", entry.channels);
+        refuse("channel", &message, "write its place among them, from 1");
+    }
+    for (key, time) in
+        [("search_interval", entry.search_interval), ("report_interval", entry.report_interval)]
+    {
+        if time < Span::from_ms(1) {
+            refuse(key, "once a millisecond at most", "write a longer time, such as \"100ms\"");
+        }
+    }
+    if entry.going_down_ahead == Some(Span::ZERO) {
+        let help = "write a time above zero, such as \"2s\", or leave it out";
+        refuse("going_down_ahead", "what is told no time ahead is told when it happens", help);
+    }
+    if entry.radius_m <= 0.0 {
+        let help = "write a radius above zero, such as \"500m\"";
+        refuse("radius", "a cell of no radius reaches nobody", help);
+        return;
+    }
+    let trajectory =
+        |name: &str| context.names.node(name).and_then(|node| context.trajectories[node].as_ref());
+    let Some(base_station) = trajectory(&cell.base_station) else { return };
+    let stations: Option<Vec<_>> = cell.stations.iter().map(|name| trajectory(name)).collect();
+    // What is wrong with a station was reported.
+    let Some(stations) = stations.filter(|stations| !stations.is_empty()) else { return };
+    let end = Time::ZERO + context.scenario.general.duration;
+    if !stations.iter().any(|station| ever_within(station, base_station, entry.radius_m, end)) {
+        let message = format!("nobody ever comes into this cell: it reaches {}", length_text(entry.radius_m));
+        let help =
+            "make its radius larger, move the base station, or lead a station there before the run ends";
+        refuse("radius", &message, help);
+    }
+}
+
+/// A station has one radio for 802.16, and its interfaces for other cells are not compared with it.
+fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+    for (j, station) in cell.stations.iter().enumerate() {
+        let mut steps = join(at, ["stations"]);
+        steps.push(At(j));
+        let others = context.scenario.wimax.iter().filter(|other| other.name != cell.name);
+        if let Some(other) = others.into_iter().find(|other| other.stations.contains(station)) {
+            let message = format!("\"{station}\" is a station of [[wimax]] \"{}\" as well", other.name);
+            let help = "handovers within 802.16 are not modelled; leave it one of them";
+            report.add(&steps, message, help);
+            continue;
+        }
+        let own = context.names.node(station).map(|node| &context.scenario.nodes[node]);
+        let in_wifi = context
+            .scenario
+            .wifi
+            .iter()
+            .any(|wifi| wifi.beacons.is_some() && wifi.stations.contains(station));
+        if in_wifi && own.is_some_and(|node| !node.multihomed) {
+            let message = format!(
+                "\"{station}\" is a station of a [[wifi]] as well, whose signal cannot be compared with a radius"
+            );
+            let help = "write `multihomed = true` in its [[node]], so that it has an interface and an address in each";
+            report.add(&steps, message, help);
+        }
+    }
+}
+
+/// The keys of a time, the name by which it may be beyond the standard's limits, the time, and the limits.
+type Limited = (&'static [&'static str], Option<Limit>, Span, (Span, Span));
+
+/// Checks timers and intervals against the standard's limits.
+fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_>) {
+    let Timers { t1, t2, t3, t6, t7, t8, t9, t12, t18, t20, t21, lost_downlink_map, lost_uplink_map } =
+        entry.timers(cell.frame);
+    let (ms, s) = (Span::from_ms, Span::from_secs);
+    let frames = cell.frame + cell.frame;
+    let most = |at_most: Span| (Span::from_ns(1), at_most);
+    let limits: [Limited; 16] = [
+        (&["dcd_interval"], Some(Limit::DcdInterval), entry.dcd_interval, most(s(10))),
+        (&["ucd_interval"], Some(Limit::UcdInterval), entry.ucd_interval, most(s(10))),
+        (&["ranging_interval"], Some(Limit::RangingInterval), entry.ranging_interval, most(s(2))),
+        (&["timers", "t1"], Some(Limit::T1), t1, most(s(50))),
+        (&["timers", "t2"], Some(Limit::T2), t2, most(s(10))),
+        (&["timers", "t3"], Some(Limit::T3), t3, most(ms(200))),
+        (&["timers", "t6"], Some(Limit::T6), t6, most(s(3))),
+        (&["timers", "t7"], Some(Limit::T7), t7, most(s(1))),
+        (&["timers", "t8"], Some(Limit::T8), t8, most(ms(300))),
+        (&["timers", "t9"], Some(Limit::T9), t9, (ms(300), Span::MAX)),
+        (&["timers", "t12"], Some(Limit::T12), t12, most(s(50))),
+        (&["timers", "t18"], None, t18, most(Span::MAX)),
+        (&["timers", "t20"], Some(Limit::T20), t20, (frames, Span::MAX)),
+        (&["timers", "t21"], Some(Limit::T21), t21, most(s(10))),
+        (&["timers", "lost_dl_map"], Some(Limit::LostDlMap), lost_downlink_map, most(ms(600))),
+        (&["timers", "lost_ul_map"], Some(Limit::LostUlMap), lost_uplink_map, most(ms(600))),
+    ];
+    for (keys, limit, time, (least, most)) in limits {
+        let steps = keys.iter().fold(at.to_vec(), |steps, key| join(&steps, [*key]));
+        let key = keys.last().copied().unwrap_or_default();
+        // What was left out follows from an interval, of which it is told.
+        if !report.is_set(&steps) {
+            continue;
+        }
+        if time == Span::ZERO {
+            report.add(&steps, "nothing comes in no time", "write a time above zero");
+            continue;
+        }
+        if (least..=most).contains(&time) || limit.is_some_and(|limit| entry.beyond_standard.contains(&limit))
+        {
+            continue;
+        }
+        let (word, bound) = if time < least { ("at least", least) } else { ("at most", most) };
+        let message = format!(
+            "the standard has {word} {} here (IEEE Std 802.16-2004 table 342)",
+            units::time_text(bound)
+        );
+        let help = format!(
+            "write {word} \"{}\", or beyond_standard = [\"{key}\"] in `entry`",
+            units::time_text(bound)
+        );
+        report.add(&steps, message, help);
+    }
+}

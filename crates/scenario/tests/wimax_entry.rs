@@ -1,0 +1,150 @@
+//! Network entry of 802.16 in scenarios: what is refused, and walks into its cells under each handover scheme.
+
+mod outcome;
+#[macro_use]
+mod refusal;
+
+use outcome::{floats, integers, texts};
+use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::{Format, Scenario};
+use std::path::Path;
+
+/// A terminal with two radios walks at 2 m/s: into an 802.16 cell after 2.5 s, out of a Wi-Fi cell of 50 m after 15 s.
+const GOOD: &str = r#"[scenario]
+name = "From 802.11 to 802.16"
+duration = "40s"
+
+[[node]]
+name = "server"
+[[node]]
+name = "access-point"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "base-station"
+position = { x = "100m", y = "0m" }
+[[node]]
+name = "walker"
+position = { x = "20m", y = "0m" }
+motion = { kind = "linear", to = { x = "120m", y = "0m" }, speed = "2m/s" }
+multihomed = true
+change_primary_at = "going_down"
+
+[[link]]
+name = "to-access-point"
+between = ["server", "access-point"]
+rate = "100Mb/s"
+delay = "10ms"
+[[link]]
+name = "to-base-station"
+between = ["server", "base-station"]
+rate = "100Mb/s"
+delay = "10ms"
+
+[[wifi]]
+name = "wifi"
+access_point = "access-point"
+stations = ["walker"]
+beacons = {}
+radio = { path_loss = { model = "two_ray_ground" }, radius = "50m" }
+
+[[wimax]]
+name = "wimax"
+base_station = "base-station"
+stations = ["walker"]
+
+[wimax.entry]
+radius = "75m"
+dcd_interval = "5s"
+ranging_interval = "20ms"
+ranging_backoff_start = 2
+channels = 2
+channel = 1
+search_interval = "100ms"
+timers = { t3 = "200ms", t9 = "300ms", t20 = "10ms", lost_dl_map = "600ms" }
+
+[[flow]]
+name = "download"
+from = "server"
+to = "walker"
+application = { kind = "cbr", packet_size = "1000B", interval = "20ms", start = "1s" }
+transport = { protocol = "sctp", dynamic_addresses = true }
+"#;
+
+reports! {
+    dcd_too_seldom: "dcd_interval = \"5s\"" => "dcd_interval = \"11s\"";
+    ranging_too_seldom: "ranging_interval = \"20ms\"" => "ranging_interval = \"2001ms\"";
+    t3_too_long: "t3 = \"200ms\"" => "t3 = \"201ms\"";
+    t9_too_short: "t9 = \"300ms\"" => "t9 = \"299ms\"";
+    t20_of_less_than_two_frames: "t20 = \"10ms\"" => "t20 = \"9ms\"";
+    lost_maps_too_late: "lost_dl_map = \"600ms\"" => "lost_dl_map = \"700ms\"";
+    a_timer_of_no_time: "t3 = \"200ms\"" => "t3 = \"0s\"";
+    ranging_windows_in_the_wrong_order: "ranging_backoff_start = 2" => "ranging_backoff_start = 7";
+    a_channel_that_is_not_searched: "channel = 1" => "channel = 3";
+    no_channels: "channels = 2" => "channels = 0";
+    search_without_rest: "search_interval = \"100ms\"" => "search_interval = \"10us\"";
+    no_radius: "radius = \"75m\"" => "radius = \"0m\"";
+    nobody_comes_in: "x = \"100m\", y = \"0m\"" => "x = \"100m\", y = \"100m\"";
+    one_interface_for_signal_and_radius: "multihomed = true\nchange_primary_at = \"going_down\"" => "";
+    a_station_without_a_place: "position = { x = \"100m\", y = \"0m\" }" => "";
+}
+
+fn outcome_of(text: &str) -> Outcome {
+    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+}
+
+/// Of the handovers, where to, and whether they were completed.
+fn handovers(outcome: &Outcome) -> Vec<(String, bool)> {
+    let to = texts(outcome, "handovers", "to_cell");
+    let completed = floats(outcome, "handovers", "completed_s");
+    to.iter().cloned().zip(completed.iter().map(|at_s| at_s.is_finite())).collect()
+}
+
+#[test]
+fn a_terminal_with_two_radios_is_in_802_16_before_it_leaves_802_11() {
+    let outcome = outcome_of(GOOD);
+    let taken = handovers(&outcome);
+    assert!(taken.contains(&("wimax".to_owned(), true)), "{taken:?}");
+    // One packet each 20 ms in 39 s; the last may be on its way.
+    let delivered = floats(&outcome, "flows", "delivered_packets")[0];
+    assert!(delivered >= 1945.0, "{delivered}");
+    // It has entered once, and the walk leaves it there.
+    assert_eq!(integers(&outcome, "wimax_stations", "ranging_requests"), [1]);
+    assert!(integers(&outcome, "wimax_stations", "downlink_pdus")[0] > 500);
+}
+
+/// An example with its second cell as one of 802.16.
+fn with_802_16(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let text = std::fs::read_to_string(path).expect("an example");
+    let begin = text.rfind("[[cell]]").expect("its second cell");
+    let end = text[begin..].find("\n\n").map_or(text.len(), |length| begin + length);
+    let cell = &text[begin..end];
+    let stations = cell.lines().find(|line| line.starts_with("stations")).expect("its stations");
+    let base_station = cell.lines().find(|line| line.starts_with("base_station")).expect("its base station");
+    let wimax = format!(
+        "[[wimax]]\nname = \"of 802.16\"\n{base_station}\n{stations}\nburst_profile = \"16-QAM 1/2\"\nentry = {{ radius = \"170m\" }}"
+    );
+    format!("{}{wimax}{}", &text[..begin], &text[end..])
+}
+
+#[test]
+fn walks_between_an_abstract_cell_and_one_of_802_16_hand_over_under_each_scheme() {
+    for (name, scheme) in
+        [("cell-walk.toml", "bridged"), ("mobile-ip.toml", "mobile_ip"), ("mobile-sctp.toml", "mobile_sctp")]
+    {
+        let outcome = outcome_of(&with_802_16(name));
+        let schemes = texts(&outcome, "handovers", "scheme");
+        assert!(schemes.iter().all(|own| own == scheme), "{name}");
+        let taken = handovers(&outcome);
+        for into in [true, false] {
+            let found = taken.iter().any(|(to, completed)| *completed && (to == "of 802.16") == into);
+            assert!(found, "{name}: {taken:?}");
+        }
+        assert!(
+            floats(&outcome, "flows", "goodput_bps").iter().all(|goodput_bps| *goodput_bps > 0.0),
+            "{name}"
+        );
+    }
+}
