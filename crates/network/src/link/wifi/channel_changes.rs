@@ -243,3 +243,79 @@ fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() 
     // 20 log10(e) * 10 m/s / 15.7 m = 5.5 dB/s: 1.1 s.
     assert!((0.56..0.7).contains(&(at_ns as f64 * 1e-9)) && (0.9..1.4).contains(&within), "{at_ns} {within}");
 }
+
+#[test]
+fn a_station_asks_as_often_as_it_may_and_then_gives_the_cell_up() {
+    // Nobody hears it: it asks at 100, 300 and 500 ms, and waits 200 ms for each answer.
+    let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(200.0), Some(station(&[1])))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    work.until(at(100_000));
+    assert_eq!(work.cell.associate(at(100_000), 0), None);
+    work.until(at(900_000));
+    assert_eq!(work.named("link_lost"), [(700_000_000, 0)]);
+}
+
+#[test]
+fn who_comes_nearer_has_no_link_that_goes_down() {
+    // From 105 m on, where the signal is low, to 10 m; and away again, beyond 78.6 m, and back.
+    let walk = Trajectory::waypoints(
+        Point::new(105.0, 0.0),
+        Time::ZERO,
+        &[
+            (Point::new(10.0, 0.0), 20.0, Span::ZERO),
+            (Point::new(95.0, 0.0), 20.0, Span::ZERO),
+            (Point::new(10.0, 0.0), 20.0, Span::ZERO),
+        ],
+    );
+    let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(walk, Some(station(&[1])))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    work.until(Time::from_ns(4_750_000_000));
+    assert_eq!((work.named("link_up").len(), work.named("link_going_down").len()), (1, 0));
+    work.until(Time::from_ns(13_000_000_000));
+    assert_eq!((work.named("link_going_down").len(), work.named("link_event_rollback").len()), (1, 1));
+}
+
+#[test]
+fn packets_for_another_access_point_are_dropped_when_their_turn_comes() {
+    let ess = ess(&[(0.0, 1), (0.0, 6)], Some(LATE), &[(stands(10.0), Some(station(&[1, 6])))]);
+    let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
+    for member in [1, 0] {
+        let up = work.cell.members[member].up;
+        work.send(Time::ZERO, up, 248);
+    }
+    work.until(at(100_000));
+    assert_eq!(work.named("link_up").iter().map(|&(_, member)| member).collect::<Vec<_>>(), [0]);
+    assert_eq!((work.delivered, work.dropped.as_slice()), (1, [DropReason::NotAssociated].as_slice()));
+}
+
+#[test]
+fn a_station_takes_no_broadcast_of_an_access_point_that_it_has_left() {
+    let mut work = associated(&[1], station(&[1]));
+    work.broadcast(at(100_000), 0);
+    work.until(at(110_000));
+    assert_eq!((work.delivered, work.dropped.as_slice()), (1, [].as_slice()));
+    assert!(work.cell.leave(at(110_000), 0).is_some());
+    work.broadcast(at(110_000), 0);
+    work.until(at(120_000));
+    assert_eq!((work.delivered, work.dropped.as_slice()), (1, [DropReason::NotAssociated].as_slice()));
+}
+
+#[test]
+fn what_a_station_did_counts_for_the_cell_where_it_did_it() {
+    let mut work = associated(&[1, 6], station(&[1, 6]));
+    let first = work.cell.member_time(0);
+    // An authentication, a request for association, and whatever was repeated.
+    assert!(first.attempts >= 2);
+    assert_eq!(work.cell.member_time(1), RadioTime::default());
+    assert!(work.cell.leave(at(100_000), 0).is_some());
+    assert_eq!(work.cell.associate(at(100_000), 1), None);
+    work.until(at(200_000));
+    assert_eq!(work.named("link_up").len(), 2);
+    // The frames of the change are the first cell's.
+    assert_eq!(work.cell.member_time(0).attempts, first.attempts + 2);
+    let up = work.cell.members[1].up;
+    work.send(at(200_000), up, 248);
+    work.until(at(210_000));
+    assert_eq!((work.cell.member_time(1).attempts, work.delivered), (1, 1));
+    assert_eq!(work.cell.member_time(0).attempts, first.attempts + 2);
+}

@@ -240,3 +240,42 @@ fn a_fragment_without_ack_is_repeated_alone() {
     assert_eq!((cell.radio_time(1).attempts, cell.radio_time(1).failed_attempts), (5, 1));
     assert_eq!(std::iter::from_fn(|| cell.poll_delivery(Time::MAX)).count(), 1);
 }
+
+#[test]
+fn captures_tell_fragments_and_frames_in_dsss() {
+    let fragments = CellConfig {
+        fragmentation_threshold_bytes: 512,
+        protection: Some(Protection {
+            mechanism: Mechanism::CtsToSelf,
+            rate_bps: 2_000_000,
+            preamble: Preamble::Long,
+        }),
+        ..config(Format::ErpOfdm, 54_000, 1)
+    };
+    let mut cell = Cell::new(fragments, stream);
+    cell.record_frames();
+    (0..2).for_each(|_| enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(1), 1000));
+    while let Some(now) = cell.poll_timeout() {
+        work(&mut cell, now);
+    }
+    let frames: Vec<_> = std::iter::from_fn(|| cell.poll_frame()).collect();
+    let parts = |frame: &record::AirFrame| {
+        let fragment = frame.fragment.as_ref()?;
+        Some((frame.sequence, fragment.number, fragment.more, fragment.bytes.clone()))
+    };
+    // 1008 octets are 484, 484 and 40.
+    let of_packet = |sequence| {
+        [(sequence, 0, true, 0..484), (sequence, 1, true, 484..968), (sequence, 2, false, 968..1008)]
+    };
+    let found: Vec<_> = frames.iter().filter_map(parts).collect();
+    assert_eq!(found, [of_packet(1), of_packet(2)].concat());
+    assert!(frames.iter().all(|frame| !frame.retry));
+    // A CTS to self before each packet, from the station to itself.
+    let in_dsss: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame.format != Format::ErpOfdm)
+        .map(|frame| (frame.from, frame.to))
+        .collect();
+    assert_eq!(in_dsss, [(1, Some(1)); 2]);
+    assert_eq!(frames.len(), 2 * (1 + 2 * 3));
+}

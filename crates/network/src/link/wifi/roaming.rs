@@ -101,7 +101,7 @@ impl Work {
         }
     }
 
-    fn broadcast(&mut self, now: Time, cell: usize) {
+    pub fn broadcast(&mut self, now: Time, cell: usize) {
         let Some(from) = self.cell.cells[cell].broadcast() else { return };
         let packet = Packet { id: PacketId(self.ids), destination: crate::packet::BROADCAST, ..datagram(60) };
         self.ids += 1;

@@ -419,3 +419,31 @@ impl Station {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_signal_follows_it_and_tells_when_it_will_be_lost() {
+        // A weight of 1/4; low from -58 dBm on, lost at -61.
+        let mut station = Station::new(super::super::roaming::station(&[1]), vec![0]);
+        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let memory = Span::from_ms(300);
+        let known =
+            |station: &Station| station.known[0].map(|known| (known.signal_dbm, known.slope_db_per_s));
+        for (ms, signal_dbm) in [(0, -50.0), (100, -58.0), (200, -58.0)] {
+            station.hears(0, at(ms), signal_dbm, memory);
+        }
+        // -2 dB in 0.1 s, of which a quarter counts, and then -1.5 dB: -5 dB/s and a quarter of -10 more.
+        assert_eq!(known(&station), Some((-53.5, -7.5)));
+        // 300 ms later it is in the mean still, 301 ms later it is not.
+        station.hears(0, at(500), -53.5, memory);
+        assert_eq!(known(&station), Some((-53.5, -5.625)));
+        station.hears(0, at(801), -40.0, memory);
+        assert_eq!(known(&station), Some((-40.0, 0.0)));
+        // From -59 dBm on it is lost 2 dB later; a third of the 3 dB is covered.
+        let low = Known { signal_dbm: -59.0, slope_db_per_s: -4.0, at: at(801), told: true };
+        assert_eq!(station.predict(&low), (Span::from_ms(500), 33));
+    }
+}
