@@ -3,6 +3,21 @@
 use crate::event::{Event, Wake};
 use roamsim_engine::{EventQueue, Time};
 
+/// The instant at which something happens, and the queue of what is to happen: handed along by whoever does something.
+pub struct Moment<'a> {
+    /// The instant.
+    pub now: Time,
+    queue: &'a mut EventQueue<Wake>,
+}
+
+impl<'a> Moment<'a> {
+    /// An instant in the work on what a queue holds.
+    #[inline(always)]
+    pub fn new(now: Time, queue: &'a mut EventQueue<Wake>) -> Moment<'a> {
+        Moment { now, queue }
+    }
+}
+
 /// A machine's soft deadline: the earliest wake-up that is pending for it.
 ///
 /// When the machine's deadline moves later, the pending event fires early, finds nothing to do and re-arms; when
@@ -19,16 +34,16 @@ impl Default for Alarm {
 impl Alarm {
     /// Makes sure that a wake-up is pending at or before `wanted`.
     #[inline]
-    pub fn arm(&mut self, wanted: Option<Time>, event: Event, queue: &mut EventQueue<Wake>) {
-        self.arm_at(wanted.unwrap_or(Time::MAX), event, queue);
+    pub fn arm(&mut self, wanted: Option<Time>, event: Event, moment: &mut Moment<'_>) {
+        self.arm_at(wanted.unwrap_or(Time::MAX), event, moment);
     }
 
     /// The same for a deadline that is [`Time::MAX`] where there is none.
     #[inline(always)]
-    pub(crate) fn arm_at(&mut self, wanted: Time, event: Event, queue: &mut EventQueue<Wake>) {
+    pub(crate) fn arm_at(&mut self, wanted: Time, event: Event, moment: &mut Moment<'_>) {
         if wanted < self.0 {
             self.0 = wanted;
-            queue.push(wanted, event.into());
+            moment.queue.push(wanted, event.into());
         }
     }
 
@@ -53,22 +68,22 @@ mod tests {
         let mut queue = EventQueue::new();
         let mut alarm = Alarm::default();
         let event = Event::Link(0);
-        alarm.arm(Some(at(50)), event, &mut queue);
+        alarm.arm(Some(at(50)), event, &mut Moment::new(Time::ZERO, &mut queue));
         // Later: nothing is pushed, the pending wake-up will find nothing to do.
-        alarm.arm(Some(at(80)), event, &mut queue);
+        alarm.arm(Some(at(80)), event, &mut Moment::new(Time::ZERO, &mut queue));
         assert_eq!(queue.len(), 1);
         // Earlier: a second wake-up, and the first is superseded.
-        alarm.arm(Some(at(20)), event, &mut queue);
+        alarm.arm(Some(at(20)), event, &mut Moment::new(Time::ZERO, &mut queue));
         assert_eq!(queue.len(), 2);
         assert_eq!(queue.pop_until(Time::MAX), Some((at(20), event.into())));
         assert!(alarm.fires(at(20)));
-        alarm.arm(Some(at(80)), event, &mut queue);
+        alarm.arm(Some(at(80)), event, &mut Moment::new(Time::ZERO, &mut queue));
         assert_eq!(queue.pop_until(Time::MAX), Some((at(50), event.into())));
         assert!(!alarm.fires(at(50)));
         assert_eq!(queue.pop_until(Time::MAX), Some((at(80), event.into())));
         assert!(alarm.fires(at(80)));
         assert!(queue.is_empty());
-        alarm.arm(None, event, &mut queue);
+        alarm.arm(None, event, &mut Moment::new(Time::ZERO, &mut queue));
         assert!(queue.is_empty());
     }
 }

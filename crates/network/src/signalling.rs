@@ -6,13 +6,13 @@
 //! as it happens. Before that, at the start of the run,
 //! the ends set the session up: connection (over TCP and SCTP, opened by the origin), registration, event subscription.
 
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::link::indication::LinkEvent;
 use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
@@ -261,9 +261,9 @@ impl Signalling {
         [start, stop, answer, self.next].into_iter().flatten().min()
     }
 
-    pub(crate) fn arm(&mut self, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
         let deadline = self.deadline();
-        self.alarm.arm(deadline, Event::Signalling(number), queue);
+        self.alarm.arm(deadline, Event::Signalling(number), moment);
     }
 
     /// A request has reached the responder's user: it will be answered after its processing time.

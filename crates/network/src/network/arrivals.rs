@@ -1,25 +1,26 @@
 //! What comes out of links: taken for the node behind them, or sent on.
 
 use super::Network;
-use crate::event::{Event, Wake};
+use crate::alarm::Moment;
+use crate::event::Event;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::Packet;
 use crate::topology::LinkId;
-use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::{Context, Machine};
 
 impl Network {
     /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
     /// [`Network::poll_arrival`].
     #[inline]
-    pub fn handle_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
             return false;
         }
         if !matches!(slot.link, AnyLink::Wire(_)) {
-            self.handle_other_link(now, number, queue);
+            self.handle_other_link(moment, number);
         }
         true
     }
@@ -27,7 +28,8 @@ impl Network {
     /// A wire has nothing to do but what is taken with [`Network::poll_arrival`]: it knows what it drops when it takes it, and
     /// indicates by itself. Other links work, and may have dropped something, or have link events.
     #[inline(never)]
-    fn handle_other_link(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    fn handle_other_link(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         let random = &mut self.records[number as usize].random;
         self.links[number as usize].link.handle_timeout(&mut Context { now, random });
         if let (Some(recorder), AnyLink::Wifi(cell)) =
@@ -38,25 +40,26 @@ impl Network {
         while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
             self.dropped_by_link(number, from, &packet, dropped);
         }
-        self.arm_indications(now, number, queue);
+        self.arm_indications(moment, number);
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
     /// forwarded on the way. At the end the link's next wake-up is armed.
     #[inline]
-    pub fn poll_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> Option<Packet> {
+    pub fn poll_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+        let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
             let node = slot.leads_to;
             let AnyLink::Wire(wire) = &mut slot.link else {
-                return self.poll_other_arrival(now, number, queue);
+                return self.poll_other_arrival(moment, number);
             };
             let Some(packet) = wire.take(now) else {
-                slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), queue);
+                slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
                 return None;
             };
             if self.recorder.is_some() || packet.is_broadcast() || packet.tunnel.is_some() {
-                match self.arrive(now, (number, Wire::RECEIVER), packet, queue) {
+                match self.arrive(moment, (number, Wire::RECEIVER), packet) {
                     Some(packet) => return Some(packet),
                     None => continue,
                 }
@@ -65,20 +68,21 @@ impl Network {
                 self.delivered += 1;
                 return Some(packet);
             }
-            self.forward(now, node, packet, queue);
+            self.forward(moment, node, packet);
         }
     }
 
     /// The same for what is no wire; apart, so that it is out of their way.
     #[inline(never)]
-    fn poll_other_arrival(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> Option<Packet> {
+    fn poll_other_arrival(&mut self, moment: &mut Moment<'_>, number: u32) -> Option<Packet> {
+        let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
             let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
-                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
                 return None;
             };
-            if let Some(packet) = self.arrive(now, (number, attachment), packet, queue) {
+            if let Some(packet) = self.arrive(moment, (number, attachment), packet) {
                 return Some(packet);
             }
         }
@@ -87,11 +91,11 @@ impl Network {
     /// A packet has come over a link; returned is what is for a socket of the node behind it.
     fn arrive(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         (link, attachment): (u32, Attachment),
         packet: Packet,
-        queue: &mut EventQueue<Wake>,
     ) -> Option<Packet> {
+        let now = moment.now;
         let address = self.address_of(LinkId(link), attachment);
         let node = self.topology.owner(address);
         if let Some(recorder) = &mut self.recorder {
@@ -101,11 +105,11 @@ impl Network {
             return Some(self.hand_up_broadcast(now, address, packet));
         }
         if self.topology.owner(packet.destination) != node {
-            self.forward(now, node, packet, queue);
+            self.forward(moment, node, packet);
             return None;
         }
         if packet.tunnel.is_some() {
-            return self.leave_tunnel(now, node, packet, queue);
+            return self.leave_tunnel(moment, node, packet);
         }
         self.delivered += 1;
         if let Some(recorder) = &mut self.recorder {

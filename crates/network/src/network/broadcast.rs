@@ -2,13 +2,14 @@
 
 use super::Network;
 use super::processing::Leaving;
+use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::recorder::Detail;
 use crate::topology::LinkId;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::{Address, Machine};
 
 impl Network {
@@ -18,25 +19,20 @@ impl Network {
     /// reaches nobody is dropped as out of reach.
     pub fn broadcast(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         address: Address,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Wake>,
     ) {
+        let now = moment.now;
         let node = self.topology.owner(address);
         self.create(now, node, &packet, detail);
-        self.process(now, node, Leaving { by: address, to_all: true, packet }, queue);
+        self.process(moment, node, Leaving { by: address, to_all: true, packet });
     }
 
     /// Puts a packet on the air for all stations of a base station.
-    pub(super) fn put_on_cell(
-        &mut self,
-        now: Time,
-        address: Address,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(super) fn put_on_cell(&mut self, moment: &mut Moment<'_>, address: Address, packet: Packet) {
+        let now = moment.now;
         let (LinkId(number), from) = self.topology.attachment(address);
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         // Only links with stations have broadcast interfaces; elsewhere a broadcast reaches nobody.
@@ -44,7 +40,7 @@ impl Network {
             Some(stations) => stations.broadcast(now, from, &packet, self.created),
             None => Err(Dropped { reason: DropReason::OutOfReach, at: now }),
         };
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         let copies = match outcome {
             Ok(copies) => copies,
             Err(dropped) => vec![(packet.id, Some(dropped))],
@@ -86,7 +82,7 @@ mod tests {
     use crate::recorder::{PacketEvent, Recorder, Wanted};
     use crate::testing::{datagram, stream};
     use crate::topology::{Interface, Topology};
-    use roamsim_engine::Span;
+    use roamsim_engine::{EventQueue, Span};
 
     /// A cell of stations at these places, in metres, with a reach of 100 m; errors of a half everywhere.
     fn cell_network(places_m: &[f64], wanted: Wanted) -> (Network, Address) {
@@ -149,13 +145,14 @@ mod tests {
             let now = Time::from_ns(round * 10_000_000);
             let packet = Packet { id: network.next_packet_id(), destination: BROADCAST, ..datagram(100) };
             let detail = Detail { description: "advertisement".to_owned(), ..Detail::default() };
-            network.broadcast(now, from, packet, Some(Box::new(detail)), &mut queue);
+            network.broadcast(&mut Moment::new(now, &mut queue), from, packet, Some(Box::new(detail)));
             network.check_conservation().expect("on the way");
             while let Some((now, wake)) = queue.pop_until(Time::MAX)
                 && wake.link() == Some(0)
             {
-                let worked = network.handle_link(now, 0, &mut queue);
-                while worked && let Some(packet) = network.poll_arrival(now, 0, &mut queue) {
+                let worked = network.handle_link(&mut Moment::new(now, &mut queue), 0);
+                while worked && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), 0)
+                {
                     arrived_at.push(packet.socket);
                 }
             }
@@ -184,7 +181,7 @@ mod tests {
         let (mut network, from) = cell_network(&[500.0], Wanted::default());
         let mut queue = EventQueue::new();
         let packet = Packet { destination: BROADCAST, ..datagram(100) };
-        network.broadcast(Time::ZERO, from, packet, None, &mut queue);
+        network.broadcast(&mut Moment::new(Time::ZERO, &mut queue), from, packet, None);
         network.check_conservation().expect("dropped");
         let drops: Vec<_> =
             network.drops().map(|drop| (drop.from, drop.reason, drop.count.packets)).collect();

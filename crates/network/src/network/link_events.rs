@@ -1,18 +1,20 @@
 //! Link events on their way up: from the links to those who hear them, and into the trace.
 
 use super::Network;
-use crate::event::{Event, Wake};
+use crate::alarm::Moment;
+use crate::event::Event;
 use crate::link::Link;
 use crate::link::indication::Indication;
 use crate::topology::LinkId;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::Machine;
 
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
-    pub(crate) fn arm_indications(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(crate) fn arm_indications(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         let wanted = self.links[number as usize].link.next_indication().map(|due| due.max(now));
-        self.records[number as usize].indications.arm(wanted, Event::Indication(number), queue);
+        self.records[number as usize].indications.arm(wanted, Event::Indication(number), moment);
     }
 
     /// Whether a wake-up for link events is still meant.
@@ -21,9 +23,9 @@ impl Network {
     }
 
     /// What was done about a link event may have given its link something to do.
-    pub(crate) fn rearm(&mut self, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
         let slot = &mut self.links[number as usize];
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
     }
 
     /// The next link event of a link.

@@ -12,9 +12,9 @@ pub use self::conservation::ConservationViolation;
 
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
@@ -22,7 +22,7 @@ use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{IpVersion, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::AddAssign;
@@ -237,29 +237,29 @@ impl Network {
     #[inline(always)]
     pub fn send(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         node: NodeId,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Wake>,
     ) {
+        let now = moment.now;
         self.create(now, node, &packet, detail);
         let egress = self.topology.egress(node, packet.source, packet.destination);
-        self.put_out(now, node, egress, packet, queue);
+        self.put_out(moment, node, egress, packet);
     }
 
     /// Sends a packet by this interface of its node, wherever routes would lead.
     pub fn send_by(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         interface: Address,
         packet: Packet,
         detail: Option<Box<Detail>>,
-        queue: &mut EventQueue<Wake>,
     ) {
+        let now = moment.now;
         let node = self.topology.owner(interface);
         self.create(now, node, &packet, detail);
-        self.put_out(now, node, Some(interface), packet, queue);
+        self.put_out(moment, node, Some(interface), packet);
     }
 
     /// Takes a new packet into the account.
@@ -273,28 +273,27 @@ impl Network {
 
     /// Sends a packet on toward its destination.
     #[inline(always)]
-    fn forward(&mut self, now: Time, node: NodeId, packet: Packet, queue: &mut EventQueue<Wake>) {
+    fn forward(&mut self, moment: &mut Moment<'_>, node: NodeId, packet: Packet) {
         if self.tunnels.has_reverse() && self.tunnels.reverse(node, packet.source).is_some() {
-            return self.enter_reverse_tunnel(now, node, packet, queue);
+            return self.enter_reverse_tunnel(moment, node, packet);
         }
         let egress = self.topology.route_to(node, packet.destination);
-        self.put_out(now, node, egress, packet, queue);
+        self.put_out(moment, node, egress, packet);
     }
 
     #[inline(always)]
     pub(crate) fn put_out(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         node: NodeId,
         egress: Option<Address>,
         packet: Packet,
-        queue: &mut EventQueue<Wake>,
     ) {
         match egress {
             Some(by) if self.goes_on_unseen(&packet) && self.processors.is_empty() => {
-                let _ = self.put_on_link(now, by, packet, queue);
+                let _ = self.put_on_link(moment, by, packet);
             }
-            _ => self.put_out_otherwise(now, node, egress, packet, queue),
+            _ => self.put_out_otherwise(moment, node, egress, packet),
         }
     }
 
@@ -302,16 +301,15 @@ impl Network {
     #[cold]
     fn put_out_otherwise(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         node: NodeId,
         egress: Option<Address>,
         packet: Packet,
-        queue: &mut EventQueue<Wake>,
     ) {
         match egress {
-            Some(by) => self.process(now, node, Leaving { by, to_all: false, packet }, queue),
+            Some(by) => self.process(moment, node, Leaving { by, to_all: false, packet }),
             // A home agent's route to a mobile node that is away leads nowhere, but into the tunnel.
-            None => self.put_into_tunnel(now, node, packet, queue),
+            None => self.put_into_tunnel(moment, node, packet),
         }
     }
 
@@ -325,15 +323,15 @@ impl Network {
     #[inline(always)]
     fn put_on_link(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         address: Address,
         packet: Packet,
-        queue: &mut EventQueue<Wake>,
     ) -> Result<(), Dropped> {
+        let now = moment.now;
         let (LinkId(number), attachment) = self.topology.attachment(address);
         let slot = &mut self.links[number as usize];
         let AnyLink::Wire(wire) = &mut slot.link else {
-            return self.put_on_other_link(now, (number, attachment), packet, queue);
+            return self.put_on_other_link(moment, (number, attachment), packet);
         };
         let outcome = match wire.admit(now, &packet) {
             Ok(arrival) => {
@@ -342,7 +340,7 @@ impl Network {
             }
             Err(dropped) => Err((dropped, packet)),
         };
-        slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), queue);
+        slot.alarm.arm_at(wire.next_arrival(), Event::Link(number), moment);
         outcome.map_err(|(dropped, packet)| {
             self.count_drop(number, attachment, &packet, dropped);
             dropped
@@ -353,17 +351,17 @@ impl Network {
     #[inline(never)]
     fn put_on_other_link(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         (number, attachment): (u32, Attachment),
         packet: Packet,
-        queue: &mut EventQueue<Wake>,
     ) -> Result<(), Dropped> {
+        let now = moment.now;
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
-        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), queue);
+        slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         if let Err(dropped) = outcome {
             record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
             self.dropped += 1;
@@ -384,15 +382,10 @@ impl Network {
 
     /// The same under the eyes of the recorder, and for a packet in a tunnel.
     #[cold]
-    fn put_on_link_watched(
-        &mut self,
-        now: Time,
-        address: Address,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    fn put_on_link_watched(&mut self, moment: &mut Moment<'_>, address: Address, packet: Packet) {
+        let now = moment.now;
         let copy = packet.clone();
-        let outcome = self.put_on_link(now, address, packet, queue);
+        let outcome = self.put_on_link(moment, address, packet);
         if let Err(dropped) = outcome
             && copy.tunnel.is_some()
         {
@@ -460,11 +453,11 @@ impl Network {
     }
 
     /// Arms the first wake-up of links that have work without a packet.
-    pub fn start(&mut self, queue: &mut EventQueue<Wake>) {
+    pub fn start(&mut self, moment: &mut Moment<'_>) {
         for (number, slot) in self.links.iter_mut().enumerate() {
-            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), queue);
+            slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number as u32), moment);
         }
-        (0..self.links.len() as u32).for_each(|number| self.arm_indications(Time::ZERO, number, queue));
+        (0..self.links.len() as u32).for_each(|number| self.arm_indications(moment, number));
     }
 
     /// Tells every link that the run has ended.

@@ -9,12 +9,12 @@
 //! node has neither a capacity nor a queue that overflows; those are a link's.
 
 use super::Network;
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::packet::Packet;
 use crate::topology::NodeId;
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
 use std::collections::VecDeque;
 
@@ -53,28 +53,24 @@ impl Network {
 
     /// Has a packet leave its node when the node has worked on it.
     #[cold]
-    pub(super) fn process(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        leaving: Leaving,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(super) fn process(&mut self, moment: &mut Moment<'_>, node: NodeId, leaving: Leaving) {
+        let now = moment.now;
         let Some(Some(processor)) = self.processors.get_mut(node.0 as usize) else {
-            return self.leave(now, leaving, queue);
+            return self.leave(moment, leaving);
         };
         let ready = now + processor.time.sample_span(&mut processor.random);
         let at = processor.waiting.back().map_or(ready, |&(before, _)| ready.max(before));
         if at == now && processor.waiting.is_empty() {
-            return self.leave(now, leaving, queue);
+            return self.leave(moment, leaving);
         }
         processor.waiting.push_back((at, leaving));
-        processor.alarm.arm(processor.waiting.front().map(|&(at, _)| at), Event::Node(node.0), queue);
+        processor.alarm.arm(processor.waiting.front().map(|&(at, _)| at), Event::Node(node.0), moment);
     }
 
     /// Handles a node's wake-up; false when it was superseded.
     #[cold]
-    pub fn handle_node(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub fn handle_node(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let mut worked = false;
         while let Some(Some(processor)) = self.processors.get_mut(number as usize) {
             if !worked && !processor.alarm.fires(now) {
@@ -82,24 +78,24 @@ impl Network {
             }
             let Some((_, leaving)) = processor.waiting.pop_front_if(|(at, _)| *at <= now) else {
                 let next = processor.waiting.front().map(|&(at, _)| at);
-                processor.alarm.arm(next, Event::Node(number), queue);
+                processor.alarm.arm(next, Event::Node(number), moment);
                 break;
             };
             worked = true;
-            self.leave(now, leaving, queue);
+            self.leave(moment, leaving);
         }
         worked
     }
 
     /// Puts a packet on the link of the interface that it leaves by.
-    pub(super) fn leave(&mut self, now: Time, leaving: Leaving, queue: &mut EventQueue<Wake>) {
+    pub(super) fn leave(&mut self, moment: &mut Moment<'_>, leaving: Leaving) {
         let Leaving { by, to_all, packet } = leaving;
         if to_all {
-            self.put_on_cell(now, by, packet, queue);
+            self.put_on_cell(moment, by, packet);
         } else if self.goes_on_unseen(&packet) {
-            let _ = self.put_on_link(now, by, packet, queue);
+            let _ = self.put_on_link(moment, by, packet);
         } else {
-            self.put_on_link_watched(now, by, packet, queue);
+            self.put_on_link_watched(moment, by, packet);
         }
     }
 }
@@ -107,13 +103,14 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Wake;
     use crate::link::wired::{Wire, WireConfig};
     use crate::link::{AnyLink, Attachment};
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
     use crate::testing::{datagram, stream};
     use crate::topology::{Interface, LinkId, Topology};
-    use roamsim_engine::Span;
+    use roamsim_engine::{EventQueue, Span};
 
     /// Three nodes in a row, one way: wires on which 1000 octets take 1 ms, without delay.
     fn row() -> Network {
@@ -160,20 +157,22 @@ mod tests {
             };
             match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
-                    let worked = network.handle_link(now, number, &mut queue);
-                    while worked && let Some(packet) = network.poll_arrival(now, number, &mut queue) {
+                    let worked = network.handle_link(&mut Moment::new(now, &mut queue), number);
+                    while worked
+                        && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), number)
+                    {
                         arrived.push((packet.id.0, now.as_ns() / 1000));
                     }
                 }
                 Some(Event::Node(number)) => {
-                    network.handle_node(now, number, &mut queue);
+                    network.handle_node(&mut Moment::new(now, &mut queue), number);
                 }
                 Some(_) => {}
                 None if sent.next().is_some() => {
                     let (source, destination) = (Address(0), Address(3));
                     let id = network.next_packet_id();
                     let packet = Packet { id, source, destination, ..datagram(1000) };
-                    network.send(now, NodeId(0), packet, None, &mut queue);
+                    network.send(&mut Moment::new(now, &mut queue), NodeId(0), packet, None);
                 }
                 None => break,
             }

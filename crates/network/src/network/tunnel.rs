@@ -12,11 +12,11 @@
 //! sections 4 and 5).
 
 use super::{DropCount, Network};
+use crate::alarm::Moment;
 use crate::drops::DropReason;
-use crate::event::Wake;
 use crate::packet::{InnerHeader, Packet};
 use crate::topology::NodeId;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
 
@@ -152,40 +152,22 @@ impl Network {
 
     /// A node has no route for a packet: it is for a mobile node that is away, or for nobody.
     #[cold]
-    pub(crate) fn put_into_tunnel(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(crate) fn put_into_tunnel(&mut self, moment: &mut Moment<'_>, node: NodeId, packet: Packet) {
+        let now = moment.now;
         match self.tunnels.binding(node, packet.destination) {
-            Some(ends) if packet.tunnel.is_none() => self.encapsulate(now, node, ends, packet, queue),
+            Some(ends) if packet.tunnel.is_none() => self.encapsulate(moment, node, ends, packet),
             _ => self.drop_unroutable(now, node, &packet),
         }
     }
 
     #[cold]
-    pub(crate) fn enter_reverse_tunnel(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(crate) fn enter_reverse_tunnel(&mut self, moment: &mut Moment<'_>, node: NodeId, packet: Packet) {
         if let Some(ends) = self.tunnels.reverse(node, packet.source) {
-            self.encapsulate(now, node, ends, packet, queue);
+            self.encapsulate(moment, node, ends, packet);
         }
     }
 
-    fn encapsulate(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        ends: Ends,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    fn encapsulate(&mut self, moment: &mut Moment<'_>, node: NodeId, ends: Ends, packet: Packet) {
         self.tunnels.encapsulated += 1;
         let packet = Packet {
             source: ends.entry,
@@ -195,7 +177,7 @@ impl Network {
             ..packet
         };
         let egress = self.topology.route_to(node, ends.exit);
-        self.put_out(now, node, egress, packet, queue);
+        self.put_out(moment, node, egress, packet);
     }
 
     /// A packet has come to the end of its tunnel: it goes on to its visitor, or out of the reverse tunnel; it is
@@ -203,11 +185,11 @@ impl Network {
     #[cold]
     pub(crate) fn leave_tunnel(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         node: NodeId,
         outer: Packet,
-        queue: &mut EventQueue<Wake>,
     ) -> Option<Packet> {
+        let now = moment.now;
         let inner = outer.tunnel?;
         let visitor = self.tunnels.visitors.get(&(outer.destination, inner.destination())).copied();
         let bound = self.tunnels.binding(node, inner.source());
@@ -232,7 +214,7 @@ impl Network {
             return Some(packet);
         }
         let egress = visitor.or_else(|| self.topology.route_to(node, packet.destination));
-        self.put_out(now, node, egress, packet, queue);
+        self.put_out(moment, node, egress, packet);
         None
     }
 

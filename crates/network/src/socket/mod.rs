@@ -13,15 +13,15 @@ pub use crate::ends::SocketId;
 pub(crate) use self::sctp::Follows;
 
 use self::sctp::ChunkLog;
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::ending::Life;
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::packet::{Message, Packet, PacketId};
 use crate::recorder::{Detail, Recorder};
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{EventQueue, Span, Stream, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};
 
 /// Where an association begins or ends.
@@ -126,16 +126,16 @@ pub struct Counts {
 /// The timer of a connection's machine fires.
 fn wake<M: Machine>(
     (alarm, machine, random): (&mut Alarm, &mut M, &mut Stream),
-    now: Time,
+    moment: &mut Moment<'_>,
     event: Event,
-    queue: &mut EventQueue<Wake>,
 ) -> bool {
+    let now = moment.now;
     if !alarm.fires(now) {
         return false;
     }
     let due = machine.poll_timeout();
     if due.is_none_or(|due| due > now) {
-        alarm.arm(due, event, queue);
+        alarm.arm(due, event, moment);
         return false;
     }
     machine.handle_timeout(&mut Context { now, random });
@@ -305,14 +305,14 @@ pub(crate) trait Socket {
     }
 
     /// Sets its timer to fire with this event when something is due.
-    fn arm(&mut self, _event: Event, _queue: &mut EventQueue<Wake>)
+    fn arm(&mut self, _event: Event, _moment: &mut Moment<'_>)
     where
         Self: Sized,
     {
     }
 
     /// Its timer fires with this event; false where that was superseded, or comes too early.
-    fn wake(&mut self, _now: Time, _event: Event, _queue: &mut EventQueue<Wake>) -> bool {
+    fn wake(&mut self, _moment: &mut Moment<'_>, _event: Event) -> bool {
         false
     }
 

@@ -6,16 +6,16 @@ use super::{
     Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
     sample_window,
 };
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::packet::{Message, Packet, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use roamsim_protocols::sctp::{self, Association, Chunk, Config, State};
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
@@ -392,12 +392,12 @@ impl Socket for SctpSocket {
         false
     }
 
-    fn arm(&mut self, event: Event, queue: &mut EventQueue<Wake>) {
-        self.alarm.arm(self.association.poll_timeout(), event, queue);
+    fn arm(&mut self, event: Event, moment: &mut Moment<'_>) {
+        self.alarm.arm(self.association.poll_timeout(), event, moment);
     }
 
-    fn wake(&mut self, now: Time, event: Event, queue: &mut EventQueue<Wake>) -> bool {
-        super::wake((&mut self.alarm, &mut self.association, &mut self.random), now, event, queue)
+    fn wake(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
+        super::wake((&mut self.alarm, &mut self.association, &mut self.random), moment, event)
     }
 
     fn life(&self) -> Option<&Life> {

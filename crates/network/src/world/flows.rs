@@ -1,18 +1,20 @@
 //! Flows in the world: their applications at work.
 
 use super::World;
+use crate::alarm::Moment;
 use crate::application::{Action, Source};
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::flow::Association;
 use crate::packet::{AppMessage, Message};
 use crate::recorder::MessageRow;
 use crate::socket::SocketId;
 use crate::subject::Subject;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::{Context, Machine};
 
 impl World {
-    pub(super) fn handle_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_source(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let flow = &mut self.flows[number as usize];
         if !flow.source_alarm.fires(now) {
             return false;
@@ -22,33 +24,36 @@ impl World {
         if let Source::Client(client) = &flow.source {
             flow.measurement.lost_messages = client.given_up();
         }
-        self.serve_source(now, number, queue);
+        self.serve_source(moment, number);
         worked
     }
 
-    pub(super) fn handle_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_server(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let flow = &mut self.flows[number as usize];
         if !flow.server_alarm.fires(now) {
             return false;
         }
-        self.serve_server(now, number, queue);
+        self.serve_server(moment, number);
         true
     }
 
-    pub(super) fn handle_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_reader(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let flow = &mut self.flows[number as usize];
-        flow.reader_alarm.fires(now) && self.serve_reader(now, number, queue)
+        flow.reader_alarm.fires(now) && self.serve_reader(moment, number)
     }
 
     /// Has a flow's reader do what is due; false if that is nothing.
-    pub(super) fn serve_reader(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn serve_reader(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let flow = &mut self.flows[number as usize];
         let sink = flow.association.sink;
         let Some(reader) = &mut flow.reader else { return false };
         let stops = reader.stops(now);
         let read = reader.read(now);
         let closes = reader.has_read_all();
-        flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number), queue);
+        flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number), moment);
         if let Some(up_to) = read {
             self.read(now, sink, up_to);
             if closes {
@@ -83,7 +88,8 @@ impl World {
     }
 
     /// Does what a flow's source wants done.
-    pub(super) fn serve_source(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(super) fn serve_source(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         while let Some(action) = self.flows[number as usize].source.poll_action() {
             let Association { source, sink } = self.flows[number as usize].association;
             match action {
@@ -92,7 +98,7 @@ impl World {
                     let message = AppMessage { sequence: measurement.sent_messages, generated: now, bytes };
                     measurement.sent_messages += 1;
                     measurement.sent_bytes += u64::from(bytes);
-                    self.send_message(now, source, Message::Application(message), queue);
+                    self.send_message(moment, source, Message::Application(message));
                 }
                 // The listening end of a connection is opened by its peer.
                 Action::Open if self.flows[number as usize].reverse => {}
@@ -110,11 +116,12 @@ impl World {
             }
         }
         let flow = &mut self.flows[number as usize];
-        flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number), queue);
+        flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number), moment);
     }
 
     /// Sends the responses that are ready.
-    pub(super) fn serve_server(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(super) fn serve_server(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         loop {
             let flow = &mut self.flows[number as usize];
             let Some(server) = &mut flow.server else { return };
@@ -122,11 +129,11 @@ impl World {
             let Some((sequence, bytes)) = server.poll_response(&mut cx) else { break };
             let sink = flow.association.sink;
             let response = Message::Application(AppMessage { sequence, generated: now, bytes });
-            self.send_message(now, sink, response, queue);
+            self.send_message(moment, sink, response);
         }
         let flow = &mut self.flows[number as usize];
         if let Some(server) = &flow.server {
-            flow.server_alarm.arm(server.poll_timeout(), Event::Server(number), queue);
+            flow.server_alarm.arm(server.poll_timeout(), Event::Server(number), moment);
         }
     }
 

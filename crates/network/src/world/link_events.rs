@@ -5,22 +5,18 @@
 //! (MIH_LINK_SAP) and sends the user an indication of each event.
 
 use super::World;
-use crate::event::Wake;
+use crate::alarm::Moment;
 use crate::link::Link;
 use crate::signalling::{Kind, heard_by_mihf, link_address};
 use crate::topology::LinkId;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::wire::link::{LinkId as MihLinkId, LinkTupleId};
 
 impl World {
     /// A link may have link events.
-    pub(super) fn handle_indications(
-        &mut self,
-        now: Time,
-        number: u32,
-        queue: &mut EventQueue<Wake>,
-    ) -> bool {
+    pub(super) fn handle_indications(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         if !self.network.indications_fire(now, number) {
             return false;
         }
@@ -28,8 +24,8 @@ impl World {
             self.handovers.on_link_event(&mut self.network, now, LinkId(number), indication);
             self.tell_mihfs(now);
         }
-        self.network.rearm(number, queue);
-        self.network.arm_indications(now, number, queue);
+        self.network.rearm(number, moment);
+        self.network.arm_indications(moment, number);
         self.announce_addresses();
         true
     }

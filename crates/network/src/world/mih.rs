@@ -1,24 +1,26 @@
 //! MIH in the world: MIHFs over their sockets, users over their MIHFs.
 
 use super::{Work, World};
-use crate::event::{Event, Wake};
+use crate::alarm::Moment;
+use crate::event::Event;
 use crate::packet::Message;
 use crate::signalling::{End, Kind};
 use crate::socket::Traffic;
-use roamsim_engine::{EventQueue, Time};
+use roamsim_engine::Time;
 use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
 use roamsim_protocols::{Context, Machine};
 use std::sync::Arc;
 
 impl World {
-    pub(super) fn handle_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_mihf(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let node = &mut self.mih_nodes[number as usize];
         if !node.alarm.fires(now) {
             return false;
         }
         let worked = node.mihf.poll_timeout().is_some_and(|due| due <= now);
         node.mihf.handle_timeout(&mut Context { now, random: &mut node.random });
-        self.serve_mihf(now, number, queue);
+        self.serve_mihf(moment, number);
         worked
     }
 
@@ -31,11 +33,12 @@ impl World {
     }
 
     /// Passes on what an MIHF has for its transports and its users.
-    pub(super) fn serve_mihf(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    pub(super) fn serve_mihf(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         loop {
             // Users first: an answer that is ready before the acknowledgement leaves can carry it.
             while let Some(event) = self.mih_nodes[number as usize].mihf.poll_event() {
-                self.on_mih_event(now, number, event, queue);
+                self.on_mih_event(moment, number, event);
             }
             let node = &mut self.mih_nodes[number as usize];
             let mut cx = Context { now, random: &mut node.random };
@@ -45,7 +48,7 @@ impl World {
             }
             for at in 0..self.outgoing.len() {
                 let (socket, pdu) = (self.outgoing[at].0, Arc::clone(&self.outgoing[at].1));
-                self.send_message(now, socket.socket, Message::Mih(pdu), queue);
+                self.send_message(moment, socket.socket, Message::Mih(pdu));
             }
             if self.outgoing.is_empty() {
                 break;
@@ -53,10 +56,11 @@ impl World {
             self.outgoing.clear();
         }
         let node = &mut self.mih_nodes[number as usize];
-        node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), queue);
+        node.alarm.arm(node.mihf.poll_timeout(), Event::Mihf(number), moment);
     }
 
-    fn on_mih_event(&mut self, now: Time, number: u32, event: mih::Event, queue: &mut EventQueue<Wake>) {
+    fn on_mih_event(&mut self, moment: &mut Moment<'_>, number: u32, event: mih::Event) {
+        let now = moment.now;
         let entry = |world: &World, session: SessionId| {
             world.mih_nodes[number as usize].sessions[session.0 as usize].signalling
         };
@@ -74,7 +78,7 @@ impl World {
                 signalling.on_request(now, transaction);
                 // An answer that needs no time is ready before the request is acknowledged.
                 self.answer(now, entry);
-                self.signalling[entry as usize].arm(entry, queue);
+                self.signalling[entry as usize].arm(entry, moment);
             }
             mih::Event::PeerRegistered { session, links } => {
                 let entry = entry(self, session);
@@ -96,7 +100,8 @@ impl World {
         }
     }
 
-    pub(super) fn handle_signalling(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(super) fn handle_signalling(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let signalling = &mut self.signalling[number as usize];
         if !signalling.alarm.fires(now) {
             return false;
@@ -121,7 +126,7 @@ impl World {
             self.generate(now, number);
         }
         self.answer(now, number);
-        self.signalling[number as usize].arm(number, queue);
+        self.signalling[number as usize].arm(number, moment);
         worked
     }
 

@@ -12,6 +12,7 @@ mod mih;
 mod named;
 mod sockets;
 
+use crate::alarm::Moment;
 use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
@@ -114,18 +115,19 @@ impl World {
         look: &mut dyn FnMut(&mut World, Time) -> bool,
     ) -> Result<u64, Unfinished> {
         let mut queue = EventQueue::new();
+        let moment = &mut Moment::new(Time::ZERO, &mut queue);
         self.find_link_event_users();
         // Before all else, so that stations in reach are associated when flows start.
-        self.network.start(&mut queue);
-        self.mobile_ip().start(&mut queue);
+        self.network.start(moment);
+        self.mobile_ip().start(moment);
         for (number, flow) in self.flows.iter_mut().enumerate() {
-            flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), &mut queue);
+            flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), moment);
             if let Some(reader) = &flow.reader {
-                flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number as u32), &mut queue);
+                flow.reader_alarm.arm(reader.poll_timeout(), Event::Reader(number as u32), moment);
             }
         }
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
-            signalling.arm(number as u32, &mut queue);
+            signalling.arm(number as u32, moment);
         }
         let events = run_until(&mut Looked { world: self, look }, &mut queue, until, watch)?;
         self.handovers.finish(&self.network);
@@ -139,24 +141,25 @@ impl World {
 
     /// Serves the work list until it is empty, then tells the flows of the datagrams that were lost.
     #[inline]
-    fn serve_work(&mut self, now: Time, queue: &mut EventQueue<Wake>) {
+    fn serve_work(&mut self, moment: &mut Moment<'_>) {
         if !self.work.is_empty() || !self.network.lost_datagrams.is_empty() {
-            self.serve_all(now, queue);
+            self.serve_all(moment);
         }
     }
 
     #[inline(never)]
-    fn serve_all(&mut self, now: Time, queue: &mut EventQueue<Wake>) {
+    fn serve_all(&mut self, moment: &mut Moment<'_>) {
+        let now = moment.now;
         while let Some(work) = self.work.pop_front() {
             match work {
-                Work::Socket(id) => self.serve_socket(now, id, queue),
+                Work::Socket(id) => self.serve_socket(moment, id),
                 Work::Addresses(number) => self.follow_addresses(now, number),
-                Work::Source(number) => self.serve_source(now, number, queue),
-                Work::Server(number) => self.serve_server(now, number, queue),
+                Work::Source(number) => self.serve_source(moment, number),
+                Work::Server(number) => self.serve_server(moment, number),
                 Work::Reader(number) => {
-                    self.serve_reader(now, number, queue);
+                    self.serve_reader(moment, number);
                 }
-                Work::Mihf(number) => self.serve_mihf(now, number, queue),
+                Work::Mihf(number) => self.serve_mihf(moment, number),
             }
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
@@ -175,30 +178,30 @@ impl World {
 
     /// Takes a packet from the network for a socket, or for Mobile IP.
     #[inline]
-    fn receive(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Wake>) {
+    fn receive(&mut self, moment: &mut Moment<'_>, packet: Packet) {
         match packet.pdu {
-            Pdu::Tcp(_) => self.receive_at(now, SocketId::Tcp(packet.socket), packet, queue),
-            _ => self.receive_other(now, packet, queue),
+            Pdu::Tcp(_) => self.receive_at(moment, SocketId::Tcp(packet.socket), packet),
+            _ => self.receive_other(moment, packet),
         }
     }
 
     /// The same for what is no TCP segment; apart, so that it is out of their way.
     #[inline(never)]
-    fn receive_other(&mut self, now: Time, packet: Packet, queue: &mut EventQueue<Wake>) {
+    fn receive_other(&mut self, moment: &mut Moment<'_>, packet: Packet) {
         if packet.is_broadcast() {
-            return self.receive_broadcast(now, &packet, queue);
+            return self.receive_broadcast(moment, &packet);
         }
         match &packet.pdu {
-            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(now, &packet, icmp, queue),
+            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(moment, &packet, icmp),
             Pdu::Udp(datagram, Message::MobileIp(message)) => {
-                self.mobile_ip().receive_registration(now, &packet, *datagram, message, queue);
+                self.mobile_ip().receive_registration(moment, &packet, *datagram, message);
             }
-            Pdu::Udp(..) => return self.receive_at(now, SocketId::Udp(packet.socket), packet, queue),
-            Pdu::Sctp(_) => return self.receive_at(now, SocketId::Sctp(packet.socket), packet, queue),
+            Pdu::Udp(..) => return self.receive_at(moment, SocketId::Udp(packet.socket), packet),
+            Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
             // Never here.
             Pdu::Tcp(_) => {}
         }
-        self.serve_work(now, queue);
+        self.serve_work(moment);
     }
 
     /// The machines of Mobile IP, and what they act on.
@@ -209,29 +212,29 @@ impl World {
 
     /// Takes a packet for everyone on a link. `packet.socket` is the number of the interface that it came in at.
     #[cold]
-    fn receive_broadcast(&mut self, now: Time, packet: &Packet, queue: &mut EventQueue<Wake>) {
+    fn receive_broadcast(&mut self, moment: &mut Moment<'_>, packet: &Packet) {
         match &packet.pdu {
             // No transport listens for broadcasts.
             Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) => {}
-            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(now, packet, icmp, queue),
+            Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(moment, packet, icmp),
         }
     }
 
     /// Handles what does not come from a link; apart, so that it is out of the way of packets.
     #[inline(never)]
-    fn handle_other(&mut self, now: Time, event: Event, queue: &mut EventQueue<Wake>) -> bool {
+    fn handle_other(&mut self, moment: &mut Moment<'_>, event: Event) -> bool {
         match event {
             Event::Link(_) => false,
-            Event::Socket(id) => self.wake_socket(now, id, queue),
-            Event::Source(number) => self.handle_source(now, number, queue),
-            Event::Server(number) => self.handle_server(now, number, queue),
-            Event::Reader(number) => self.handle_reader(now, number, queue),
-            Event::Mihf(number) => self.handle_mihf(now, number, queue),
-            Event::Signalling(number) => self.handle_signalling(now, number, queue),
-            Event::Indication(number) => self.handle_indications(now, number, queue),
-            Event::MobilityAgent(number) => self.mobile_ip().handle_agent(now, number, queue),
-            Event::MobileNode(number) => self.mobile_ip().handle_host(now, number, queue),
-            Event::Node(number) => self.network.handle_node(now, number, queue),
+            Event::Socket(id) => self.wake_socket(moment, id),
+            Event::Source(number) => self.handle_source(moment, number),
+            Event::Server(number) => self.handle_server(moment, number),
+            Event::Reader(number) => self.handle_reader(moment, number),
+            Event::Mihf(number) => self.handle_mihf(moment, number),
+            Event::Signalling(number) => self.handle_signalling(moment, number),
+            Event::Indication(number) => self.handle_indications(moment, number),
+            Event::MobilityAgent(number) => self.mobile_ip().handle_agent(moment, number),
+            Event::MobileNode(number) => self.mobile_ip().handle_host(moment, number),
+            Event::Node(number) => self.network.handle_node(moment, number),
         }
     }
 
@@ -290,7 +293,7 @@ impl Simulation for Looked<'_> {
 
     #[inline]
     fn handle(&mut self, now: Time, wake: Wake, queue: &mut EventQueue<Wake>) -> bool {
-        self.world.handle(now, wake, queue)
+        self.world.handle(&mut Moment::new(now, queue), wake)
     }
 
     fn look(&mut self, now: Time) -> bool {
@@ -300,19 +303,20 @@ impl Simulation for Looked<'_> {
 
 impl World {
     #[inline]
-    fn handle(&mut self, now: Time, wake: Wake, queue: &mut EventQueue<Wake>) -> bool {
+    fn handle(&mut self, moment: &mut Moment<'_>, wake: Wake) -> bool {
+        let now = moment.now;
         let worked = match wake.link() {
             Some(number) => {
-                let worked = self.network.handle_link(now, number, queue);
-                while worked && let Some(packet) = self.network.poll_arrival(now, number, queue) {
-                    self.receive(now, packet, queue);
+                let worked = self.network.handle_link(moment, number);
+                while worked && let Some(packet) = self.network.poll_arrival(moment, number) {
+                    self.receive(moment, packet);
                 }
                 worked
             }
-            None => self.handle_other(now, wake.event(), queue),
+            None => self.handle_other(moment, wake.event()),
         };
         if worked {
-            self.serve_work(now, queue);
+            self.serve_work(moment);
             if self.wanted.fingerprints {
                 self.digest_event(now, wake.event());
             }

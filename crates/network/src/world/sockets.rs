@@ -1,9 +1,10 @@
 //! Sockets of all transports: where the world looks one up by what it is, and serves it.
 
 use super::{Work, World};
+use crate::alarm::Moment;
 use crate::application::Reader;
 use crate::ending::Failure;
-use crate::event::{Event, Wake};
+use crate::event::Event;
 use crate::flow::Association;
 use crate::network::Network;
 use crate::packet::{Message, Packet};
@@ -12,7 +13,7 @@ use crate::socket::{
     UdpSocket, User,
 };
 use crate::topology::NodeId;
-use roamsim_engine::{EventQueue, Stream, Time};
+use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::SessionId;
 use roamsim_protocols::{Machine, sctp, tcp};
 
@@ -103,38 +104,34 @@ impl World {
 impl World {
     /// Hands a packet to its socket, and serves what that touches.
     #[inline(always)]
-    pub(super) fn receive_at(
-        &mut self,
-        now: Time,
-        id: SocketId,
-        packet: Packet,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
+        let now = moment.now;
         if self.wanted.segments
             && let Some(recorder) = &mut self.network.recorder
         {
             with_socket!(self, id, socket => socket.watch_received(now, &packet, recorder));
         }
         with_socket!(self, id, socket => socket.handle(now, packet));
-        self.serve_socket(now, id, queue);
-        self.serve_work(now, queue);
+        self.serve_socket(moment, id);
+        self.serve_work(moment);
     }
 
     /// Sends what a socket has to send and tells its user what has happened. A user that writes puts the socket on the
     /// work list again.
     #[inline(never)]
-    pub(super) fn serve_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
+    pub(super) fn serve_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) {
         // Each by itself, so that what follows knows its kind.
         match id {
-            SocketId::Tcp(number) => self.serve(now, SocketId::Tcp(number), queue),
-            SocketId::Udp(number) => self.serve(now, SocketId::Udp(number), queue),
-            SocketId::Sctp(number) => self.serve(now, SocketId::Sctp(number), queue),
+            SocketId::Tcp(number) => self.serve(moment, SocketId::Tcp(number)),
+            SocketId::Udp(number) => self.serve(moment, SocketId::Udp(number)),
+            SocketId::Sctp(number) => self.serve(moment, SocketId::Sctp(number)),
         }
     }
 
     #[inline(always)]
-    fn serve(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
-        self.transmit(now, id, queue);
+    fn serve(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        let now = moment.now;
+        self.transmit(moment, id);
         while let Some(event) = with_socket!(self, id, socket => socket.poll_event(now)) {
             self.on_socket_event(now, id, event);
         }
@@ -143,16 +140,16 @@ impl World {
         {
             with_socket!(self, id, socket => socket.sample(now, recorder));
         }
-        with_socket!(self, id, socket => socket.arm(Event::Socket(id), queue));
+        with_socket!(self, id, socket => socket.arm(Event::Socket(id), moment));
     }
 
     /// Hands IP what a socket has for it.
     #[inline(always)]
-    fn transmit(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) {
+    fn transmit(&mut self, moment: &mut Moment<'_>, id: SocketId) {
         if self.sending_watched {
-            with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, now, queue));
+            with_socket!(self, id, socket => transmit_watched(&mut self.network, socket, moment));
         } else {
-            with_socket!(self, id, socket => transmit(&mut self.network, socket, now, queue));
+            with_socket!(self, id, socket => transmit(&mut self.network, socket, moment));
         }
     }
 
@@ -258,24 +255,21 @@ fn next_packet<S: Socket>(network: &Network, socket: &mut S, now: Time) -> Optio
 
 /// Hands IP what a socket has for it.
 #[inline(always)]
-fn transmit<S: Socket>(network: &mut Network, socket: &mut S, now: Time, queue: &mut EventQueue<Wake>) {
+fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
+    let now = moment.now;
     while let Some(packet) = next_packet(network, socket, now) {
-        network.send(now, socket.node(), packet, None, queue);
+        network.send(moment, socket.node(), packet, None);
     }
 }
 
 /// The same, with what the recorder wants to know of it.
 #[cold]
 #[inline(never)]
-fn transmit_watched<S: Socket>(
-    network: &mut Network,
-    socket: &mut S,
-    now: Time,
-    queue: &mut EventQueue<Wake>,
-) {
+fn transmit_watched<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
+    let now = moment.now;
     while let Some(packet) = next_packet(network, socket, now) {
         let detail = network.recorder.as_mut().and_then(|recorder| socket.watch_sent(now, &packet, recorder));
-        network.send(now, socket.node(), packet, detail, queue);
+        network.send(moment, socket.node(), packet, detail);
     }
 }
 
@@ -303,8 +297,8 @@ impl World {
     }
 
     /// A socket's timer fires; false where that was superseded, or comes too early.
-    pub(super) fn wake_socket(&mut self, now: Time, id: SocketId, queue: &mut EventQueue<Wake>) -> bool {
-        let worked = self.socket_mut(id).wake(now, Event::Socket(id), queue);
+    pub(super) fn wake_socket(&mut self, moment: &mut Moment<'_>, id: SocketId) -> bool {
+        let worked = self.socket_mut(id).wake(moment, Event::Socket(id));
         if worked {
             self.on_socket(id, |_| {});
         }
@@ -395,18 +389,12 @@ impl World {
     }
 
     /// Sends a message over a socket: in the stream of TCP, as a datagram of UDP, as a message of SCTP.
-    pub(crate) fn send_message(
-        &mut self,
-        now: Time,
-        id: SocketId,
-        message: Message,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(crate) fn send_message(&mut self, moment: &mut Moment<'_>, id: SocketId, message: Message) {
         if !with_socket!(self, id, socket => socket.write(message)) {
             return self.refuse_message(id);
         }
         if with_socket!(self, id, socket => socket.sends_at_once()) {
-            self.transmit(now, id, queue);
+            self.transmit(moment, id);
         } else {
             self.hand_over(id);
             self.work.push_back(Work::Socket(id));

@@ -2,7 +2,8 @@
 //! routes, tunnels and handovers.
 
 use super::{MobileIp, react};
-use crate::event::{Event, Wake};
+use crate::alarm::Moment;
+use crate::event::Event;
 use crate::handover::Handovers;
 use crate::network::Network;
 use crate::network::tunnel::Ends;
@@ -10,7 +11,6 @@ use crate::packet::{BROADCAST, Icmp, Message, Packet, Pdu, address_of, ipv4};
 use crate::recorder::Detail;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{EventQueue, Time};
 use roamsim_protocols::mobile_ip::{
     Arrival, ForeignAgentEvent, HomeAgentEvent, Interface, Message as Registration, Pdu as MobileIpPdu,
     Transmit,
@@ -31,21 +31,22 @@ pub(crate) struct Driving<'a> {
 
 impl Driving<'_> {
     /// Starts all machines. Until it has heard an agent, a mobile node sends by its home cell.
-    pub(crate) fn start(&mut self, queue: &mut EventQueue<Wake>) {
+    pub(crate) fn start(&mut self, moment: &mut Moment<'_>) {
         for number in 0..self.mobile_ip.agents.len() as u32 {
             let agent = &mut self.mobile_ip.agents[number as usize];
-            agent.advertiser.start(&mut Context { now: Time::ZERO, random: &mut agent.random });
-            self.serve_agent(Time::ZERO, number, queue);
+            agent.advertiser.start(&mut Context { now: moment.now, random: &mut agent.random });
+            self.serve_agent(moment, number);
         }
         for number in 0..self.mobile_ip.hosts.len() as u32 {
             let host = &mut self.mobile_ip.hosts[number as usize];
             self.network.topology.set_egress(host.node, Some(host.home_address));
-            host.machine.start(&mut Context { now: Time::ZERO, random: &mut host.random });
-            self.serve_host(Time::ZERO, number, queue);
+            host.machine.start(&mut Context { now: moment.now, random: &mut host.random });
+            self.serve_host(moment, number);
         }
     }
 
-    pub(crate) fn handle_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(crate) fn handle_agent(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let agent = &mut self.mobile_ip.agents[number as usize];
         if !agent.alarm.fires(now) {
             return false;
@@ -59,30 +60,26 @@ impl Driving<'_> {
             worked |= machine.poll_timeout().is_some_and(|due| due <= now);
             machine.handle_timeout(&mut cx);
         }
-        self.serve_agent(now, number, queue);
+        self.serve_agent(moment, number);
         worked
     }
 
-    pub(crate) fn handle_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) -> bool {
+    pub(crate) fn handle_host(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+        let now = moment.now;
         let host = &mut self.mobile_ip.hosts[number as usize];
         if !host.alarm.fires(now) {
             return false;
         }
         let worked = host.machine.poll_timeout().is_some_and(|due| due <= now);
         host.machine.handle_timeout(&mut Context { now, random: &mut host.random });
-        self.serve_host(now, number, queue);
+        self.serve_host(moment, number);
         worked
     }
 
     /// An ICMP message has come to a node; `packet.socket` of a broadcast is the interface that it came in at.
     #[cold]
-    pub(crate) fn receive_icmp(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        icmp: &Icmp,
-        queue: &mut EventQueue<Wake>,
-    ) {
+    pub(crate) fn receive_icmp(&mut self, moment: &mut Moment<'_>, packet: &Packet, icmp: &Icmp) {
+        let now = moment.now;
         match icmp {
             Icmp::AgentAdvertisement(advertisement) => {
                 let to = if packet.is_broadcast() { Address(packet.socket) } else { packet.destination };
@@ -93,14 +90,14 @@ impl Driving<'_> {
                 let host = &mut self.mobile_ip.hosts[number as usize];
                 let mut cx = Context { now, random: &mut host.random };
                 host.machine.handle_advertisement(&mut cx, arrival(packet, cell, 0), advertisement);
-                self.serve_host(now, number, queue);
+                self.serve_host(moment, number);
             }
             Icmp::AgentSolicitation => {
                 let Some(cell) = self.handovers.cell_of(Address(packet.socket)) else { return };
                 let Some(number) = self.mobile_ip.agent_on(Interface(cell)) else { return };
                 let agent = &mut self.mobile_ip.agents[number as usize];
                 agent.advertiser.handle_solicitation(arrival(packet, cell, 0));
-                self.serve_agent(now, number, queue);
+                self.serve_agent(moment, number);
             }
         }
     }
@@ -109,17 +106,17 @@ impl Driving<'_> {
     #[cold]
     pub(crate) fn receive_registration(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         packet: &Packet,
         datagram: Datagram,
         message: &Registration,
-        queue: &mut EventQueue<Wake>,
     ) {
+        let now = moment.now;
         if let Some(number) = self.mobile_ip.host(packet.destination) {
             let host = &mut self.mobile_ip.hosts[number as usize];
             let mut cx = Context { now, random: &mut host.random };
             host.machine.handle_registration(&mut cx, message);
-            self.serve_host(now, number, queue);
+            self.serve_host(moment, number);
         } else if let Some(number) = self.mobile_ip.agent(packet.destination) {
             let agent = &mut self.mobile_ip.agents[number as usize];
             let arrival = arrival(packet, agent.cell, datagram.source_port);
@@ -135,12 +132,12 @@ impl Driving<'_> {
                 (Some(machine), None) => machine.handle_registration(&mut cx, arrival, message),
                 (None, None) => {}
             }
-            self.serve_agent(now, number, queue);
+            self.serve_agent(moment, number);
         }
     }
 
     /// Does what follows from an agent's events, and sends what it has to send.
-    fn serve_agent(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    fn serve_agent(&mut self, moment: &mut Moment<'_>, number: u32) {
         let agent = &mut self.mobile_ip.agents[number as usize];
         while let Some(event) = agent.home.as_mut().and_then(|machine| machine.poll_event()) {
             let (home_address, care_of_address) = match event {
@@ -191,7 +188,7 @@ impl Driving<'_> {
                 BROADCAST => Some(broadcast),
                 home => sub_interface(self.network, self.handovers, interface.0, home),
             });
-            self.send_mobile_ip(now, node, by, transmit, queue);
+            self.send_mobile_ip(moment, node, by, transmit);
         }
         let agent = &mut self.mobile_ip.agents[number as usize];
         let wanted = [
@@ -199,11 +196,12 @@ impl Driving<'_> {
             agent.home.as_ref().and_then(|machine| machine.poll_timeout()),
             agent.foreign.as_ref().and_then(|machine| machine.poll_timeout()),
         ];
-        agent.alarm.arm(wanted.into_iter().flatten().min(), Event::MobilityAgent(number), queue);
+        agent.alarm.arm(wanted.into_iter().flatten().min(), Event::MobilityAgent(number), moment);
     }
 
     /// Does what follows from a mobile node's events, and sends what it has to send.
-    fn serve_host(&mut self, now: Time, number: u32, queue: &mut EventQueue<Wake>) {
+    fn serve_host(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let now = moment.now;
         let host = &mut self.mobile_ip.hosts[number as usize];
         let station = host.station;
         let mut events = std::iter::from_fn(|| host.machine.poll_event());
@@ -218,20 +216,19 @@ impl Driving<'_> {
                 cells.iter().find(|membership| membership.cell == interface.0).map(|at| at.interface)
             });
             let node = host.node;
-            self.send_mobile_ip(now, node, by, transmit, queue);
+            self.send_mobile_ip(moment, node, by, transmit);
         }
         let host = &mut self.mobile_ip.hosts[number as usize];
-        host.alarm.arm(host.machine.poll_timeout(), Event::MobileNode(number), queue);
+        host.alarm.arm(host.machine.poll_timeout(), Event::MobileNode(number), moment);
     }
 
     /// Sends a message: by an interface, or where routes lead.
     fn send_mobile_ip(
         &mut self,
-        now: Time,
+        moment: &mut Moment<'_>,
         node: NodeId,
         by: Option<Address>,
         transmit: Transmit,
-        queue: &mut EventQueue<Wake>,
     ) {
         let pdu = match transmit.pdu {
             MobileIpPdu::Advertisement(advertisement) => {
@@ -274,10 +271,10 @@ impl Driving<'_> {
         };
         match by {
             Some(interface) if packet.is_broadcast() && self.mobile_ip.agent(interface).is_some() => {
-                self.network.broadcast(now, interface, packet, detail, queue);
+                self.network.broadcast(moment, interface, packet, detail);
             }
-            Some(interface) => self.network.send_by(now, interface, packet, detail, queue),
-            None => self.network.send(now, node, packet, detail, queue),
+            Some(interface) => self.network.send_by(moment, interface, packet, detail),
+            None => self.network.send(moment, node, packet, detail),
         }
     }
 }
