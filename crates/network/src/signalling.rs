@@ -215,6 +215,8 @@ pub struct Signalling {
     pub traffic_at_stop: Option<[Traffic; 2]>,
     pub(crate) content: Content,
     pub(crate) set_up: bool,
+    /// Links to whose events the responder's user has subscribed.
+    pub(crate) subscribed: Vec<LinkId>,
     pub(crate) next: Option<Time>,
     /// Requests in work at the responder, in order of their due time.
     pub(crate) working: VecDeque<(Time, TransactionNumber)>,
@@ -242,6 +244,7 @@ impl Signalling {
             traffic_at_start: None,
             traffic_at_stop: None,
             set_up: false,
+            subscribed: Vec::new(),
             working: VecDeque::new(),
             alarm: Alarm::default(),
             origin_random: origin.1,

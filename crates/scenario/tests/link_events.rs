@@ -100,6 +100,36 @@ fn links_that_do_not_fit_into_their_registration_are_refused() {
 }
 
 #[test]
+fn a_registration_that_comes_again_is_no_second_subscription() {
+    let text = r#"
+        [scenario]
+        name = "Registered twice"
+        duration = "10s"
+        [[node]]
+        name = "origin"
+        [[node]]
+        name = "user"
+        [[link]]
+        name = "pipe"
+        between = ["origin", "user"]
+        rate = "10Mb/s"
+        delay = "10ms"
+        loss = { from = "user", model = "list", segments = [1] }
+        [[signalling]]
+        name = "events"
+        kind = "link_events"
+        from = "origin"
+        to = "user"
+        transport = { protocol = "udp" }
+    "#;
+    let outcome = outcome(text);
+    let senders = texts(&outcome, "links", "from");
+    let at = senders.iter().position(|from| from == "user").expect("the user's direction");
+    // The answer to the registration, which is lost, and a subscription; after 3 s, with the registration again, an answer.
+    assert_eq!(outcome::integers(&outcome, "links", "sent_packets")[at], 3);
+}
+
+#[test]
 fn without_time_ahead_it_is_a_beacon_missed_that_tells() {
     let text = example("link-events.toml").replace("advertisement = { going_down_ahead = \"3s\" }\n", "");
     let found = events(&outcome(&text));

@@ -92,7 +92,8 @@ impl World {
         self.on_mihf(now, origin, |mihf, cx, session| mihf.register(cx, session, links));
     }
 
-    /// The responder's user subscribes to the events of links that the origin's MIHF has registered.
+    /// The responder's user subscribes to the events of links that the origin's MIHF has registered. A link may come again:
+    /// a registration that was not answered is made anew.
     pub(super) fn subscribe_to_links(&mut self, now: Time, number: u32, links: Vec<MihLinkId>) {
         let signalling = &self.signalling[number as usize];
         if signalling.config.kind != Kind::LinkEvents {
@@ -100,6 +101,11 @@ impl World {
         }
         let (responder, events) = (signalling.responder, signalling.config.events);
         for link in links {
+            let signalling = &mut self.signalling[number as usize];
+            if signalling.subscribed.contains(&link) {
+                continue;
+            }
+            signalling.subscribed.push(link.clone());
             let tuple = LinkTupleId { link, point_of_attachment: None };
             self.on_mihf(now, responder, |mihf, cx, session| {
                 mihf.subscribe(cx, session, tuple, events);
