@@ -185,6 +185,8 @@ reports! {
     shadowing_that_is_none: "radio = {" => "radio = { shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"20m\" },";
     shadowing_by_no_distance: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"by_distance\", decorrelation_distance = \"0m\" },";
     shadowing_that_never_rests: "radio = {" => "radio = { shadowing_deviation_db = 4, shadowing = { redrawn = \"per_coherence_time\", coherence_time = \"0s\" },";
+    capture_and_sinr: "radio = {" => "radio = { capture = {}, reception = { by = \"sinr\" },";
+    a_noise_figure_below_zero: "radio = {" => "radio = { reception = { by = \"sinr\", noise_figure_db = -1 },";
     capture_by_the_weaker: "radio = {" => "radio = { capture = { threshold_db = -3 },";
 }
 
@@ -208,6 +210,23 @@ fn losses_beside_the_radio_are_of_packets_or_of_attempts() {
     let attempts = integers(&column(&with("attempts"), "wifi_stations", "failed_attempts"))[0];
     // 7500 * 0.2 / 0.8 = 1875, standard deviation sqrt(7500 * 0.2) / 0.8 = 48.
     assert!(attempts.abs_diff(1875) < 200, "{attempts}");
+}
+
+#[test]
+fn frames_survive_by_their_ratio_of_signal_to_noise() {
+    let keys = "radio = { reception = { by = \"sinr\" }, carrier_sense_threshold = \"-95dBm\",";
+    let sinr = WALK.replace("radio = {", keys);
+    let delivered = |text: &str| integers(&column(text, "flows", "delivered_packets"))[0];
+    let fixed = |rate: &str| {
+        let text = sinr.replace("rate = \"54Mb/s\"", &format!("rate = \"{rate}\""));
+        delivered(&text.replace("rate_control = { algorithm = \"arf\" }\n", ""))
+    };
+    // Noise of -91 dBm: 54 Mb/s need some 21 dB, -70 dBm, which -20.1 - 30 log10(d) has up to 46 m, after 19 s; 6 Mb/s some 3.5 dB,
+    // -87.5 dBm, up to 177 m, which the walk does not come to. 250 packets a second.
+    let (fast, slow) = (fixed("54Mb/s"), fixed("6Mb/s"));
+    assert!((250 * 17..250 * 22).contains(&fast), "{fast}");
+    assert!(slow > 250 * 59, "{slow}");
+    assert!(delivered(&sinr) > 250 * 59);
 }
 
 #[test]

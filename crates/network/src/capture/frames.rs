@@ -75,11 +75,7 @@ fn radiotap(frame: &AirFrame, format: Format, reception: Option<Reception>) -> V
     octets.extend(length.to_le_bytes());
     octets.extend(present.to_le_bytes());
     // When the first bit of the MPDU came.
-    let preamble = match format {
-        Format::Dsss(preamble) => preamble.duration(),
-        Format::ErpOfdm => roamsim_engine::Span::from_us(20),
-    };
-    octets.extend(microseconds(frame.begin + preamble).to_le_bytes());
+    octets.extend(microseconds(frame.begin + format.preamble()).to_le_bytes());
     let short = format == Format::Dsss(Preamble::Short);
     // 0x02 short preamble, 0x10 FCS at the end, 0x40 a bad one.
     let bad = reception.is_some_and(|reception| !reception.understood);

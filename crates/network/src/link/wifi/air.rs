@@ -4,6 +4,7 @@ use super::interference::CaptureConfig;
 use super::medium::Frame;
 use super::propagation::Propagation;
 use super::shadowing::{Pairs, Redrawn};
+use super::sinr::SinrConfig;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 
@@ -22,6 +23,8 @@ pub struct RadioConfig {
     pub shadowing: Redrawn,
     /// Frames that are received in spite of others; `None`: each one disturbs all others.
     pub capture: Option<CaptureConfig>,
+    /// Reception by signal, interference and noise; `None`: by the thresholds.
+    pub sinr: Option<SinrConfig>,
 }
 
 impl RadioConfig {
@@ -47,7 +50,7 @@ pub(super) enum Hearing {
     /// Radio `i` hears radio `j` where `[i][j]`.
     Given(Vec<Vec<bool>>),
     /// By place and power.
-    Placed(Air),
+    Placed(Box<Air>),
 }
 
 /// Radios at places that are functions of time.
@@ -59,11 +62,22 @@ pub(super) struct Air {
     draws: Vec<Stream>,
     /// The shadowing of pairs that keep theirs.
     pairs: Pairs,
+    /// What decides whether each radio understands a frame, where that is random.
+    receptions: Vec<Stream>,
 }
 
 impl Air {
-    pub fn new(config: RadioConfig, places: Vec<Trajectory>, draws: Vec<Stream>) -> Air {
-        Air { config, places, draws, pairs: Pairs::default() }
+    /// `stream(purpose, radio)` gives the random streams.
+    pub fn new(config: RadioConfig, places: Vec<Trajectory>, stream: impl Fn(&str, usize) -> Stream) -> Air {
+        let draws = (0..places.len()).map(|radio| stream("shadowing", radio)).collect();
+        let deciding = if config.sinr.is_some() { places.len() } else { 0 };
+        let receptions = (0..deciding).map(|radio| stream("reception", radio)).collect();
+        Air { config, places, draws, pairs: Pairs::default(), receptions }
+    }
+
+    #[inline(always)]
+    pub fn sinr(&self) -> Option<SinrConfig> {
+        self.config.sinr
     }
 
     #[inline(always)]
@@ -144,11 +158,22 @@ impl Hearing {
         }
     }
 
-    /// Whether a frame that ends now is strong enough to be understood.
+    /// Whether a frame that survives with this probability does, at a radio.
+    pub fn draw_reception(&mut self, radio: usize, survives: f64) -> bool {
+        match self {
+            Hearing::Placed(air) => air.receptions[radio].uniform() < survives,
+            Hearing::All | Hearing::Given(_) => true,
+        }
+    }
+
+    /// Whether a frame that ends now is strong enough to be understood, or has been decided to be.
     pub fn is_strong(&self, (radio, shadowing_db): Heard, frame: &Frame, now: Time) -> bool {
         match self {
             Hearing::All | Hearing::Given(_) => true,
             Hearing::Placed(air) => {
+                if air.config.sinr.is_some() {
+                    return !frame.failed.contains(&radio);
+                }
                 let arrives_dbm = air.received_dbm(radio, frame.from, now) + shadowing_db;
                 arrives_dbm >= air.config.threshold_dbm(frame.rate_bps)
             }

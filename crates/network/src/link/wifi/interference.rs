@@ -26,7 +26,7 @@ pub struct CaptureConfig {
 /// What an ear receives after a frame has begun, and whether that is disturbed.
 pub(super) type Reception = (usize, Option<(u64, Kind)>, bool);
 
-fn milliwatts(dbm: f64) -> f64 {
+pub(super) fn milliwatts(dbm: f64) -> f64 {
     libm::pow(10.0, dbm / 10.0)
 }
 
@@ -43,7 +43,7 @@ impl Hearing {
 
 impl Cell {
     /// The power at which a frame on the air arrives at a radio; nothing where it is not heard.
-    fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
+    pub(super) fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
         let heard = frame.heard_by.iter().find(|&&(hearer, _)| hearer == radio);
         heard.and_then(|&heard| self.hearing.signal_dbm(heard, frame.from, now)).map_or(0.0, milliwatts)
     }

@@ -28,6 +28,10 @@ pub(super) struct Frame {
     pub from: usize,
     pub to: usize,
     pub rate_bps: u64,
+    pub begin: Time,
+    pub end: Time,
+    /// Radios that do not understand it, where that is drawn.
+    pub failed: Vec<usize>,
     /// Until when its duration field reserves the medium.
     pub reserved: Time,
     /// What a capture tells of it.
@@ -100,21 +104,37 @@ impl Cell {
         self.frames += 1;
         let heard_by = self.hearing.heard_by(from, now, &self.channels);
         let capture = self.hearing.capture();
-        let captured = capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
+        let mut received =
+            capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
+        if self.hearing.sinr().is_some() {
+            received = Some(self.locked(number, kind, &heard_by));
+        }
         if heard_by.is_empty() {
             self.hear(now, 0, number, kind);
         }
         for &(radio, _) in &heard_by {
             self.hear(now, radio, number, kind);
         }
-        for (ear, receiving, disturbed) in captured.unwrap_or_default() {
+        for (ear, receiving, disturbed) in received.unwrap_or_default() {
             (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
         sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
-        let mut frame = Frame { number, kind, from, to, rate_bps, reserved, record: None, heard_by };
+        let mut frame = Frame {
+            number,
+            kind,
+            from,
+            to,
+            rate_bps,
+            begin: now,
+            end,
+            failed: Vec::new(),
+            reserved,
+            record: None,
+            heard_by,
+        };
         if self.log.is_some() {
             frame.record = self.begin_record(now, end, &frame);
         }
@@ -176,6 +196,9 @@ impl Cell {
         let Some(place) = self.on_air.iter().position(|frame| frame.number == number) else { return };
         let mut frame = self.on_air.swap_remove(place);
         let record = frame.record.take();
+        if let Some(sinr) = self.hearing.sinr() {
+            self.decide(now, &mut frame, sinr);
+        }
         if frame.kind == Kind::Management || frame.to == ALL {
             return self.end_of_management(now, &frame, record);
         }

@@ -29,6 +29,7 @@ mod association;
 mod config;
 mod contention;
 mod edca;
+mod error_model;
 mod exchange;
 mod interference;
 mod joining;
@@ -43,6 +44,7 @@ pub mod rate_control;
 pub mod record;
 mod scan;
 pub mod shadowing;
+mod sinr;
 mod station;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
@@ -59,6 +61,7 @@ use self::radio::{Attempt, Function, Radio};
 pub use self::rate_control::RateAttempts;
 use self::rate_control::Rates;
 use self::record::AirLog;
+pub use self::sinr::SinrConfig;
 use self::station::Station;
 use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use super::indication::Indication;
@@ -131,6 +134,8 @@ pub struct Cell {
     log: Option<Box<AirLog>>,
     /// Losses beside the radio.
     losses: Option<Box<Losses>>,
+    /// Frames that are over and may have interfered with one that is not; kept where that counts.
+    past: Vec<Frame>,
 }
 
 /// A medium of several access points.
@@ -173,9 +178,9 @@ impl Cell {
         places: Vec<Trajectory>,
         stream: impl Fn(&str) -> Stream,
     ) -> Cell {
-        let draws = (0..places.len()).map(|number| stream(&format!("{}/shadowing", radio_name(number))));
-        let air = Air::new(radio, places, draws.collect());
-        Cell::alone(config, Hearing::Placed(air), stream)
+        let draws = |purpose: &str, of: usize| stream(&format!("{}/{purpose}", radio_name(of)));
+        let air = Air::new(radio, places, draws);
+        Cell::alone(config, Hearing::Placed(Box::new(air)), stream)
     }
 
     /// One cell without beacons.
@@ -189,10 +194,9 @@ impl Cell {
     /// A silent medium of several access points, or of one with beacons; `stream(radio, purpose)` gives the random streams.
     pub fn with_access_points(config: CellConfig, ess: Ess, stream: impl Fn(usize, &str) -> Stream) -> Cell {
         let Ess { bsses, stations, radio, places } = ess;
-        let draws = (0..places.len()).map(|number| stream(number, "shadowing"));
-        let air = Air::new(radio, places, draws.collect());
+        let air = Air::new(radio, places, |purpose, of| stream(of, purpose));
         let backoff = |number| stream(number, "backoff");
-        Cell::build(config, &bsses, stations, Hearing::Placed(air), backoff)
+        Cell::build(config, &bsses, stations, Hearing::Placed(Box::new(air)), backoff)
     }
 
     fn build(
@@ -254,6 +258,7 @@ impl Cell {
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
             log: None,
             losses: None,
+            past: Vec::new(),
             rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
                 Box::new(Rates::new(control, rates_bps, bsses.len(), stations.len() - bsses.len()))
             }),

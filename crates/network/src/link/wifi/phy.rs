@@ -27,8 +27,7 @@ pub enum Preamble {
 }
 
 impl Preamble {
-    /// Its airtime.
-    pub const fn duration(self) -> Span {
+    const fn duration(self) -> Span {
         match self {
             Preamble::Long => Span::from_us(192),
             Preamble::Short => Span::from_us(96),
@@ -59,6 +58,14 @@ impl Format {
                 let bits_a_symbol = rate_bps / 250_000;
                 Span::from_us(16 + 4 + 4 * (16 + bits + 6).div_ceil(bits_a_symbol) + 6)
             }
+        }
+    }
+
+    /// The part of a frame before its octets: of OFDM preamble and SIGNAL.
+    pub const fn preamble(self) -> Span {
+        match self {
+            Format::Dsss(preamble) => preamble.duration(),
+            Format::ErpOfdm => Span::from_us(20),
         }
     }
 

@@ -23,6 +23,7 @@ pub(super) fn radio(carrier_sense_threshold_dbm: f64, shadowing_deviation_db: f6
         carrier_sense_threshold_dbm,
         shadowing: shadowing::Redrawn::PerFrame,
         capture: None,
+        sinr: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use roamsim_engine::Span;
 use roamsim_network::link::wifi::propagation::{PathLoss as NetworkPathLoss, Propagation};
 use roamsim_network::link::wifi::shadowing::Redrawn;
-use roamsim_network::link::wifi::{CaptureConfig, RadioConfig};
+use roamsim_network::link::wifi::{CaptureConfig, RadioConfig, SinrConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -50,6 +50,9 @@ pub struct Radio {
     /// powers.
     #[serde(default)]
     pub capture: Option<Capture>,
+    /// What decides whether a frame is understood. Default chosen: its power alone, by `reception_threshold`.
+    #[serde(default)]
+    pub reception: Reception,
     /// The distance up to which frames are understood, as far as shadowing lets them: sets `reception_threshold`.
     #[serde(rename = "radius", default, with = "units::length")]
     #[schemars(with = "Option<units::Length>")]
@@ -72,6 +75,42 @@ pub struct Radio {
 
 fn default_transmit_power_dbm() -> f64 {
     20.0
+}
+
+/// What decides whether a frame is understood.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:by", rename_all = "snake_case")]
+#[schemars(rename = "WifiReception", tag = "by")]
+pub enum Reception {
+    /// The power at which it arrives.
+    Threshold(Threshold),
+    /// The ratio of its power to the sum of noise and of all others' powers, by the error model of its modulation. The thresholds
+    /// of reception remain what Link_Going_Down and rates by signal go by.
+    Sinr(Sinr),
+}
+
+impl Default for Reception {
+    fn default() -> Reception {
+        Reception::Threshold(Threshold {})
+    }
+}
+
+/// By power.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Threshold {}
+
+/// By signal, interference and noise.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sinr {
+    /// What a receiver adds to the thermal noise, in dB. Default: 10 (IEEE 802.11-2007 section 17.3.10.1).
+    #[serde(default = "default_noise_figure_db")]
+    pub noise_figure_db: f64,
+}
+
+fn default_noise_figure_db() -> f64 {
+    10.0
 }
 
 /// When shadowing is drawn anew.
@@ -193,6 +232,7 @@ impl Radio {
             shadowing_deviation_db,
             shadowing,
             capture,
+            reception,
             radius_m,
             reception_threshold_dbm,
             ref reception_thresholds,
@@ -243,6 +283,10 @@ impl Radio {
             },
             capture: capture
                 .map(|Capture { threshold_db, later_frames }| CaptureConfig { threshold_db, later_frames }),
+            sinr: match reception {
+                Reception::Threshold(Threshold {}) => None,
+                Reception::Sinr(Sinr { noise_figure_db }) => Some(SinrConfig { noise_figure_db }),
+            },
         };
         config.carrier_sense_threshold_dbm =
             carrier_sense_threshold_dbm.unwrap_or(CARRIER_SENSE_DBM.min(config.least_threshold_dbm()));
@@ -251,7 +295,8 @@ impl Radio {
 
     /// How far frames are understood; `None` where shadowing may bring them anywhere.
     pub(super) fn reach_m(&self, cell: &Wifi) -> Option<f64> {
-        if self.shadowing_deviation_db > 0.0 {
+        let is_random = self.shadowing_deviation_db > 0.0 || matches!(self.reception, Reception::Sinr(_));
+        if is_random {
             return None;
         }
         let config = self.config(cell);
@@ -319,6 +364,19 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         let help = "write decibels from 0 to 100; 10 are usual";
         report.add(&join(&steps, ["capture", "threshold_db"]), "this is no threshold of capture", help);
         return;
+    }
+    if let Reception::Sinr(Sinr { noise_figure_db }) = radio.reception {
+        if !(0.0..=50.0).contains(&noise_figure_db) {
+            let help = "write decibels from 0 to 50; the standard has 10";
+            let place = join(&steps, ["reception", "noise_figure_db"]);
+            report.add(&place, "this is no noise figure of a receiver", help);
+            return;
+        }
+        if radio.capture.is_some() {
+            let message = "reception by \"sinr\" adds interference up by itself";
+            report.add(&join(&steps, ["capture"]), message, "leave it out, or receive by \"threshold\"");
+            return;
+        }
     }
     let path_loss = join(&steps, ["path_loss"]);
     let refused = match radio.path_loss {
