@@ -206,15 +206,20 @@ fn each_fragment_and_each_ack_reserves_the_medium_for_the_next_one() {
     let fragments = CellConfig { fragmentation_threshold_bytes: 512, ..config(format, 11_000, 2) };
     let mut cell = Cell::with_hidden(fragments, hears, stream);
     enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(2), 1500);
-    let mut navs = Vec::new();
+    let (mut navs, mut delivered) = (Vec::new(), Vec::new());
     while let Some(now) = cell.poll_timeout() {
         work(&mut cell, now);
+        while cell.poll_delivery(now).is_some() {
+            delivered.push(now.as_ns() / 1000);
+        }
         let nav_us = cell.ears[2].nav.as_ns() / 1000;
         if navs.last() != Some(&nav_us) {
             navs.push(nav_us);
         }
     }
     // From 1000 us on fragments begin every 833 us; each reserves up to the end of the ACK behind the next one.
+    // The packet is there with its last fragment.
+    assert_eq!(delivered, [1000 + 3 * 833 + 254]);
     assert_eq!(navs, [0, 1000 + 833 + 823, 1000 + 2 * 833 + 823, 1000 + 3 * 833 + 512]);
 }
 
