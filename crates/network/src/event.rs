@@ -19,6 +19,8 @@ pub enum Event {
     Mihf(u32),
     /// The MIH users of a signalling entry.
     Signalling(u32),
+    /// The MIH users of a handover entry.
+    MihHandover(u32),
     /// A link may have link events.
     Indication(u32),
     /// A mobility agent of Mobile IP.
@@ -68,7 +70,8 @@ impl Wake {
             9 => Event::MobileNode(number),
             10 => Event::Node(number),
             11 => Event::Reader(number),
-            _ => Event::Socket(SocketId::Udp(number)),
+            12 => Event::Socket(SocketId::Udp(number)),
+            _ => Event::MihHandover(number),
         }
     }
 }
@@ -109,6 +112,7 @@ impl Event {
             Event::Node(number) => (10, number),
             Event::Reader(number) => (11, number),
             Event::Socket(SocketId::Udp(number)) => (12, number),
+            Event::MihHandover(number) => (13, number),
         }
     }
 }
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_kind_comes_back_from_its_number() {
-        for kind in 0..13 {
+        for kind in 0..14 {
             let event = Wake(kind << NUMBER_BITS | 5).event();
             assert_eq!(event.parts(), (kind, 5));
             assert_eq!(Wake::from(event), Wake(kind << NUMBER_BITS | 5));

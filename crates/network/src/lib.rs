@@ -11,6 +11,7 @@ pub mod event;
 pub mod flow;
 pub mod handover;
 pub mod link;
+pub mod mih_handover;
 pub mod mobility;
 pub mod network;
 pub mod packet;

@@ -52,6 +52,17 @@ pub enum Message {
     Mih(Arc<mih::Message>),
     /// A registration message of Mobile IP.
     MobileIp(Arc<mobile_ip::Message>),
+    /// Of a redirection by a mobile node; it has no octets of its own.
+    Redirection(RedirectionMessage),
+}
+
+/// The messages of a redirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectionMessage {
+    /// The mobile node is at the address that this comes from.
+    Update,
+    /// That has been noted.
+    Acknowledgement,
 }
 
 impl Message {
@@ -61,6 +72,7 @@ impl Message {
             Message::Application(message) => message.bytes,
             Message::Mih(message) => message.encoded_bytes() as u32,
             Message::MobileIp(message) => message.encoded_bytes() as u32,
+            Message::Redirection(_) => 0,
         }
     }
 }
@@ -198,7 +210,7 @@ impl Packet {
                         | sctp::Chunk::AsconfAck(_)
                 )
             ),
-            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
         }
     }
 
@@ -215,7 +227,7 @@ impl Packet {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
             Pdu::Udp(_, Message::Application(_) | Message::Mih(_)) => true,
-            Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => false,
+            Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
         }
     }
 }

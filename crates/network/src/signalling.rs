@@ -28,7 +28,7 @@ pub struct MihNode {
     pub mihf: Mihf,
     /// Where it lives.
     pub node: NodeId,
-    /// By session number: which signalling entry it serves, and over what.
+    /// By session number: whose it is, and over what.
     pub sessions: Vec<SessionSocket>,
     pub(crate) alarm: Alarm,
     pub(crate) random: Stream,
@@ -41,11 +41,20 @@ impl MihNode {
     }
 }
 
+/// Whose users a session serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionUser {
+    /// Those of a signalling entry.
+    Signalling(u32),
+    /// Those of a handover entry.
+    MihHandover(u32),
+}
+
 /// The transport of a session: MIH_NET_SAP's lower side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSocket {
-    /// The signalling entry.
-    pub signalling: u32,
+    /// Whose session it is.
+    pub user: SessionUser,
     /// The socket.
     pub socket: SocketId,
 }

@@ -16,7 +16,7 @@ const FLOORS: [(&str, &[&str]); 9] = [
     ("what is recorded", &["subject", "segment_log", "capture", "recorder"]),
     ("nodes between links", &["network"]),
     ("handovers", &["handover"]),
-    ("sockets and applications", &["application", "ending", "socket", "flow", "signalling"]),
+    ("sockets and applications", &["application", "ending", "socket", "flow", "signalling", "mih_handover"]),
     ("the world", &["world"]),
 ];
 

@@ -10,6 +10,7 @@ mod excerpt;
 mod files;
 pub mod flow;
 pub mod handover;
+pub mod mih_handover;
 pub mod mobile_ip;
 pub mod model;
 pub mod motion;

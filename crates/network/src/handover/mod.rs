@@ -7,6 +7,7 @@
 //! - this file: cells and stations as schemes see them, which of them hears what ([`Cue`]), and what its [`Action`]s do.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
 //! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; link events are ignored.
+//! - [`mih`]: an address in each cell; MIH users say when flows are redirected, by [`redirection`].
 //! - [`mobile_sctp`]: an address in each cell; link events say which can be used and which is preferred.
 //!
 //! To add a scheme: a variant of [`Scheme`] with its name, its arm in [`Handovers::react`], and a file here with its `react`,
@@ -21,9 +22,11 @@
 
 pub mod association;
 pub mod bridged;
+pub mod mih;
 pub mod mobile_ip;
 pub mod mobile_sctp;
 pub mod record;
+pub(crate) mod redirection;
 
 use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
@@ -46,6 +49,9 @@ pub enum Scheme {
     MobileSctp(PrimaryChange),
     /// Mobile IPv4: the home address follows by registration and tunnel, the others stay in their cells.
     MobileIp,
+    /// Each stays in its cell; flows begin in this one, a place among [`StationPlace::cells`], and are redirected when MIH users say
+    /// so.
+    Mih(u32),
 }
 
 impl Scheme {
@@ -56,6 +62,7 @@ impl Scheme {
             Scheme::Multihomed => "multihomed",
             Scheme::MobileSctp(_) => "mobile_sctp",
             Scheme::MobileIp => "mobile_ip",
+            Scheme::Mih(_) => "mih",
         }
     }
 }
@@ -326,6 +333,7 @@ impl Handovers {
         let actions = match place.scheme {
             Scheme::Bridged => bridged::react(place, cue),
             Scheme::MobileSctp(rule) => mobile_sctp::react(rule, place, cue),
+            Scheme::Mih(first) => mih::react(first, place, cue),
             Scheme::Multihomed | Scheme::MobileIp => return,
         };
         actions.into_iter().for_each(|action| self.perform(network, now, station, action));

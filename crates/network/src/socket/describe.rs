@@ -2,7 +2,7 @@
 
 use super::{ChunkLog, TcpSocket};
 use crate::handover::mobile_ip::describe_registration;
-use crate::packet::Message;
+use crate::packet::{Message, RedirectionMessage};
 use crate::recorder::Detail;
 use roamsim_protocols::sctp::{self, Asconf, Change, Chunk, Data, Parameter, Sack};
 use roamsim_protocols::tcp::Segment;
@@ -16,6 +16,8 @@ pub(super) fn describe(message: &Message) -> String {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
         Message::Mih(pdu) => describe_mih(pdu),
         Message::MobileIp(message) => describe_registration(message),
+        Message::Redirection(RedirectionMessage::Update) => "redirect".to_owned(),
+        Message::Redirection(RedirectionMessage::Acknowledgement) => "redirect acknowledged".to_owned(),
     }
 }
 
@@ -39,6 +41,7 @@ pub(super) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
         Message::Application(_) => return pattern(part),
         Message::Mih(pdu) => pdu.encode(),
         Message::MobileIp(message) => message.encode(),
+        Message::Redirection(_) => Vec::new(),
     };
     let end = (part.end as usize).min(whole.len());
     whole[(part.start as usize).min(end)..end].to_vec()

@@ -22,7 +22,7 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::{Context, Machine};
+use roamsim_protocols::{Address, Context, Machine};
 
 /// Where an association begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct SocketEnd {
     pub user: User,
     /// Of the packets that it sends.
     pub traffic_class: TrafficClass,
+    /// Its address; `None`: that by which the other end knows the node.
+    pub address: Option<Address>,
 }
 
 /// Who uses a socket.
@@ -58,6 +60,15 @@ pub enum User {
         /// The session's number in it.
         session: u32,
     },
+    /// A redirection of a handover entry.
+    Redirection {
+        /// The entry's number.
+        handover: u32,
+        /// The correspondent's number in it.
+        correspondent: u32,
+        /// The candidate's number in it.
+        candidate: u32,
+    },
 }
 
 impl User {
@@ -66,7 +77,7 @@ impl User {
     pub(crate) fn receives(self) -> Option<u32> {
         match self {
             User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
-            User::FlowSource(_) | User::Mih { .. } => None,
+            User::FlowSource(_) | User::Mih { .. } | User::Redirection { .. } => None,
         }
     }
 }

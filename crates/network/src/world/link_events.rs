@@ -43,6 +43,10 @@ impl World {
     /// MIH_LINK_SAP: tells the MIHFs of nodes what their links have indicated, for the entries that want to know.
     fn tell_mihfs(&mut self, now: Time) {
         while let Some((link, indication)) = self.network.indicated.pop_front() {
+            if !self.mih_handovers.is_empty() {
+                let interface = self.network.address_of(link, indication.at);
+                self.tell_handover_users(now, interface, indication.event);
+            }
             let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
             let Some(event) = heard_by_mihf(indication.event, reach_m.unwrap_or(f64::INFINITY)) else {
                 continue;
@@ -56,14 +60,7 @@ impl World {
                     continue;
                 }
                 let (origin, bytes) = (signalling.origin, signalling.message_bytes());
-                let station = self.handovers.number_of(interface);
-                let point = self.network.stations(link).zip(station).map(|(stations, station)| {
-                    self.network.address_of(link, stations.broadcast_interface(station))
-                });
-                let tuple = LinkTupleId {
-                    link: self.mih_link(interface),
-                    point_of_attachment: point.map(link_address),
-                };
+                let tuple = self.mih_link_tuple(interface);
                 let begun = self.on_mihf(now, origin, |mihf, cx, session| {
                     mihf.link_event(cx, session, &tuple, event, bytes)
                 });
@@ -72,6 +69,17 @@ impl World {
                 }
             }
         }
+    }
+
+    /// What messages call the link of an interface, with its point of attachment where it is a station's.
+    pub fn mih_link_tuple(&self, interface: Address) -> LinkTupleId {
+        let (link, _) = self.network.topology.attachment(interface);
+        let station = self.handovers.number_of(interface);
+        let point =
+            self.network.stations(link).zip(station).map(|(stations, station)| {
+                self.network.address_of(link, stations.broadcast_interface(station))
+            });
+        LinkTupleId { link: self.mih_link(interface), point_of_attachment: point.map(link_address) }
     }
 
     /// What messages call the link of an interface.

@@ -4,7 +4,7 @@ use super::{Work, World};
 use crate::alarm::Moment;
 use crate::event::Event;
 use crate::packet::Message;
-use crate::signalling::{End, Kind};
+use crate::signalling::{End, Kind, SessionUser};
 use crate::socket::Traffic;
 use roamsim_engine::Time;
 use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
@@ -61,37 +61,35 @@ impl World {
 
     fn on_mih_event(&mut self, moment: &mut Moment<'_>, number: u32, event: mih::Event) {
         let now = moment.now;
-        let entry = |world: &World, session: SessionId| {
-            world.mih_nodes[number as usize].sessions[session.0 as usize].signalling
+        let entry = match self.mih_nodes[number as usize].sessions[event.session().0 as usize].user {
+            SessionUser::Signalling(entry) => entry,
+            SessionUser::MihHandover(handover) => {
+                return self.on_handover_event(now, number, handover, &event);
+            }
         };
         match event {
-            mih::Event::IndicationReceived { session, number: transaction, .. } => {
-                let entry = entry(self, session);
+            mih::Event::IndicationReceived { number: transaction, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     // With a lifetime, an indication may be delivered again: the first time counts.
                     transaction.completed.get_or_insert(now);
                 }
             }
-            mih::Event::RequestReceived { session, number: transaction, .. } => {
-                let entry = entry(self, session);
+            mih::Event::RequestReceived { number: transaction, .. } => {
                 let signalling = &mut self.signalling[entry as usize];
                 signalling.on_request(now, transaction);
                 // An answer that needs no time is ready before the request is acknowledged.
                 self.answer(now, entry);
                 self.signalling[entry as usize].arm(entry, moment);
             }
-            mih::Event::PeerRegistered { session, links } => {
-                let entry = entry(self, session);
+            mih::Event::PeerRegistered { links, .. } => {
                 self.subscribe_to_links(now, entry, links);
             }
-            mih::Event::ResponseReceived { session, number: transaction, .. } => {
-                let entry = entry(self, session);
+            mih::Event::ResponseReceived { number: transaction, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     transaction.completed.get_or_insert(now);
                 }
             }
-            mih::Event::TransactionFailed { session, number: transaction, .. } => {
-                let entry = entry(self, session);
+            mih::Event::TransactionFailed { number: transaction, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     transaction.given_up = true;
                 }

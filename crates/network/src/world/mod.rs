@@ -9,6 +9,7 @@ mod ending;
 mod flows;
 mod link_events;
 mod mih;
+mod mih_handover;
 mod named;
 mod sockets;
 
@@ -17,14 +18,16 @@ use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
+use crate::mih_handover::MihHandover;
 use crate::network::Network;
-use crate::packet::{Message, Packet, Pdu};
+use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::recorder::Wanted;
 use crate::signalling::{MihNode, SessionSocket, Signalling};
-use crate::socket::{SctpSocket, SocketId, TcpSocket, UdpSocket, User};
+use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
+use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -39,6 +42,9 @@ pub(crate) enum Work {
     Server(u32),
     Reader(u32),
     Mihf(u32),
+    MihHandover(u32),
+    /// A correspondent acknowledges a redirection through this socket of its.
+    AcknowledgeRedirection(SocketId),
 }
 
 /// Everything that a run moves.
@@ -57,6 +63,10 @@ pub struct World {
     pub mih_nodes: Vec<MihNode>,
     /// Signalling entries.
     pub signalling: Vec<Signalling>,
+    /// Handover entries.
+    pub mih_handovers: Vec<MihHandover>,
+    /// What networks have left for mobile nodes that are handed over to them.
+    pub resources: Vec<Resources>,
     /// Cells, their stations, and the handovers between them.
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
@@ -87,6 +97,8 @@ impl World {
             flows: Vec::new(),
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
+            mih_handovers: Vec::new(),
+            resources: Vec::new(),
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
             work: VecDeque::new(),
@@ -100,10 +112,13 @@ impl World {
         }
     }
 
-    /// The addresses by which two nodes reach each other: of the interfaces that lead there.
-    fn addresses(&self, a: NodeId, b: NodeId) -> Option<[Address; 2]> {
+    /// The addresses by which two nodes reach each other: of the interfaces that lead there, unless an end has one.
+    fn addresses(&self, a: &SocketEnd, b: &SocketEnd) -> Option<[Address; 2]> {
         let topology = &self.network.topology;
-        Some([topology.address_for(a, b)?, topology.address_for(b, a)?])
+        let of = |here: &SocketEnd, there: &SocketEnd| {
+            here.address.or_else(|| topology.address_for(here.node, there.node))
+        };
+        Some([of(a, b)?, of(b, a)?])
     }
 
     /// Runs to the end; returns the number of events that did something. `look` is called now and then with the time before
@@ -128,6 +143,9 @@ impl World {
         }
         for (number, signalling) in self.signalling.iter_mut().enumerate() {
             signalling.arm(number as u32, moment);
+        }
+        for (number, handover) in self.mih_handovers.iter_mut().enumerate() {
+            handover.arm(number as u32, moment);
         }
         let events = run_until(&mut Looked { world: self, look }, &mut queue, until, watch)?;
         self.handovers.finish(&self.network);
@@ -160,6 +178,11 @@ impl World {
                     self.serve_reader(moment, number);
                 }
                 Work::Mihf(number) => self.serve_mihf(moment, number),
+                Work::MihHandover(number) => self.serve_mih_handover(moment, number),
+                Work::AcknowledgeRedirection(socket) => {
+                    let message = Message::Redirection(RedirectionMessage::Acknowledgement);
+                    self.send_message(moment, socket, message);
+                }
             }
         }
         while let Some(socket) = self.network.lost_datagrams.pop() {
@@ -231,6 +254,7 @@ impl World {
             Event::Reader(number) => self.handle_reader(moment, number),
             Event::Mihf(number) => self.handle_mihf(moment, number),
             Event::Signalling(number) => self.handle_signalling(moment, number),
+            Event::MihHandover(number) => self.handle_mih_handover(moment, number),
             Event::Indication(number) => self.handle_indications(moment, number),
             Event::MobilityAgent(number) => self.mobile_ip().handle_agent(moment, number),
             Event::MobileNode(number) => self.mobile_ip().handle_host(moment, number),
@@ -276,8 +300,14 @@ impl World {
                 }
             }
             (User::Mih { mihf, session }, Message::Mih(pdu)) => self.deliver_mih(now, mihf, session, &pdu),
+            (User::Redirection { handover, correspondent, candidate }, Message::Redirection(message)) => {
+                self.deliver_redirection(handover, (correspondent, candidate), message);
+            }
             // A socket has one user and carries its kind of message only.
-            (_, Message::Application(_) | Message::Mih(_) | Message::MobileIp(_)) => {}
+            (
+                _,
+                Message::Application(_) | Message::Mih(_) | Message::MobileIp(_) | Message::Redirection(_),
+            ) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How tables name what their rows are about.
 
 use super::World;
+use crate::signalling::SessionUser;
 use crate::socket::User;
 use crate::subject::{Named, Subject, TO_ALL};
 
@@ -16,7 +17,17 @@ impl World {
                     | User::FlowBothWays { sends: flow, .. } => ("flow", &self.flows[flow as usize].name),
                     User::Mih { mihf, session } => {
                         let session = &self.mih_nodes[mihf as usize].sessions[session as usize];
-                        ("signalling", &self.signalling[session.signalling as usize].config.name)
+                        match session.user {
+                            SessionUser::Signalling(entry) => {
+                                ("signalling", &self.signalling[entry as usize].config.name)
+                            }
+                            SessionUser::MihHandover(entry) => {
+                                ("handover", &self.mih_handovers[entry as usize].config.name)
+                            }
+                        }
+                    }
+                    User::Redirection { handover, .. } => {
+                        ("handover", &self.mih_handovers[handover as usize].config.name)
                     }
                 };
                 Named { kind, name, from: node(socket), to: node(self.peer(socket)) }

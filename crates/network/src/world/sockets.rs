@@ -41,7 +41,7 @@ macro_rules! with_socket {
 impl World {
     /// Adds a UDP association between two nodes, `None` where no route joins them.
     pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
-        let addresses = self.addresses(a.node, b.node)?;
+        let addresses = self.addresses(&a, &b)?;
         let first = self.udp.len() as u32;
         self.udp.extend(UdpSocket::pair(first, [a, b], addresses));
         Some(Association { source: SocketId::Udp(first), sink: SocketId::Udp(first + 1) })
@@ -56,7 +56,7 @@ impl World {
         (a, a_random): (SocketEnd, Stream),
         (b, b_random): (SocketEnd, Stream),
     ) -> Option<Association> {
-        let addresses = self.addresses(a.node, b.node)?;
+        let addresses = self.addresses(&a, &b)?;
         let first = self.tcp.len() as u32;
         let random = [a_random, b_random];
         self.tcp.extend(TcpSocket::pair(first, config, [a, b], addresses, random, self.details));
@@ -385,6 +385,8 @@ impl World {
             User::Mih { mihf, session } => {
                 self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
             }
+            // It goes over UDP, which is never gone.
+            User::Redirection { .. } => {}
         }
     }
 

@@ -167,3 +167,27 @@ pub enum Event {
         events: EventList,
     },
 }
+
+impl Event {
+    /// The session that it is about.
+    pub fn session(&self) -> SessionId {
+        match self {
+            Event::IndicationReceived { session, .. }
+            | Event::RequestReceived { session, .. }
+            | Event::ResponseReceived { session, .. }
+            | Event::Acknowledged { session, .. }
+            | Event::ResponseAcknowledged { session, .. }
+            | Event::TransactionFailed { session, .. }
+            | Event::ResponseFailed { session, .. }
+            | Event::Registered { session, .. }
+            | Event::Deregistered { session, .. }
+            | Event::Subscribed { session, .. }
+            | Event::Unsubscribed { session, .. }
+            | Event::CapabilitiesDiscovered { session, .. }
+            | Event::PeerRegistered { session, .. }
+            | Event::PeerDeregistered { session }
+            | Event::PeerSubscribed { session, .. }
+            | Event::PeerUnsubscribed { session, .. } => *session,
+        }
+    }
+}

@@ -105,6 +105,10 @@ pub(crate) fn world(
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);
     }
+    for handover in &scenario.mih_handovers {
+        keep_on(watch)?;
+        builder.mih_handover(&mut world, handover);
+    }
     // At last, because without a way out a station would have no address.
     for station in &world.handovers.stations {
         if station.scheme == Scheme::Bridged {

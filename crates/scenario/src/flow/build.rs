@@ -26,8 +26,8 @@ impl Builder<'_> {
             false => [User::FlowSource(number), User::FlowSink(number)],
         };
         let traffic_class = model.dscp.traffic_class();
-        let a = SocketEnd { node: from, port, user: users[0], traffic_class };
-        let b = SocketEnd { node: to, port, user: users[1], traffic_class };
+        let a = SocketEnd { node: from, port, user: users[0], traffic_class, address: None };
+        let b = SocketEnd { node: to, port, user: users[1], traffic_class, address: None };
         let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
         let association = model.transport.connect(world, [a, b], random);
         let association = association.expect("validation refuses flows without a route");

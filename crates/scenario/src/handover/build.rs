@@ -52,6 +52,13 @@ impl Builder<'_> {
                 SchemeModel::MobileIp => Scheme::MobileIp,
                 SchemeModel::MobileSctp => Scheme::MobileSctp(primary_change(node.change_primary_at)),
                 SchemeModel::Multihomed => Scheme::Multihomed,
+                SchemeModel::Mih => {
+                    let first = schemes.handed_over(&node.name).map(|entry| entry.from.access.as_str());
+                    let of = |member: &Membership| {
+                        Some(handovers.cells[member.cell as usize].name.as_str()) == first
+                    };
+                    Scheme::Mih(memberships.iter().position(of).unwrap_or_default() as u32)
+                }
             };
             if scheme == Scheme::Bridged {
                 let home = memberships[0].interface;

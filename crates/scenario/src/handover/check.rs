@@ -47,6 +47,14 @@ fn contradiction(stated: Scheme, inferred: Scheme, name: &str) -> Option<(String
             format!("\"{name}\" is no mobile node of any [[mobile_ip]]"),
             format!("name it in the `mobile_nodes` of one whose agents are on its cells, {write}"),
         ),
+        (_, Scheme::Mih) => (
+            format!("\"{name}\" is the mobile node of a [[handover]], whose MIH users redirect its flows"),
+            format!("take that out, {write}"),
+        ),
+        (Scheme::Mih, _) => (
+            format!("\"{name}\" is the mobile node of no [[handover]]"),
+            format!("add one, with `multihomed = true` here, {write}"),
+        ),
         (Scheme::Bridged, _) => (
             format!("\"{name}\" keeps an address in each cell (`multihomed = true`), and none follows it"),
             format!("leave `multihomed` out, {write}"),
@@ -103,6 +111,6 @@ fn unserved(
                 format!("name \"{base}\" in the `foreign_agents` of [[mobile_ip]] \"{}\"", entry.name),
             ))
         }
-        Scheme::MobileSctp | Scheme::Multihomed => None,
+        Scheme::MobileSctp | Scheme::Multihomed | Scheme::Mih => None,
     }
 }

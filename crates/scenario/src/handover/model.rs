@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::model::node::Node;
 use crate::model::scenario::Scenario;
@@ -22,6 +23,8 @@ pub enum Scheme {
     MobileSctp,
     /// An address in each cell, which stays there.
     Multihomed,
+    /// An address in each cell; MIH users redirect flows from one to another, as a `[[handover]]` says.
+    Mih,
 }
 
 impl Scheme {
@@ -32,6 +35,7 @@ impl Scheme {
             Scheme::MobileIp => "mobile_ip",
             Scheme::MobileSctp => "mobile_sctp",
             Scheme::Multihomed => "multihomed",
+            Scheme::Mih => "mih",
         }
     }
 }
@@ -40,16 +44,24 @@ impl Scheme {
 pub(crate) struct Schemes<'a> {
     followed: BTreeSet<&'a str>,
     mobile_nodes: BTreeMap<&'a str, &'a MobileIp>,
+    handed_over: BTreeMap<&'a str, &'a MihHandover>,
 }
 
 impl<'a> Schemes<'a> {
     pub fn new(scenario: &'a Scenario) -> Schemes<'a> {
-        Schemes { followed: scenario.with_followed_addresses(), mobile_nodes: scenario.mobile_nodes() }
+        let handed_over =
+            scenario.mih_handovers.iter().rev().map(|entry| (entry.mobile_node.as_str(), entry));
+        Schemes {
+            followed: scenario.with_followed_addresses(),
+            mobile_nodes: scenario.mobile_nodes(),
+            handed_over: handed_over.collect(),
+        }
     }
 
     /// The scheme of a station that does not state one.
     pub fn inferred(&self, node: &Node) -> Scheme {
         match node.multihomed {
+            true if self.handed_over.contains_key(node.name.as_str()) => Scheme::Mih,
             true if self.follows(&node.name) => Scheme::MobileSctp,
             true => Scheme::Multihomed,
             false if self.mobile_nodes.contains_key(node.name.as_str()) => Scheme::MobileIp,
@@ -60,6 +72,11 @@ impl<'a> Schemes<'a> {
     /// Whether an SCTP association follows the addresses of this node.
     pub fn follows(&self, node: &str) -> bool {
         self.followed.contains(node)
+    }
+
+    /// The entry by which MIH users hand a node over.
+    pub fn handed_over(&self, node: &str) -> Option<&'a MihHandover> {
+        self.handed_over.get(node).copied()
     }
 
     /// The Mobile IP entry of a mobile node.

@@ -12,6 +12,7 @@ use crate::access::wimax::model::Wimax;
 use crate::access::wire::model::Link;
 use crate::access::{Entry, entries};
 use crate::flow::model::Flow;
+use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::motion::model::Area;
 use crate::signalling::model::Signalling;
@@ -53,6 +54,9 @@ pub struct Scenario {
     /// The IEEE 802.21 signalling sources, one `[[signalling]]` each.
     #[serde(default)]
     pub signalling: Vec<Signalling>,
+    /// Mobile nodes that MIH users hand over from one network to another, one `[[handover]]` each.
+    #[serde(rename = "handover", default)]
+    pub mih_handovers: Vec<MihHandover>,
     /// The tree that this scenario was decoded from, as JSON with sorted keys.
     #[serde(skip)]
     pub(crate) canonical: String,

@@ -11,7 +11,7 @@ pub(crate) mod segments;
 use crate::application::video;
 use crate::model::scenario::Scenario;
 use crate::table::Table;
-use crate::{flow, handover, mobile_ip, signalling};
+use crate::{flow, handover, mih_handover, mobile_ip, signalling};
 use roamsim_engine::Time;
 use roamsim_network::World;
 
@@ -27,6 +27,9 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
     if !world.handovers.cells.is_empty() {
         tables.push(handover::results::table(world));
+    }
+    if !world.mih_handovers.is_empty() {
+        tables.push(mih_handover::results::table(world));
     }
     if !world.mobile_ip.hosts.is_empty() {
         tables.push(mobile_ip::results::table(world));

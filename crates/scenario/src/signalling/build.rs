@@ -1,13 +1,19 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
 use super::model::{
-    AcknowledgementMode, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
+    Acknowledgement, AcknowledgementMode, RateLimit, Signalling as SignallingModel, SignallingKind,
+    SubscribedEvent, Validity,
 };
 use crate::build::Builder;
 use crate::build::distribution::{size_distribution, time_distribution};
+use crate::model::dscp::Dscp;
 use crate::transport::Transport;
+use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
-use roamsim_network::signalling::{End, Kind, MihNode, SessionSocket, Signalling, SignallingConfig};
+use roamsim_network::flow::Association;
+use roamsim_network::signalling::{
+    End, Kind, MihNode, SessionSocket, SessionUser, Signalling, SignallingConfig,
+};
 use roamsim_network::socket::{SocketEnd, User};
 use roamsim_network::topology::NodeId;
 use roamsim_protocols::mih::wire::link::EventList;
@@ -50,54 +56,13 @@ impl Builder<'_> {
         } = model;
         let number = world.signalling.len() as u32;
         let stream = |purpose: &str| self.stream("signalling", name, &[purpose]);
-        let names = [from, to];
-        let nodes = names.map(|node| self.node(node));
-        let mihfs = names.map(|node| self.mihf(world, node));
-        let ends =
-            mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
-        let reliable = !matches!(transport, Transport::Udp(_));
-        // Over TCP and SCTP the origin connects from a port of its own; over UDP both use the registered one.
-        let ports = [if reliable { u16::MAX - (number % 1000) as u16 } else { PORT }, PORT];
-        let socket_ends = [0, 1].map(|at: usize| SocketEnd {
-            node: nodes[at],
-            port: ports[at],
-            user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
-            traffic_class: dscp.traffic_class(),
-        });
+        let names = [from.as_str(), to.as_str()];
+        // Over TCP and SCTP the origin connects from a port of its own.
+        let port = u16::MAX - (number % 1000) as u16;
+        let exchange = Exchange { transport, dscp, acknowledgement, lifetime, rate_limit };
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
-        let sockets = transport.connect(world, socket_ends, random);
-        let sockets = sockets.expect("validation refuses signalling without a route");
-        let sockets = [sockets.source, sockets.sink];
-        for at in [0, 1] {
-            let peer = 1 - at;
-            let remote = world.network.topology.route(nodes[peer], nodes[at]);
-            let mih = &mut world.mih_nodes[mihfs[at] as usize];
-            mih.mihf.add_session(SessionConfig {
-                peer: mihf_id(names[peer], nodes[peer]),
-                remote: PeerAddress { address: remote.unwrap_or(Address(0)), port: ports[peer] },
-                reliable,
-                acknowledgement: acknowledgement.map(|settings| mih::Acknowledgement {
-                    timeout: settings.timeout,
-                    retransmissions: settings.retransmissions,
-                    mode: match settings.mode {
-                        AcknowledgementMode::Separate => mih::AcknowledgementMode::Separate,
-                        AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
-                    },
-                }),
-                validity: match acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
-                    Validity::Open => mih::Validity::Open,
-                    Validity::Acked => mih::Validity::Acked,
-                    Validity::Strict => mih::Validity::Strict,
-                },
-                lifetime,
-                rate_limit: rate_limit.map(|limit| mih::RateLimit {
-                    bucket_packets: limit.bucket_packets,
-                    rate_per_s: limit.rate_per_s,
-                    queue_packets: limit.queue_packets,
-                }),
-            });
-            mih.sessions.push(SessionSocket { signalling: number, socket: sockets[at] });
-        }
+        let user = SessionUser::Signalling(number);
+        let (ends, _) = self.session(world, &exchange, (names, [None; 2], port), user, random);
         let config = SignallingConfig {
             name: name.clone(),
             kind: match kind {
@@ -128,16 +93,89 @@ impl Builder<'_> {
             stop: self.stop(stop),
         };
         let reporter = match config.kind {
-            Kind::Indication | Kind::LinkEvents => nodes[0],
-            Kind::Request => nodes[1],
+            Kind::Indication | Kind::LinkEvents => self.node(from),
+            Kind::Request => self.node(to),
         };
         let ends = ((ends[0], stream("origin")), (ends[1], stream("responder")));
         world.signalling.push(Signalling::new(config, reporter, ends.0, ends.1));
     }
 }
 
+/// What the ends of an MIH session have agreed on.
+pub(crate) struct Exchange<'a> {
+    pub transport: &'a Transport,
+    pub dscp: Dscp,
+    pub acknowledgement: Option<Acknowledgement>,
+    pub lifetime: Option<Span>,
+    pub rate_limit: Option<RateLimit>,
+}
+
+impl Builder<'_> {
+    /// A session between the MIHFs of two nodes, at the addresses that are given or by which the nodes know each other: its
+    /// ends, the opener's first, and its sockets. The opener of a connection has a port of its own; over UDP both use the
+    /// registered one.
+    pub(crate) fn session(
+        &self,
+        world: &mut World,
+        exchange: &Exchange<'_>,
+        (names, addresses, port): ([&str; 2], [Option<Address>; 2], u16),
+        user: SessionUser,
+        random: impl Fn(&str) -> [Stream; 2],
+    ) -> ([End; 2], Association) {
+        let &Exchange { transport, dscp, acknowledgement, lifetime, rate_limit } = exchange;
+        let nodes = names.map(|node| self.node(node));
+        let mihfs = names.map(|node| self.mihf(world, node));
+        let ends =
+            mihfs.map(|mihf| End { mihf, session: world.mih_nodes[mihf as usize].sessions.len() as u32 });
+        let reliable = !matches!(transport, Transport::Udp(_));
+        let ports = [if reliable { port } else { PORT }, PORT];
+        let socket_ends = [0, 1].map(|at: usize| SocketEnd {
+            node: nodes[at],
+            port: ports[at],
+            user: User::Mih { mihf: ends[at].mihf, session: ends[at].session },
+            traffic_class: dscp.traffic_class(),
+            address: addresses[at],
+        });
+        let association = transport.connect(world, socket_ends, random);
+        let association = association.expect("validation refuses signalling without a route");
+        let sockets = [association.source, association.sink];
+        for at in [0, 1] {
+            let peer = 1 - at;
+            let known = world.network.topology.route(nodes[peer], nodes[at]);
+            let remote = addresses[peer].or(known).unwrap_or(Address(0));
+            let mih = &mut world.mih_nodes[mihfs[at] as usize];
+            mih.mihf.add_session(SessionConfig {
+                peer: mihf_id(names[peer], nodes[peer]),
+                remote: PeerAddress { address: remote, port: ports[peer] },
+                reliable,
+                acknowledgement: acknowledgement.map(|settings| mih::Acknowledgement {
+                    timeout: settings.timeout,
+                    retransmissions: settings.retransmissions,
+                    mode: match settings.mode {
+                        AcknowledgementMode::Separate => mih::AcknowledgementMode::Separate,
+                        AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
+                    },
+                }),
+                validity: match acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
+                    Validity::Open => mih::Validity::Open,
+                    Validity::Acked => mih::Validity::Acked,
+                    Validity::Strict => mih::Validity::Strict,
+                },
+                lifetime,
+                rate_limit: rate_limit.map(|limit| mih::RateLimit {
+                    bucket_packets: limit.bucket_packets,
+                    rate_per_s: limit.rate_per_s,
+                    queue_packets: limit.queue_packets,
+                }),
+            });
+            mih.sessions.push(SessionSocket { user, socket: sockets[at] });
+        }
+        (ends, association)
+    }
+}
+
 /// What an MIHF is called: its node's name, which is a host name where it fits into an MIHF_ID.
-fn mihf_id(name: &str, number: NodeId) -> MihfId {
+pub(crate) fn mihf_id(name: &str, number: NodeId) -> MihfId {
     let numbered = || MihfId::new(&format!("node-{}", number.0)).expect("15 octets fit into an MIHF_ID");
     MihfId::new(name).unwrap_or_else(|_| numbered())
 }

@@ -4,7 +4,7 @@ use roamsim_engine::Span;
 use roamsim_protocols::mih::wire::octets::length_octets;
 
 use crate::Scenario;
-use crate::signalling::model::{AcknowledgementMode, Signalling, SignallingKind};
+use crate::signalling::model::{Acknowledgement, AcknowledgementMode, RateLimit, Signalling, SignallingKind};
 use crate::transport::check::TooLarge;
 use crate::transport::{Transport, check as transport};
 use crate::validate::names::Names;
@@ -12,7 +12,7 @@ use crate::validate::topology::Topology;
 use crate::validate::{At, Key, Report, Step, check_distribution, check_size, check_times, join};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
-const HEADER_BYTES: u64 = 8;
+pub(crate) const HEADER_BYTES: u64 = 8;
 
 /// LINK_ID of a MAC address: link type, selector, family, length and six octets (IEEE 802.21-2008 annex F).
 const LINK_ID_BYTES: u64 = 11;
@@ -54,7 +54,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
 }
 
 /// Bytes of an MIHF ID as a TLV: type, length, and an octet string with a length of its own.
-fn id_tlv_bytes(id: &str) -> u64 {
+pub(crate) fn id_tlv_bytes(id: &str) -> u64 {
     let string_bytes = id.len() as u64 + length_bytes(id.len() as u64);
     1 + length_bytes(string_bytes) + string_bytes
 }
@@ -166,23 +166,32 @@ fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
         let help = "leave `processing_time` out, or write kind = \"request\"";
         report.add(&join(at, ["processing_time"]), "an indication has no response to process", help);
     }
-    if let Some(acknowledgement) = source.acknowledgement {
-        if acknowledgement.timeout == Span::ZERO {
-            let steps = join(at, ["acknowledgement", "timeout"]);
-            let help = "write a time above zero; without retransmission, write retransmissions = 0";
-            report.add(&steps, "no acknowledgement arrives within no time", help);
-        }
-        if indication && acknowledgement.mode == AcknowledgementMode::Piggyback {
-            let steps = join(at, ["acknowledgement", "mode"]);
-            let help = "write mode = \"separate\", or kind = \"request\"";
-            report.add(&steps, "an indication has no response that could carry the acknowledgement", help);
-        }
+    if indication
+        && source.acknowledgement.is_some_and(|settings| settings.mode == AcknowledgementMode::Piggyback)
+    {
+        let steps = join(at, ["acknowledgement", "mode"]);
+        let help = "write mode = \"separate\", or kind = \"request\"";
+        report.add(&steps, "an indication has no response that could carry the acknowledgement", help);
     }
-    if source.lifetime == Some(Span::ZERO) {
+    check_transactions(at, (source.acknowledgement, source.lifetime, source.rate_limit), report);
+}
+
+/// Checks how the messages of a session are acknowledged, how long a transaction lives, and how many may leave.
+pub(crate) fn check_transactions(
+    at: &[Step],
+    (acknowledgement, lifetime, rate_limit): (Option<Acknowledgement>, Option<Span>, Option<RateLimit>),
+    report: &mut Report<'_>,
+) {
+    if acknowledgement.is_some_and(|acknowledgement| acknowledgement.timeout == Span::ZERO) {
+        let steps = join(at, ["acknowledgement", "timeout"]);
+        let help = "write a time above zero; without retransmission, write retransmissions = 0";
+        report.add(&steps, "no acknowledgement arrives within no time", help);
+    }
+    if lifetime == Some(Span::ZERO) {
         let help = "write a time above zero, or leave `lifetime` out";
         report.add(&join(at, ["lifetime"]), "a transaction needs a lifetime above zero", help);
     }
-    if let Some(limit) = source.rate_limit {
+    if let Some(limit) = rate_limit {
         if limit.bucket_packets == 0 {
             let steps = join(at, ["rate_limit", "bucket"]);
             report.add(&steps, "a bucket without tokens lets nothing pass", "write 1 or more");

@@ -16,7 +16,7 @@ use crate::diagnostics::{Place, Problem, Problems};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::tree::{Node, Value};
 use crate::units;
-use crate::{Scenario, flow, handover, mobile_ip, motion, signalling};
+use crate::{Scenario, flow, handover, mih_handover, mobile_ip, motion, signalling};
 
 /// Reports everything that is wrong with the scenario, which was decoded from `root`.
 pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems) {
@@ -35,6 +35,7 @@ pub(crate) fn validate(scenario: &Scenario, root: &Node, problems: &mut Problems
     handover::check::check(scenario, &names, &attached, &topology, &mut report);
     flow::check::check(scenario, &names, &topology, &mut report);
     signalling::check::check(scenario, &names, &topology, &mut report);
+    mih_handover::check::check(scenario, &names, &topology, &mut report);
     unused::check(scenario, &attached, &mut report);
     if report.problems.count() == 0 {
         loss_list::check(scenario, &mut report);

@@ -37,6 +37,8 @@ impl<'a> Names<'a> {
             signalling.map(|(i, s)| (i, "signalling", s.name.as_str())),
             report,
         );
+        let handovers = scenario.mih_handovers.iter().enumerate();
+        check_unique("handovers", handovers.map(|(i, entry)| (i, "handover", entry.name.as_str())), report);
         Names {
             // The first of two nodes with one name, which are refused anyway.
             nodes: scenario.nodes.iter().enumerate().rev().map(|(i, n)| (n.name.as_str(), i)).collect(),

@@ -33,6 +33,10 @@ fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &m
     let mut named: BTreeSet<&str> = BTreeSet::new();
     named.extend(scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), &flow.to]));
     named.extend(scenario.signalling.iter().flat_map(|source| [source.from.as_str(), &source.to]));
+    named.extend(scenario.mih_handovers.iter().flat_map(|entry| {
+        let candidates = entry.to.iter().map(|to| to.pos.as_str());
+        candidates.chain([entry.mobile_node.as_str(), &entry.from.pos])
+    }));
     let isolated = |node: &Node| attached.of(&node.name).is_empty() && !named.contains(node.name.as_str());
     for (i, node) in scenario.nodes.iter().enumerate().filter(|(_, node)| isolated(node)) {
         let message = format!("\"{}\" has no link, and nothing is sent to it or from it", node.name);

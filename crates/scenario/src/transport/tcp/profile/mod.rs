@@ -17,13 +17,18 @@ const PROFILES: [(&str, &str); 2] =
 /// Fills in the settings of the profiles that transports name. A name that is no profile's is for decoding to refuse.
 pub(crate) fn apply(root: &mut Node) {
     let Value::Table(root) = &mut root.value else { return };
-    for section in root.entries.iter_mut().filter(|entry| matches!(&*entry.key, "flow" | "signalling")) {
+    for section in
+        root.entries.iter_mut().filter(|entry| matches!(&*entry.key, "flow" | "signalling" | "handover"))
+    {
         let Value::List(elements) = &mut section.node.value else { continue };
         for element in elements {
             let Value::Table(element) = &mut element.value else { continue };
-            let transport = element.entries.iter_mut().find(|entry| entry.key == "transport");
-            if let Some(Value::Table(transport)) = transport.map(|entry| &mut entry.node.value) {
-                fill_in(transport);
+            for entry in &mut element.entries {
+                if let ("transport" | "transport_between_pos", Value::Table(transport)) =
+                    (&*entry.key, &mut entry.node.value)
+                {
+                    fill_in(transport);
+                }
             }
         }
     }

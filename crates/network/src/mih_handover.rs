@@ -1,0 +1,242 @@
+//! Handovers by MIH: whose users they are, which sessions, links and sockets are theirs, and the account of each.
+//!
+//! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario says, and finds the networks that
+//! the mobile node hears at its end.
+
+use crate::alarm::{Alarm, Moment};
+use crate::distribution::Distribution;
+use crate::event::Event;
+use crate::handover::redirection::Redirection;
+use crate::signalling::End;
+use crate::socket::SocketId;
+use crate::topology::NodeId;
+use roamsim_engine::{Stream, Time};
+use roamsim_protocols::Address;
+use roamsim_protocols::mih::handover::{
+    CandidatePos, Cause, GivenUp, Initiation, Milestone, MobileNode, ServingPos,
+};
+use roamsim_protocols::mih::wire::link::LinkTupleId;
+
+/// A user, and the number of its node's MIHF.
+#[derive(Debug)]
+pub struct Party<U> {
+    /// The MIHF.
+    pub mihf: u32,
+    /// The user.
+    pub user: U,
+}
+
+/// How the serving PoS finds out that the mobile node's link is going down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// By its own access.
+    Local,
+    /// By MIH_Link_Going_Down.indication of the mobile node's MIHF, to which it subscribes.
+    Remote,
+}
+
+/// A network that the mobile node may come to.
+#[derive(Debug)]
+pub struct CandidateNetwork {
+    /// The user at its PoS.
+    pub pos: Party<CandidatePos>,
+    /// The mobile node's interface there.
+    pub interface: Address,
+    /// The cell among the mobile node's.
+    pub place: usize,
+    /// Its resources: a number of `World::resources`.
+    pub resources: u32,
+}
+
+/// A node with which the mobile node has flows.
+#[derive(Clone, Debug)]
+pub struct Correspondent {
+    /// It.
+    pub node: NodeId,
+    /// By candidate, the sockets that a redirect goes through: the mobile node's and the correspondent's.
+    pub sockets: Vec<[SocketId; 2]>,
+    /// The sockets of its flows with the mobile node: there and here.
+    pub moved: Vec<[SocketId; 2]>,
+}
+
+/// One handover.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// When the user acted upon Link_Going_Down; `None`: it never came.
+    pub started: Option<Time>,
+    /// When the scan began.
+    pub scan_begun: Option<Time>,
+    /// When it ended.
+    pub scan_done: Option<Time>,
+    /// When resources were asked for.
+    pub resources_asked: Option<Time>,
+    /// When it was known who has some.
+    pub resources_known: Option<Time>,
+    /// When the last commitment was asked for.
+    pub commit_asked: Option<Time>,
+    /// When it was agreed on.
+    pub committed: Option<Time>,
+    /// When the redirection began.
+    pub redirect_begun: Option<Time>,
+    /// When all correspondents had acknowledged it.
+    pub redirected: Option<Time>,
+    /// When both PoS knew.
+    pub completed: Option<Time>,
+    /// Where to: a candidate.
+    pub to: Option<usize>,
+    /// By what the redirection was caused.
+    pub cause: Option<Cause>,
+    /// When and why it was prepared no further.
+    pub given_up: Option<(Time, GivenUp)>,
+}
+
+/// What describes a handover entry.
+#[derive(Clone, Debug)]
+pub struct MihHandoverConfig {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Who decides.
+    pub initiation: Initiation,
+    /// How the serving PoS hears of the link.
+    pub notice: Notice,
+    /// How long a scan takes, in nanoseconds.
+    pub scan_time: Distribution,
+    /// Octets of a whole message; `None`: as long as it is.
+    pub message_bytes: Option<u32>,
+}
+
+/// The users of a handover entry, and what came of it.
+pub struct MihHandover {
+    /// What describes it.
+    pub config: MihHandoverConfig,
+    /// The mobile node: a number of `Handovers::stations`.
+    pub station: u32,
+    /// The user there.
+    pub mobile_node: Party<MobileNode>,
+    /// The user at the PoS of the network that it leaves.
+    pub serving: Party<ServingPos>,
+    /// The mobile node's interface there.
+    pub serving_interface: Address,
+    /// The link of that, in the words of messages.
+    pub serving_link: LinkTupleId,
+    /// The ends of the session between those two, the mobile node's first.
+    pub session: [End; 2],
+    /// Where it may go.
+    pub candidates: Vec<CandidateNetwork>,
+    /// With whom it has flows.
+    pub correspondents: Vec<Correspondent>,
+    /// The sockets of its sessions that open a connection.
+    pub opens: Vec<SocketId>,
+    /// Its handovers so far.
+    pub accounts: Vec<Account>,
+    pub(crate) redirection: Redirection,
+    /// The candidate that traffic is redirected to.
+    pub(crate) target: Option<usize>,
+    pub(crate) set_up: bool,
+    pub(crate) scanned_at: Option<Time>,
+    pub(crate) alarm: Alarm,
+    pub(crate) random: Stream,
+}
+
+/// Who takes part in a handover entry.
+pub struct Parties {
+    /// See [`MihHandover`].
+    pub station: u32,
+    /// See [`MihHandover`].
+    pub mobile_node: Party<MobileNode>,
+    /// See [`MihHandover`].
+    pub serving: Party<ServingPos>,
+    /// See [`MihHandover`].
+    pub serving_interface: Address,
+    /// See [`MihHandover`].
+    pub serving_link: LinkTupleId,
+    /// See [`MihHandover`].
+    pub session: [End; 2],
+    /// See [`MihHandover`].
+    pub candidates: Vec<CandidateNetwork>,
+    /// See [`MihHandover`].
+    pub correspondents: Vec<Correspondent>,
+    /// See [`MihHandover`].
+    pub opens: Vec<SocketId>,
+}
+
+impl MihHandover {
+    /// Users that have heard nothing yet.
+    pub fn new(config: MihHandoverConfig, parties: Parties, random: Stream) -> MihHandover {
+        let Parties {
+            station,
+            mobile_node,
+            serving,
+            serving_interface,
+            serving_link,
+            session,
+            candidates,
+            correspondents,
+            opens,
+        } = parties;
+        MihHandover {
+            redirection: Redirection::new(correspondents.len()),
+            config,
+            station,
+            mobile_node,
+            serving,
+            serving_interface,
+            serving_link,
+            session,
+            candidates,
+            correspondents,
+            opens,
+            accounts: Vec::new(),
+            target: None,
+            set_up: false,
+            scanned_at: None,
+            alarm: Alarm::default(),
+            random,
+        }
+    }
+
+    /// The earliest instant with work to do.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        if !self.set_up {
+            return Some(Time::ZERO);
+        }
+        let users = [self.mobile_node.user.poll_timeout(), self.serving.user.poll_timeout()];
+        let candidates = self.candidates.iter().map(|candidate| candidate.pos.user.poll_timeout());
+        let own = [self.scanned_at, self.redirection.poll_timeout()];
+        users.into_iter().chain(candidates).chain(own).flatten().min()
+    }
+
+    pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
+        let deadline = self.deadline();
+        self.alarm.arm(deadline, Event::MihHandover(number), moment);
+    }
+
+    /// A milestone goes into the account.
+    pub(crate) fn reach(&mut self, now: Time, milestone: Milestone) {
+        let over = self.accounts.last().is_none_or(|account| match milestone {
+            Milestone::Started => true,
+            // The link went down, and nobody had seen it coming.
+            _ => account.started.is_none() && account.redirected.is_some(),
+        });
+        if over {
+            self.accounts.push(Account::default());
+        }
+        let Some(account) = self.accounts.last_mut() else { return };
+        match milestone {
+            Milestone::Started => account.started = Some(now),
+            Milestone::ScanBegun => account.scan_begun = Some(now),
+            Milestone::ScanDone => account.scan_done = Some(now),
+            Milestone::ResourcesAsked => account.resources_asked = Some(now),
+            Milestone::ResourcesKnown => account.resources_known = Some(now),
+            Milestone::CommitAsked(_) => account.commit_asked = Some(now),
+            Milestone::Committed(_) => account.committed = Some(now),
+            Milestone::RedirectBegun(to, cause) => {
+                account.redirect_begun = Some(now);
+                (account.to, account.cause) = (Some(to), Some(cause));
+            }
+            Milestone::Redirected => account.redirected = Some(now),
+            Milestone::Completed => account.completed = Some(now),
+            Milestone::GivenUp(why) => account.given_up = Some((now, why)),
+        }
+    }
+}

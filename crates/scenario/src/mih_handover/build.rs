@@ -1,0 +1,238 @@
+//! MIH users that hand mobile nodes over, their sessions and their sockets.
+
+use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
+use crate::build::Builder;
+use crate::build::distribution::time_distribution;
+use crate::signalling::build::{Exchange, mihf_id};
+use roamsim_engine::Span;
+use roamsim_network::World;
+use roamsim_network::handover::Membership;
+use roamsim_network::mih_handover::{
+    CandidateNetwork, Correspondent, MihHandover, MihHandoverConfig, Notice, Parties, Party,
+};
+use roamsim_network::signalling::SessionUser;
+use roamsim_network::socket::{SocketEnd, SocketId, User};
+use roamsim_network::topology::NodeId;
+use roamsim_network::traffic_class::TrafficClass;
+use roamsim_protocols::Address;
+use roamsim_protocols::mih::SessionId;
+use roamsim_protocols::mih::handover::{
+    Candidate, CandidatePos, CandidatePosConfig, Initiation, MobileNode, MobileNodeConfig, Resources,
+    ServingPos, ServingPosConfig,
+};
+
+/// The ports of the sessions of handovers, below those of signalling.
+const FIRST_PORT: u16 = u16::MAX - 1000;
+/// The port of redirections: reserved, nobody else's (RFC 6335 section 6).
+const REDIRECTION_PORT: u16 = 49_151;
+
+impl Builder<'_> {
+    /// The users of a handover entry. To be built after its flows and links.
+    pub(crate) fn mih_handover(&self, world: &mut World, model: &Model) {
+        let &Model {
+            ref name,
+            ref mobile_node,
+            initiated_by,
+            notice,
+            ref from,
+            ref to,
+            ref transport,
+            ref transport_between_pos,
+            dscp,
+            message_bytes,
+            processing_time,
+            ref scan_time,
+            acknowledgement,
+            lifetime,
+            rate_limit,
+        } = model;
+        let number = world.mih_handovers.len() as u32;
+        let node = self.node(mobile_node);
+        let station = world.handovers.station_of(node).expect("validation refuses a node that is no station");
+        let initiation = match initiated_by {
+            Initiator::MobileNode => Initiation::Mobile,
+            Initiator::Network => Initiation::Network,
+        };
+        let processing_time = processing_time.unwrap_or(Span::ZERO);
+        let message_bytes = message_bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        let (_, first) = membership(world, station, &from.access);
+        let serving_link = world.mih_link_tuple(first.interface);
+
+        let user = SessionUser::MihHandover(number);
+        let mut port = FIRST_PORT - (number % 1000) as u16;
+        let exchange = |transport| Exchange { transport, dscp, acknowledgement, lifetime, rate_limit };
+        let with_mobile_node = exchange(transport);
+        let between = exchange(transport_between_pos.as_ref().unwrap_or(transport));
+        let random = |purpose: String| {
+            move |protocol: &str| {
+                ["origin", "responder"]
+                    .map(|end| self.stream("handover", name, &[purpose.as_str(), protocol, end]))
+            }
+        };
+        let mut opens = Vec::new();
+        let names = [mobile_node.as_str(), from.pos.as_str()];
+        let ends = (names, [Some(first.interface), None], port);
+        let (session, association) =
+            self.session(world, &with_mobile_node, ends, user, random("serving".to_owned()));
+        opens.push(association.source);
+
+        let mut of_mobile_node = Vec::new();
+        let mut of_serving = Vec::new();
+        let mut candidates = Vec::new();
+        for (at, target) in to.iter().enumerate() {
+            let (place, there) = membership(world, station, &target.access);
+            let link = world.mih_link_tuple(there.interface);
+            port = port.wrapping_sub(1000);
+            let names = [mobile_node.as_str(), target.pos.as_str()];
+            let ends = (names, [Some(there.interface), None], port);
+            let purpose = format!("candidate/{at}");
+            let ([ours, theirs], association) =
+                self.session(world, &with_mobile_node, ends, user, random(purpose));
+            opens.push(association.source);
+            let ends = ([from.pos.as_str(), target.pos.as_str()], [None; 2], port);
+            let purpose = format!("between/{at}");
+            let ([serving_end, candidate_end], association) =
+                self.session(world, &between, ends, user, random(purpose));
+            opens.push(association.source);
+            of_mobile_node.push(Candidate { link: link.clone(), session: SessionId(ours.session) });
+            of_serving.push(Candidate { link: link.clone(), session: SessionId(serving_end.session) });
+            candidates.push(CandidateNetwork {
+                pos: Party {
+                    mihf: theirs.mihf,
+                    user: CandidatePos::new(CandidatePosConfig {
+                        serving: SessionId(candidate_end.session),
+                        mobile_node: SessionId(theirs.session),
+                        mobile_node_id: mihf_id(mobile_node, node),
+                        link,
+                        processing_time,
+                        message_bytes,
+                    }),
+                },
+                interface: there.interface,
+                place,
+                resources: self.resources(world, &target.access, target.capacity),
+            });
+        }
+        let parties = Parties {
+            station,
+            mobile_node: Party {
+                mihf: session[0].mihf,
+                user: MobileNode::new(MobileNodeConfig {
+                    initiation,
+                    serving: SessionId(session[0].session),
+                    serving_link: serving_link.clone(),
+                    candidates: of_mobile_node,
+                    processing_time,
+                    message_bytes,
+                }),
+            },
+            serving: Party {
+                mihf: session[1].mihf,
+                user: ServingPos::new(ServingPosConfig {
+                    initiation,
+                    mobile_node: SessionId(session[1].session),
+                    mobile_node_id: mihf_id(mobile_node, node),
+                    serving_link: serving_link.clone(),
+                    candidates: of_serving,
+                    processing_time,
+                    message_bytes,
+                }),
+            },
+            serving_interface: first.interface,
+            serving_link,
+            session,
+            correspondents: correspondents(world, number, node, first.interface, &candidates),
+            candidates,
+            opens,
+        };
+        let config = MihHandoverConfig {
+            name: name.clone(),
+            initiation,
+            notice: match notice {
+                NoticeModel::Local => Notice::Local,
+                NoticeModel::Remote => Notice::Remote,
+            },
+            scan_time: time_distribution(scan_time),
+            message_bytes,
+        };
+        let random = self.stream("handover", name, &["scan"]);
+        world.mih_handovers.push(MihHandover::new(config, parties, random));
+    }
+
+    /// The resources of a cell, made when they are first asked for.
+    fn resources(&self, world: &mut World, access: &str, capacity: Option<u32>) -> u32 {
+        let named = |entry: &Model| entry.to.iter().map(|target| target.access.clone()).collect::<Vec<_>>();
+        let mut seen: Vec<String> = Vec::new();
+        for name in self.scenario.mih_handovers.iter().flat_map(named) {
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        let at = seen.iter().position(|name| name == access).unwrap_or(seen.len());
+        if world.resources.len() <= at {
+            world.resources.resize(at + 1, Resources::new(None));
+        }
+        if capacity.is_some() {
+            world.resources[at] = Resources::new(capacity);
+        }
+        at as u32
+    }
+}
+
+/// The place of a cell among those of a station, and its membership there.
+fn membership(world: &World, station: u32, access: &str) -> (usize, Membership) {
+    let handovers = &world.handovers;
+    let cells = &handovers.stations[station as usize].cells;
+    let of = |member: &Membership| handovers.cells[member.cell as usize].name == access;
+    let place = cells.iter().position(of).expect("validation refuses a cell in which it is no station");
+    (place, cells[place])
+}
+
+/// The nodes with which a mobile node has flows over UDP and TCP, each with a way for redirects by each candidate; the flows
+/// begin at the address in the first network.
+fn correspondents(
+    world: &mut World,
+    number: u32,
+    mobile_node: NodeId,
+    first: Address,
+    candidates: &[CandidateNetwork],
+) -> Vec<Correspondent> {
+    let mut found: Vec<Correspondent> = Vec::new();
+    for flow in 0..world.flows.len() {
+        let association = world.flows[flow].association;
+        let mut sockets = [association.source, association.sink];
+        if world.node(sockets[1]) == mobile_node {
+            sockets.reverse();
+        }
+        if world.node(sockets[0]) != mobile_node || matches!(sockets[0], SocketId::Sctp(_)) {
+            continue;
+        }
+        let node = world.node(sockets[1]);
+        let at = found.iter().position(|other| other.node == node).unwrap_or_else(|| {
+            found.push(Correspondent { node, sockets: Vec::new(), moved: Vec::new() });
+            found.len() - 1
+        });
+        // A flow in each direction over one connection.
+        if !found[at].moved.contains(&sockets) {
+            found[at].moved.push(sockets);
+            world.set_own_address(sockets[0], first);
+            world.set_peer_address(sockets[1], first);
+        }
+    }
+    for (at, correspondent) in (0..).zip(&mut found) {
+        for (candidate, network) in (0..).zip(candidates) {
+            let end = |node, address| SocketEnd {
+                node,
+                port: REDIRECTION_PORT,
+                user: User::Redirection { handover: number, correspondent: at, candidate },
+                traffic_class: TrafficClass::default(),
+                address,
+            };
+            let ends = (end(mobile_node, Some(network.interface)), end(correspondent.node, None));
+            let association =
+                world.add_udp(ends.0, ends.1).expect("validation refuses flows without a route");
+            correspondent.sockets.push([association.source, association.sink]);
+        }
+    }
+    found
+}

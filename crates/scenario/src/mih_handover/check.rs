@@ -1,0 +1,179 @@
+//! Handovers by MIH users: the mobile node, its networks, and the nodes that serve them.
+
+use std::collections::BTreeMap;
+
+use super::model::MihHandover;
+use crate::Scenario;
+use crate::access::Pair;
+use crate::signalling::check::{HEADER_BYTES, check_transactions, id_tlv_bytes};
+use crate::transport::{Transport, check as transport};
+use crate::validate::names::Names;
+use crate::validate::topology::Topology;
+use crate::validate::{At, Key, Report, Step, check_distribution, join};
+
+pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology, report: &mut Report<'_>) {
+    let mut handed_over: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut capacities: BTreeMap<&str, Option<u32>> = BTreeMap::new();
+    for (i, entry) in scenario.mih_handovers.iter().enumerate() {
+        let at = [Key("handover"), At(i)];
+        check_networks(&at, entry, scenario, report);
+        if let Some(node) = names.resolve(&entry.mobile_node, &join(&at, ["mobile_node"]), report) {
+            check_mobile_node(&at, entry, node, scenario, report);
+            if let Some(other) = handed_over.insert(&entry.mobile_node, i) {
+                let other = &scenario.mih_handovers[other].name;
+                let message =
+                    format!("\"{}\" is handed over by [[handover]] \"{other}\" already", entry.mobile_node);
+                let help = "name all networks that it may go to in the `to` of one";
+                report.add(&join(&at, ["mobile_node"]), message, help);
+            }
+        }
+        for (j, target) in entry.to.iter().enumerate() {
+            let first = *capacities.entry(&target.access).or_insert(target.capacity);
+            if first != target.capacity {
+                let message = format!("another [[handover]] says another capacity of \"{}\"", target.access);
+                let steps = [Key("handover"), At(i), Key("to"), At(j)];
+                report.add(&steps, message, "a cell has one `capacity`: write the same in all of them");
+            }
+        }
+        check_points_of_service(&at, entry, scenario, names, topology, report);
+        check_distribution(&join(&at, ["scan_time"]), &entry.scan_time, None, report);
+        check_transactions(&at, (entry.acknowledgement, entry.lifetime, entry.rate_limit), report);
+    }
+}
+
+/// The networks are cells, each another one, and the mobile node a station of each.
+fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report: &mut Report<'_>) {
+    if entry.to.is_empty() {
+        let help = "write for example to = [{ access = \"wide\", pos = \"router\" }]";
+        report.add(&join(at, ["to"]), "a handover needs a network to go to", help);
+    }
+    let mut steps = vec![join(at, ["from", "access"])];
+    for j in 0..entry.to.len() {
+        steps.push([at, &[Key("to"), At(j), Key("access")]].concat());
+    }
+    let accesses: Vec<&str> = std::iter::once(&entry.from.access)
+        .chain(entry.to.iter().map(|to| &to.access))
+        .map(String::as_str)
+        .collect();
+    for (j, (&access, steps)) in accesses.iter().zip(&steps).enumerate() {
+        if accesses[..j].contains(&access) {
+            let message = format!("\"{access}\" is named twice");
+            report.add(steps, message, "a handover leads from one cell to another: name each once");
+            continue;
+        }
+        let Some(found) = scenario.accesses().find(|entry| entry.access.name() == access) else {
+            let known: Vec<&str> = scenario
+                .accesses()
+                .filter(|entry| entry.access.beacon_period().is_some())
+                .map(|entry| entry.access.name())
+                .collect();
+            let message = format!("there is no cell \"{access}\"");
+            let help = match known.as_slice() {
+                [] => "describe it in a [[cell]], or in a [[wifi]] with `beacons`".to_owned(),
+                names => format!("there are: {}", names.join(", ")),
+            };
+            report.add(steps, message, help);
+            continue;
+        };
+        if found.access.beacon_period().is_none() {
+            let message = format!("\"{access}\" has no beacons, by which a mobile node finds it");
+            report.add(steps, message, "name a [[cell]], or a [[wifi]] with `beacons`");
+            continue;
+        }
+        let joins = found.access.pairs();
+        let is_station = |pair: &Pair<'_>| pair.has_station() && pair.nodes[1] == entry.mobile_node;
+        if !joins.iter().any(is_station) {
+            let message = format!("\"{}\" is no station of \"{access}\"", entry.mobile_node);
+            report.add(steps, message, format!("name it in the `stations` of \"{access}\""));
+        }
+    }
+}
+
+/// The mobile node has an address in each network, and flows that can follow it.
+fn check_mobile_node(
+    at: &[Step],
+    entry: &MihHandover,
+    node: usize,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let steps = join(at, ["mobile_node"]);
+    let name = &entry.mobile_node;
+    if !scenario.nodes[node].multihomed {
+        let message = format!("\"{name}\" has one address for all of its networks");
+        report.add(&steps, message, format!("write `multihomed = true` in [[node]] \"{name}\""));
+    }
+    let mut flows = scenario.flows.iter().filter(|flow| flow.from == *name || flow.to == *name).peekable();
+    let nothing = flows.peek().is_none();
+    if flows.all(|flow| matches!(flow.transport, Transport::Sctp(_))) {
+        let message = match nothing {
+            true => format!("\"{name}\" has no flow that could be redirected"),
+            false => format!("the flows of \"{name}\" run over SCTP, which has addresses of its own"),
+        };
+        let help = "add a [[flow]] from or to it, over UDP or TCP";
+        report.add(&steps, message, help);
+    }
+}
+
+/// The points of service exist, are different nodes, and reach whom they talk with.
+fn check_points_of_service(
+    at: &[Step],
+    entry: &MihHandover,
+    scenario: &Scenario,
+    names: &Names<'_>,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let mut all = vec![(entry.from.pos.as_str(), join(at, ["from", "pos"]))];
+    for (j, target) in entry.to.iter().enumerate() {
+        all.push((&target.pos, [at, &[Key("to"), At(j), Key("pos")]].concat()));
+    }
+    let between = entry.transport_between_pos.as_ref();
+    transport::check_messages(at, &entry.transport, report);
+    for (j, (pos, steps)) in all.iter().enumerate() {
+        let Some(of_pos) = names.resolve(pos, steps, report) else { continue };
+        if *pos == entry.mobile_node {
+            report.add(steps, format!("\"{pos}\" is the mobile node"), "name a node of the network");
+            continue;
+        }
+        if all[..j].iter().any(|(other, _)| other == pos) {
+            let message = format!("\"{pos}\" serves another of these networks");
+            report.add(steps, message, "each network has a point of service of its own");
+            continue;
+        }
+        let Some(mobile_node) = names.node(&entry.mobile_node) else { continue };
+        let ends = Some((mobile_node, of_pos)).filter(|_| topology.connected(mobile_node, of_pos));
+        if ends.is_none() {
+            let message = format!("nothing joins \"{}\" and \"{pos}\"", entry.mobile_node);
+            report.add(steps, message, "join the base station of its cell and this node by a [[link]]");
+            continue;
+        }
+        if j == 0 {
+            transport::check(at, &entry.transport, ends, scenario, topology, report);
+        } else if let Some(first) = names.node(all[0].0)
+            && !topology.connected(first, of_pos)
+        {
+            let message = format!("nothing joins the points of service \"{}\" and \"{pos}\"", all[0].0);
+            report.add(steps, message, "they ask each other for resources: join them by a [[link]]");
+        }
+        if let Some(bytes) = entry.message_bytes {
+            let steps = join(at, ["message_size"]);
+            let of_ids = id_tlv_bytes(&entry.mobile_node) + id_tlv_bytes(pos);
+            if bytes < HEADER_BYTES + of_ids {
+                let message = format!(
+                    "an MIH message between \"{}\" and \"{pos}\" has at least {} B",
+                    entry.mobile_node,
+                    HEADER_BYTES + of_ids
+                );
+                report.add(&steps, message, "write more, or leave `message_size` out");
+            }
+            if matches!(entry.transport, Transport::Udp(_)) {
+                transport::check_datagram(&steps, bytes, ends, scenario, topology, report);
+            }
+        }
+    }
+    if let Some(transport) = between {
+        let ends = entry.to.first().and_then(|to| Some((names.node(&entry.from.pos)?, names.node(&to.pos)?)));
+        transport::check(at, transport, ends, scenario, topology, report);
+    }
+}

@@ -1,0 +1,6 @@
+//! Handovers by MIH users: `[[handover]]`.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub mod model;
+pub(crate) mod results;
