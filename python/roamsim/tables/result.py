@@ -118,7 +118,7 @@ class Tables(Mapping[str, polars.DataFrame]):
         return ["point", *keys_within(table)]
 
     def _shown(self) -> list[tuple[str, polars.DataFrame]]:
-        order = ("flows", "signalling", "handovers", "mobile_ip", "links", "drops")
+        order = ("flows", "signalling", "handovers", "mih_handovers", "mobile_ip", "links", "drops")
         return [(name, self.tables[name]) for name in order if name in self.tables and self.tables[name].height]
 
     def _repr_html_(self) -> str:

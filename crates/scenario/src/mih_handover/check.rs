@@ -16,8 +16,8 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
     let mut capacities: BTreeMap<&str, Option<u32>> = BTreeMap::new();
     for (i, entry) in scenario.mih_handovers.iter().enumerate() {
         let at = [Key("handover"), At(i)];
-        check_networks(&at, entry, scenario, report);
         if let Some(node) = names.resolve(&entry.mobile_node, &join(&at, ["mobile_node"]), report) {
+            check_networks(&at, entry, scenario, report);
             check_mobile_node(&at, entry, node, scenario, report);
             if let Some(other) = handed_over.insert(&entry.mobile_node, i) {
                 let other = &scenario.mih_handovers[other].name;
@@ -166,6 +166,7 @@ fn check_points_of_service(
                     HEADER_BYTES + of_ids
                 );
                 report.add(&steps, message, "write more, or leave `message_size` out");
+                return;
             }
             if matches!(entry.transport, Transport::Udp(_)) {
                 transport::check_datagram(&steps, bytes, ends, scenario, topology, report);
