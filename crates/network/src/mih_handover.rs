@@ -88,6 +88,8 @@ pub struct Account {
     pub cause: Option<Cause>,
     /// When and why it was prepared no further.
     pub given_up: Option<(Time, GivenUp)>,
+    /// Whether the link recovered before anything came of it.
+    pub taken_back: bool,
 }
 
 /// What describes a handover entry.
@@ -211,15 +213,23 @@ impl MihHandover {
         self.alarm.arm(deadline, Event::MihHandover(number), moment);
     }
 
-    /// A milestone goes into the account.
+    /// A milestone goes into the account. What comes of a handover that was taken back is nobody's.
     pub(crate) fn reach(&mut self, now: Time, milestone: Milestone) {
-        let over = self.accounts.last().is_none_or(|account| match milestone {
-            Milestone::Started => true,
+        let last = self.accounts.last();
+        let over = last.is_none_or(|account| account.taken_back || account.redirected.is_some());
+        let begins = match milestone {
+            // The link may be down already when the network hears of it.
+            Milestone::Started => over || last.is_some_and(|account| account.redirect_begun.is_none()),
             // The link went down, and nobody had seen it coming.
-            _ => account.started.is_none() && account.redirected.is_some(),
-        });
-        if over {
+            Milestone::RedirectBegun(..) => over,
+            Milestone::Completed => false,
+            _ if over => return,
+            _ => false,
+        };
+        if begins {
             self.accounts.push(Account::default());
+        } else if milestone == Milestone::Started {
+            return;
         }
         let Some(account) = self.accounts.last_mut() else { return };
         match milestone {
@@ -236,7 +246,10 @@ impl MihHandover {
             }
             Milestone::Redirected => account.redirected = Some(now),
             Milestone::Completed => account.completed = Some(now),
-            Milestone::GivenUp(why) => account.given_up = Some((now, why)),
+            Milestone::GivenUp(why) => {
+                account.given_up.get_or_insert((now, why));
+                account.taken_back = why == GivenUp::Rollback;
+            }
         }
     }
 }

@@ -443,7 +443,13 @@ fn a_commitment_that_cannot_be_had_is_followed_by_the_next_candidate() {
 
 #[test]
 fn a_link_that_recovers_ends_the_preparation_and_the_next_event_begins_anew() {
-    for (initiation, rollback_ms) in [(Initiation::Mobile, 300), (Initiation::Network, 100)] {
+    // The network asks for resources, then for a scan, which goes on.
+    for (initiation, rollback_ms) in [
+        (Initiation::Mobile, 300),
+        (Initiation::Network, 100),
+        (Initiation::Network, 300),
+        (Initiation::Network, 700),
+    ] {
         let mut net = Net::new(initiation, true);
         net.at(0, LinkCue::GoingDown);
         net.at(rollback_ms, LinkCue::Rollback);
@@ -498,6 +504,46 @@ fn a_link_that_goes_down_amid_a_commitment_redirects_to_the_candidate_that_was_a
     net.at(1200, LinkCue::Down);
     net.run();
     let begun = (1200, Milestone::RedirectBegun(1, Cause::LinkDown));
+    assert!(net.milestones_ms().contains(&begun), "{:?}", net.milestones_ms());
+}
+
+#[test]
+fn a_decision_that_is_taken_back_amid_a_scan_and_made_again_uses_that_scan() {
+    let mut net = Net::new(Initiation::Network, true);
+    net.at(0, LinkCue::GoingDown);
+    net.at(500, LinkCue::Rollback);
+    net.at(510, LinkCue::GoingDown);
+    net.run();
+    let milestones = net.milestones_ms();
+    let scans = milestones.iter().filter(|(_, milestone)| *milestone == Milestone::ScanBegun).count();
+    assert_eq!(scans, 1);
+    // Begun at 460 ms; answered 20 ms after its end, and then as ever.
+    assert!(milestones.contains(&(1080, Milestone::CommitAsked(0))), "{milestones:?}");
+    assert_eq!(milestones.last().map(|&(_, milestone)| milestone), Some(Milestone::Completed));
+}
+
+#[test]
+fn a_network_that_found_no_room_asks_again_when_the_link_goes_down_again() {
+    let mut net = Net::new(Initiation::Network, true);
+    net.heard = Vec::new();
+    net.at(0, LinkCue::GoingDown);
+    net.at(3000, LinkCue::Rollback);
+    net.at(5000, LinkCue::GoingDown);
+    net.run();
+    let milestones = net.milestones_ms();
+    assert!(milestones.contains(&(1080, Milestone::GivenUp(GivenUp::NoCandidate))), "{milestones:?}");
+    assert!(milestones.contains(&(5000, Milestone::Started)), "{milestones:?}");
+}
+
+#[test]
+fn a_commitment_that_is_given_up_is_where_the_traffic_goes() {
+    let mut net = Net::new(Initiation::Mobile, true);
+    net.resources[0] = Resources::new(Some(0));
+    net.lost.push((MessageId::MN_HO_COMMIT_REQUEST, false, 3));
+    net.at(0, LinkCue::GoingDown);
+    net.at(9400, LinkCue::Down);
+    net.run();
+    let begun = (9400, Milestone::RedirectBegun(1, Cause::LinkDown));
     assert!(net.milestones_ms().contains(&begun), "{:?}", net.milestones_ms());
 }
 

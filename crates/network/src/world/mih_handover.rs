@@ -73,11 +73,13 @@ impl World {
 
     /// The MIHF of a node tells something to the user whose session it is about.
     pub(super) fn on_handover_event(&mut self, now: Time, mihf: u32, number: u32, event: &mih::Event) {
-        let World { mih_handovers, mih_nodes, work, .. } = self;
+        let World { mih_handovers, mih_nodes, resources, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
         let (mut cx, function) = called(mih_nodes, work, mihf, now);
+        // An answer that needs no time is ready before the request is acknowledged.
         if mihf == handover.mobile_node.mihf {
             handover.mobile_node.user.handle_event(&mut cx, function, event);
+            handover.mobile_node.user.handle_timeout(&mut cx, function);
         } else if mihf == handover.serving.mihf {
             if handover.config.notice == Notice::Remote && matches!(event, mih::Event::PeerRegistered { .. })
             {
@@ -85,10 +87,13 @@ impl World {
                 function.subscribe(&mut cx, event.session(), link, EventList::LINK_GOING_DOWN);
             }
             handover.serving.user.handle_event(&mut cx, function, event);
+            handover.serving.user.handle_timeout(&mut cx, function);
         } else if let Some(candidate) =
             handover.candidates.iter_mut().find(|candidate| candidate.pos.mihf == mihf)
         {
             candidate.pos.user.handle_event(&mut cx, function, event);
+            let resources = &mut resources[candidate.resources as usize];
+            candidate.pos.user.handle_timeout(&mut cx, function, resources);
         }
         work.push_back(Work::MihHandover(number));
     }
@@ -250,7 +255,7 @@ impl World {
         match socket {
             SocketId::Udp(number) => self.udp[number as usize].remote = address,
             SocketId::Tcp(number) => self.tcp[number as usize].remote = address,
-            // Its addresses are its own matter (RFC 5061); validation refuses it.
+            // Its addresses are its own matter; no handover moves it.
             SocketId::Sctp(_) => {}
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::model::MihHandover;
 use crate::Scenario;
 use crate::access::Pair;
+use crate::flow::model::Flow;
 use crate::signalling::check::{HEADER_BYTES, check_transactions, id_tlv_bytes};
 use crate::transport::{Transport, check as transport};
 use crate::validate::names::Names;
@@ -69,7 +70,7 @@ fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
                 .collect();
             let message = format!("there is no cell \"{access}\"");
             let help = match known.as_slice() {
-                [] => "describe it in a [[cell]], or in a [[wifi]] with `beacons`".to_owned(),
+                [] => "describe it in a [[cell]], a [[wimax]], or a [[wifi]] with `beacons`".to_owned(),
                 names => format!("there are: {}", names.join(", ")),
             };
             report.add(steps, message, help);
@@ -77,7 +78,11 @@ fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
         };
         if found.access.beacon_period().is_none() {
             let message = format!("\"{access}\" has no beacons, by which a mobile node finds it");
-            report.add(steps, message, "name a [[cell]], or a [[wifi]] with `beacons`");
+            report.add(
+                steps,
+                message,
+                "name a [[cell]], or a [[wifi]] or [[wimax]] whose stations find it by themselves",
+            );
             continue;
         }
         let joins = found.access.pairs();
@@ -102,6 +107,21 @@ fn check_mobile_node(
     if !scenario.nodes[node].multihomed {
         let message = format!("\"{name}\" has one address for all of its networks");
         report.add(&steps, message, format!("write `multihomed = true` in [[node]] \"{name}\""));
+    }
+    if scenario.with_followed_addresses().contains(name.as_str()) {
+        let message = format!(
+            "an SCTP association follows the addresses of \"{name}\" (`dynamic_addresses = true`), which MIH users are to redirect"
+        );
+        report.add(&steps, message, "leave `dynamic_addresses` out there, or leave this [[handover]] out");
+    }
+    let handed_over = |node: &str| scenario.mih_handovers.iter().any(|other| other.mobile_node == node);
+    let both = |flow: &&Flow| {
+        [&flow.from, &flow.to].contains(&name) && handed_over(&flow.from) && handed_over(&flow.to)
+    };
+    if let Some(flow) = scenario.flows.iter().find(both) {
+        let message =
+            format!("both ends of flow \"{}\" are handed over, and neither would find the other", flow.name);
+        report.add(&steps, message, "let the flow end at a node that stays");
     }
     let mut flows = scenario.flows.iter().filter(|flow| flow.from == *name || flow.to == *name).peekable();
     let nothing = flows.peek().is_none();
@@ -129,7 +149,13 @@ fn check_points_of_service(
         all.push((&target.pos, [at, &[Key("to"), At(j), Key("pos")]].concat()));
     }
     let between = entry.transport_between_pos.as_ref();
-    transport::check_messages(at, &entry.transport, report);
+    for (key, transport) in [("transport", Some(&entry.transport)), ("transport_between_pos", between)] {
+        if matches!(transport, Some(Transport::Sctp(_))) {
+            let message = "the sessions of a handover go over UDP or TCP, from one address each";
+            report.add(&join(at, [key]), message, "write { protocol = \"udp\" } or { protocol = \"tcp\" }");
+            return;
+        }
+    }
     for (j, (pos, steps)) in all.iter().enumerate() {
         let Some(of_pos) = names.resolve(pos, steps, report) else { continue };
         if *pos == entry.mobile_node {
@@ -170,6 +196,10 @@ fn check_points_of_service(
             }
             if matches!(entry.transport, Transport::Udp(_)) {
                 transport::check_datagram(&steps, bytes, ends, scenario, topology, report);
+            }
+            let first = names.node(all[0].0).filter(|_| j > 0).map(|first| (first, of_pos));
+            if matches!(between.unwrap_or(&entry.transport), Transport::Udp(_)) {
+                transport::check_datagram(&steps, bytes, first, scenario, topology, report);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `mih_handovers`: one row a handover by MIH users, in order of their beginnings. Only where there are any.
+//! `mih_handovers`: one row a handover by MIH users, entry by entry, in order of their beginnings. Only where there are any.
 
 use crate::table::{Table, float, text};
 use roamsim_engine::Time;
@@ -11,11 +11,9 @@ fn outcome(account: &Account) -> &'static str {
         (Some(Cause::Commit), Some(_)) => "committed",
         (Some(Cause::LinkDown), Some(_)) => "link_down",
         (Some(_), None) => "redirecting",
-        (None, _) => match account.given_up {
-            Some((_, GivenUp::Rollback)) => "rolled_back",
-            Some(_) => "given_up",
-            None => "pending",
-        },
+        (None, _) if account.taken_back => "rolled_back",
+        (None, _) if account.given_up.is_some() => "given_up",
+        (None, _) => "pending",
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Node {
     pub multihomed: bool,
     /// How the addresses of a station follow it from cell to cell. Left out, the rest of the scenario says it: a mobile node
     /// of a `[[mobile_ip]]` has `mobile_ip`, a `multihomed` one with an SCTP association with `dynamic_addresses`
-    /// `mobile_sctp`, any other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what
+    /// `mobile_sctp`, a `multihomed` one of a `[[handover]]` `mih`, any other `multihomed` one `multihomed`, and all others `bridged`. What does not go together, or what
     /// its cells cannot serve, is refused.
     #[serde(default)]
     pub handover: Option<Scheme>,

@@ -41,11 +41,6 @@ impl Resources {
         }
         room
     }
-
-    /// A mobile node has left.
-    pub fn release(&mut self, mobile_node: &MihfId) {
-        self.reserved.remove(mobile_node);
-    }
 }
 
 /// A candidate's settings, for one mobile node.

@@ -26,7 +26,7 @@ pub struct MobileNodeConfig {
     pub serving_link: LinkTupleId,
     /// The networks that it may go to, the first choice first.
     pub candidates: Vec<Candidate>,
-    /// From a request's arrival to what it is answered by, or to the scan that it asks for.
+    /// From a request's arrival to its answer, or to the scan that it asks for; a commitment of the network's redirects at once.
     pub processing_time: Span,
     /// Octets of a whole message; `None`: as long as it is.
     pub message_bytes: Option<u32>,
@@ -45,8 +45,8 @@ enum State {
     Committing { candidate: usize, others: Vec<usize>, transaction: TransactionNumber },
     /// The network knows what was heard, and decides.
     Answered,
-    /// There is nothing left but to wait for the link to go down.
-    Waiting,
+    /// There is nothing left but to wait for the link to go down; a commitment for this candidate was given up.
+    Waiting { asked_for: Option<usize> },
     /// Traffic is being redirected.
     Redirecting { candidate: usize, cause: Cause },
     /// The new PoS has been told.
@@ -116,7 +116,16 @@ impl MobileNode {
 
     fn give_up(&mut self, why: GivenUp) {
         self.reach(Milestone::GivenUp(why));
-        self.state = State::Waiting;
+        let asked_for = match (why, &self.state) {
+            (GivenUp::Message, State::Committing { candidate, .. }) => Some(*candidate),
+            _ => None,
+        };
+        self.state = State::Waiting { asked_for };
+    }
+
+    /// Whether the network may have it scan: a decision before may have been taken back.
+    fn may_scan(&self) -> bool {
+        matches!(self.state, State::Connected | State::Answered | State::Scanning { asked: Some(_) })
     }
 
     fn link(&self, candidate: usize) -> &LinkTupleId {
@@ -144,9 +153,10 @@ impl MobileNode {
             }
             (LinkCue::GoingDown, _) => {}
             // What is being agreed on is kept to. A decision of the network's is the network's to take back.
-            (LinkCue::Rollback, State::Scanning { asked: None } | State::Querying(_) | State::Waiting)
-                if self.config.initiation == Initiation::Mobile =>
-            {
+            (
+                LinkCue::Rollback,
+                State::Scanning { asked: None } | State::Querying(_) | State::Waiting { .. },
+            ) if self.config.initiation == Initiation::Mobile => {
                 self.reach(Milestone::GivenUp(GivenUp::Rollback));
                 self.state = State::Connected;
             }
@@ -155,6 +165,7 @@ impl MobileNode {
             (LinkCue::Down, state) => {
                 let agreed = match state {
                     State::Committing { candidate, .. } => Some(*candidate),
+                    State::Waiting { asked_for } => *asked_for,
                     _ => None,
                 };
                 let candidate = agreed.or(self.heard.first().copied()).unwrap_or(0);
@@ -240,12 +251,12 @@ impl MobileNode {
 
     fn handle_request(&mut self, cx: &Context<'_>, number: TransactionNumber, pdu: &Arc<Message>) {
         match pdu.mid {
-            MessageId::NET_HO_CANDIDATE_QUERY_REQUEST if self.state == State::Connected => {
+            MessageId::NET_HO_CANDIDATE_QUERY_REQUEST if self.may_scan() => {
                 self.processing.begin(cx.now, Work::Scan(number));
             }
             MessageId::NET_HO_COMMIT_REQUEST => {
                 let target = named(pdu, &self.config.candidates).first().copied();
-                let free = matches!(self.state, State::Connected | State::Answered | State::Waiting);
+                let free = matches!(self.state, State::Connected | State::Answered | State::Waiting { .. });
                 let status = match target.filter(|_| free) {
                     Some(candidate) => {
                         self.reach(Milestone::Committed(candidate));
@@ -296,8 +307,12 @@ impl MobileNode {
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf) {
         while let Some(work) = self.processing.done(cx.now) {
             match work {
+                // It scans already, for a decision that was taken back.
+                Work::Scan(request) if matches!(self.state, State::Scanning { .. }) => {
+                    self.state = State::Scanning { asked: Some(request) };
+                }
                 // The link may have gone down meanwhile.
-                Work::Scan(request) if self.state == State::Connected => self.scan(Some(request)),
+                Work::Scan(request) if self.may_scan() => self.scan(Some(request)),
                 Work::Scan(_) => self.unexpected += 1,
                 Work::AnswerCommit(request, status) => {
                     let (session, bytes) = (self.config.serving, self.config.message_bytes);

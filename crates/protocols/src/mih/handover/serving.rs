@@ -86,6 +86,8 @@ pub struct ServingPos {
     asked: Vec<Asked>,
     /// A decision of its own is being carried out, or has been.
     decided: bool,
+    /// The mobile node has been told to go.
+    told: bool,
     milestones: VecDeque<Milestone>,
     unexpected: u64,
 }
@@ -98,6 +100,7 @@ impl ServingPos {
             config,
             asked: Vec::new(),
             decided: false,
+            told: false,
             milestones: VecDeque::new(),
             unexpected: 0,
         }
@@ -153,10 +156,11 @@ impl ServingPos {
         self.ask_for_resources(cx, mihf, all, None);
     }
 
-    /// The mobile node's link is not going down any more: where nobody was told to go anywhere, the next event decides anew.
+    /// The mobile node's link is not going down any more: unless a commitment is being asked for, or the mobile node has been
+    /// told to go, the next event decides anew.
     pub fn handle_rollback(&mut self) {
-        let told = |asked: &Asked| matches!(asked, Asked::Commit { request: None, .. } | Asked::Go { .. });
-        if self.decided && !self.asked.is_empty() && !self.asked.iter().any(told) {
+        let commits = |asked: &Asked| matches!(asked, Asked::Commit { request: None, .. });
+        if self.decided && !self.told && !self.asked.iter().any(commits) {
             self.asked.retain(|asked| {
                 !matches!(asked, Asked::Resources { request: None, .. } | Asked::Scan { .. })
             });
@@ -314,6 +318,7 @@ impl ServingPos {
                     let tlvs = net_commit(&self.config.candidates[candidate].link);
                     let mid = MessageId::NET_HO_COMMIT_REQUEST;
                     let transaction = self.ask_mobile_node(cx, mihf, mid, tlvs);
+                    self.told = true;
                     self.asked.push(Asked::Go { transaction });
                 } else {
                     self.ask_for_commitment(cx, mihf, others, None);
