@@ -62,11 +62,12 @@ impl Cell {
         self.resume(now, radio);
     }
 
-    /// An access point hears from a station that they are not associated.
+    /// An access point hears from a station that they are not associated; by now they may be, when the frame had to wait.
     pub(super) fn is_disassociated(&mut self, radio: usize, cell: usize) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        if station.registered.is_some_and(|member| members[member as usize].cell == cell) {
+        let listed = station.registered.filter(|&member| members[member as usize].cell == cell);
+        if listed.is_some() && station.associated != listed {
             station.listed = false;
         }
     }

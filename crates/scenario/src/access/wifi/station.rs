@@ -204,7 +204,7 @@ pub(crate) fn check(node: &Node, at: &[Step], scenario: &Scenario, report: &mut 
         refuse("signal_weight", "this is no weight of a mean", help);
     }
     let least_dbm =
-        cells.iter().filter_map(|cell| Some(cell.radio.as_ref()?.config(cell).reception_threshold_dbm));
+        cells.iter().filter_map(|cell| Some(cell.radio.as_ref()?.config(cell).least_threshold_dbm()));
     if let (Some(threshold_dbm), Some(least_dbm)) =
         (settings.signal_threshold_dbm, least_dbm.min_by(f64::total_cmp))
         && threshold_dbm <= least_dbm
