@@ -7,6 +7,7 @@ pub mod cell;
 pub mod dect;
 pub mod indication;
 pub mod loss;
+pub mod propagation;
 pub mod stations;
 pub mod wifi;
 pub mod wimax;

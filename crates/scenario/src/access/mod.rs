@@ -8,12 +8,13 @@
 //! Building takes a table of keys apart by naming every one of them, and writes every field of a machine's settings: a
 //! key that is forgotten on the way does not compile.
 //!
-//! What several technologies share: [`mtu`], [`queue`], [`stations`] for those with a base station and stations that
+//! What several technologies share: [`mtu`], [`queue`], [`path_loss`], [`stations`] for those with a base station and stations that
 //! come and go, [`places`] for how links join the topology.
 
 pub mod cell;
 pub mod dect;
 pub(crate) mod mtu;
+pub mod path_loss;
 pub(crate) mod places;
 pub mod queue;
 pub mod stations;

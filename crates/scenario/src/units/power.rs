@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 
-use roamsim_network::link::wifi::propagation::dbm_of_milliwatts;
+use roamsim_network::link::propagation::dbm_of_milliwatts;
 
 use super::quantity::{shorten, split};
 

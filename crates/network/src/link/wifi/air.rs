@@ -2,9 +2,9 @@
 
 use super::interference::CaptureConfig;
 use super::medium::Frame;
-use super::propagation::Propagation;
 use super::shadowing::{Pairs, Redrawn};
 use super::sinr::SinrConfig;
+use crate::link::propagation::Propagation;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
 

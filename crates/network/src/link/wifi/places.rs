@@ -4,8 +4,8 @@
 //! 10^((81 - 40.095) / 20) = 110.98 m, -66 dBm at 197.4 m.
 
 use super::bianchi::b;
-use super::propagation::{PathLoss, Propagation};
 use super::*;
+use crate::link::propagation::{PathLoss, Propagation};
 use crate::link::testing::{datagram, stream};
 use crate::mobility::Point;
 use roamsim_engine::Span;

@@ -10,7 +10,7 @@
 //!
 //! Not modelled: correlation between pairs.
 
-use super::propagation::Propagation;
+use crate::link::propagation::Propagation;
 use crate::mobility::Point;
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::BTreeMap;
@@ -80,8 +80,8 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::propagation::PathLoss;
     use super::*;
+    use crate::link::propagation::PathLoss;
     use crate::link::testing::stream;
 
     const PROPAGATION: Propagation = Propagation {

@@ -1,7 +1,7 @@
 //! The radio of a Wi-Fi cell: who hears whom, by the places of the nodes.
 
 use roamsim_engine::Span;
-use roamsim_network::link::wifi::propagation::{PathLoss as NetworkPathLoss, Propagation};
+use roamsim_network::link::propagation::Propagation;
 use roamsim_network::link::wifi::shadowing::Redrawn;
 use roamsim_network::link::wifi::{CaptureConfig, RadioConfig, SinrConfig};
 use schemars::JsonSchema;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::model::{Wifi, WifiStandard};
 use super::rates::{RateThreshold, check_thresholds, pairs};
 use crate::access::Context;
+use crate::access::path_loss::{self, PathLoss};
 use crate::units::{self, rate_text};
 use crate::validate::{At, Report, Step, join};
 
@@ -18,9 +19,6 @@ const FREQUENCY_HZ: f64 = 2.412e9;
 
 /// What OFDM's clear channel assessment has to hear (IEEE 802.11-2007 section 17.3.10.5).
 const CARRIER_SENSE_DBM: f64 = -82.0;
-
-/// A larger exponent is no law of nature, and its powers are zero.
-const LARGEST_EXPONENT: f64 = 100.0;
 
 /// Further than that nobody looks for a cell's edge.
 const FURTHEST_M: f64 = 1e7;
@@ -174,61 +172,12 @@ fn default_capture_threshold_db() -> f64 {
     10.0
 }
 
-/// How power falls with distance.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename = "tag:model", rename_all = "snake_case")]
-#[schemars(rename = "PathLoss", tag = "model")]
-pub enum PathLoss {
-    /// By the square of the distance (Friis 1946).
-    FreeSpace(FreeSpace),
-    /// Over flat ground: by the fourth power, where the reflection is behind the crossover (Rappaport, Wireless
-    /// Communications, 2nd edition, section 4.6).
-    TwoRayGround(TwoRayGround),
-    /// By an exponent of one's own (Rappaport, section 4.9.1).
-    LogDistance(LogDistance),
-}
-
-/// Nothing but distance.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FreeSpace {}
-
-/// Flat ground.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TwoRayGround {
-    /// The height of all antennas. Default chosen: 1.5 m, a terminal in the hand.
-    #[serde(rename = "antenna_height", default = "default_antenna_height_m", with = "units::length")]
-    #[schemars(with = "units::Length")]
-    pub antenna_height_m: f64,
-}
-
-fn default_antenna_height_m() -> f64 {
-    1.5
-}
-
-/// An exponent.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LogDistance {
-    /// The exponent: 2 in free space, 2.7 to 3.5 in a town, 4 to 6 in buildings (Rappaport, table 4.2).
-    pub exponent: f64,
-    /// Up to there, space is free. Default: 1 m, as is usual indoors (Rappaport, section 4.9.1).
-    #[serde(rename = "reference_distance", default = "default_reference_distance_m", with = "units::length")]
-    #[schemars(with = "units::Length")]
-    pub reference_distance_m: f64,
-}
-
-fn default_reference_distance_m() -> f64 {
-    1.0
-}
-
 impl Radio {
     /// The settings of the machine, in a cell of this standard and rate.
     pub(super) fn config(&self, cell: &Wifi) -> RadioConfig {
         let &Radio {
             transmit_power_dbm,
-            ref path_loss,
+            path_loss,
             shadowing_deviation_db,
             shadowing,
             capture,
@@ -241,15 +190,7 @@ impl Radio {
         let propagation = Propagation {
             transmit_power_dbm,
             frequency_hz: FREQUENCY_HZ,
-            path_loss: match *path_loss {
-                PathLoss::FreeSpace(FreeSpace {}) => NetworkPathLoss::FreeSpace,
-                PathLoss::TwoRayGround(TwoRayGround { antenna_height_m }) => {
-                    NetworkPathLoss::TwoRayGround { antenna_height_m }
-                }
-                PathLoss::LogDistance(LogDistance { exponent, reference_distance_m }) => {
-                    NetworkPathLoss::LogDistance { exponent, reference_distance_m }
-                }
-            },
+            path_loss: path_loss.network(),
             shadowing_deviation_db,
         };
         let at_radius = radius_m.map(|radius_m| propagation.received_dbm(radius_m));
@@ -378,24 +319,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
             return;
         }
     }
-    let path_loss = join(&steps, ["path_loss"]);
-    let refused = match radio.path_loss {
-        PathLoss::FreeSpace(FreeSpace {}) => None,
-        PathLoss::TwoRayGround(law) if law.antenna_height_m <= 0.0 => Some("antenna_height"),
-        PathLoss::LogDistance(law) if !(law.exponent > 0.0 && law.exponent <= LARGEST_EXPONENT) => {
-            let help = "write a number above 0, up to 100: 2 is free space, 4 flat ground";
-            report.add(&join(&path_loss, ["exponent"]), "this is no exponent of a path loss", help);
-            return;
-        }
-        PathLoss::LogDistance(law) if law.reference_distance_m <= 0.0 => Some("reference_distance"),
-        PathLoss::TwoRayGround(_) | PathLoss::LogDistance(_) => None,
-    };
-    if let Some(key) = refused {
-        report.add(
-            &join(&path_loss, [key]),
-            "no length is no place to measure at",
-            "write a length such as \"1m\"",
-        );
+    if !path_loss::check(&join(&steps, ["path_loss"]), radio.path_loss, report) {
         return;
     }
     if radio.radius_m.is_some_and(|radius_m| radius_m <= 0.0) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
-use roamsim_network::link::wifi::propagation::dbm_of_milliwatts;
+use roamsim_network::link::propagation::dbm_of_milliwatts;
 use roamsim_network::link::wifi::{Scan as NetworkScan, StationConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //!
 //! Not modelled: fading on the scale of a wavelength, obstacles, antenna patterns.
 
-use super::SPEED_OF_LIGHT_M_PER_S;
+use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use roamsim_engine::Stream;
 use std::f64::consts::PI;
 
