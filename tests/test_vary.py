@@ -102,5 +102,9 @@ def test_quantities_as_numbers() -> None:
     assert quantity("10ms") == (0.01, "s")
     assert quantity("11Mb/s") == (11e6, "bps")
     assert quantity("64kB") == (64e3, "bytes")
+    assert quantity("170m") == (170.0, "m")
+    assert quantity("1.5m/s") == (1.5, "mps")
+    assert quantity("5MHz") == (5e6, "hz")
+    assert quantity("-80dBm") == (-80.0, "dbm")
     assert quantity("newreno") is None
     assert quantity("5") is None
