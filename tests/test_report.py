@@ -14,14 +14,14 @@ from conftest import ROOT, Command
 from roamsim.pages.page import Report
 
 
-def open_in_browser(page: Path, tmp_path: Path, width: int = 1280) -> tuple[str, list[str]]:
-    """Opens a page without a network in headless Chromium; returns its DOM and what its console said."""
+def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = "") -> tuple[str, list[str]]:
+    """Opens a page, at a place of it, without a network in headless Chromium; returns its DOM and what its console said."""
     done = subprocess.run(
         [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
             "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND",
             f"--user-data-dir={tmp_path / f'profile-{width}'}", "--enable-logging=stderr", "--hide-scrollbars",
-            f"--window-size={width},3000", "--virtual-time-budget=30000", "--dump-dom", page.as_uri(),
+            f"--window-size={width},3000", "--virtual-time-budget=30000", "--dump-dom", f"{page.as_uri()}{place}",
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip

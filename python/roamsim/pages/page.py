@@ -57,6 +57,7 @@ class Report:
         self._body: list[str] = []
         self._contents: list[tuple[str, str]] = []
         self._charts: dict[str, dict[str, Any]] = {}
+        self._time_lines: dict[str, Mapping[str, Any]] = {}
         self._ids: set[str] = set()
 
     def heading(self, title: str) -> None:
@@ -109,6 +110,20 @@ class Report:
         anchor = self._new_id(id)
         self._charts[anchor] = responsive(specification(chart))
         self._body.append(_part("chart", anchor, caption, note, statements))
+
+    def time_line(self, id: str, model: Mapping[str, Any], caption: str, note: str | None = None) -> None:
+        """Adds lanes over one axis of time, to be zoomed, with a sequence chart of the same span beside them.
+
+        Args:
+            id: anchor of the time line, unique in the report.
+            model: `end` (s), `lanes`, `packets` and `steps`, as `roamsim.reports.inspector` writes them and
+                `pages/inspector/` reads them.
+            caption: what it shows.
+            note: a remark in small print.
+        """
+        anchor = self._new_id(id)
+        self._time_lines[anchor] = model
+        self._body.append(_part("time_line", anchor, caption, note))
 
     def picture(self, id: str, svg_text: str, caption: str, note: str | None = None, *, folded: bool = False) -> None:
         """Adds an SVG picture, on a white ground; its scripts and identifiers stay inside it.
@@ -185,6 +200,9 @@ class Report:
                 version=version(),
                 runtime=Markup(_runtime() if self._charts else ""),
                 charts=Markup(_script_json(self._charts)),
+                time_line_style=Markup(_inspector("css") if self._time_lines else ""),
+                time_line_script=Markup(_inspector("js") if self._time_lines else ""),
+                time_lines=Markup(_script_json(self._time_lines)),
             )
         )
 
@@ -328,6 +346,12 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(v) for v in value]
     return value
+
+
+def _inspector(ending: str) -> str:
+    """The scripts or the style of time lines: the files of their folder, one after the other."""
+    files = sorted(resources.files("roamsim.pages.inspector").iterdir(), key=lambda file: file.name)
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.name.endswith(f".{ending}"))
 
 
 def _runtime() -> str:

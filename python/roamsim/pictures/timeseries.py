@@ -188,10 +188,15 @@ def _refuse(results: Results, what: str) -> NoReturn:
     )
 
 
+def asked(results: Results) -> set[str]:
+    """The traces that what wrote a folder was asked for, and other words of its command."""
+    given = {name for word in results.manifest.command for name in word.removeprefix("--trace=").split(",")}
+    return given | set(results.manifest.traces)
+
+
 def _again(results: Results, what: str) -> str:
     """How to record what is missing, in the words of what wrote the folder; or that it was asked for in vain."""
-    given = {name for word in results.manifest.command for name in word.removeprefix("--trace=").split(",")}
-    if what in given | set(results.manifest.traces):
+    if what in asked(results):
         return f"--trace {what} was given, and nothing in this scenario has what it records"
     return f"run again with --trace {what}" + (" --parquet DIR" if results.manifest.kind == "run" else "")
 

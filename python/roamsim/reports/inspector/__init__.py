@@ -1,0 +1,168 @@
+"""The time line of a run: what the radio did, what was signalled about it, what became of the traffic, on one axis.
+
+It is in the report of any run in which a node moves, is handed over, or is told of its links. It shows what the
+tables of the run hold, and works out nothing that was not simulated; what was not recorded, it names with the trace
+that records it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars
+
+from roamsim.pages.page import Report
+from roamsim.pictures.timeseries import asked
+from roamsim.reports.inspector import radio, traffic
+from roamsim.reports.inspector.packets import packets
+from roamsim.reports.inspector.rows import BINS, chosen, columns, encoded
+from roamsim.scenarios.vary import quantity
+from roamsim.storing.store import Results, point_label
+from roamsim.tables.values import shown_value
+
+#: Packets that a page holds one by one, with their way (chosen: some 200 octets each).
+PACKETS = 6000
+
+
+def report(page: Report, results: Results) -> None:
+    """Adds the time line to a report, where there is anything to show on it."""
+    canonical = results.manifest.canonical
+    moving = any("motion" in node for node in canonical.get("node", []))
+    told = any(table in results and results[table].height for table in ("link_events", "handovers", "mih_handovers"))
+    if not moving and not told:
+        return
+    page.heading("Time line")
+    tables = first_run(results)
+    model = time_line(tables, canonical)
+    if missing := _missing(tables, asked(results)):
+        page.text(missing)
+    if not model["lanes"]:
+        return
+    several = len(results.manifest.points) > 1 or any(point.replications > 1 for point in results.manifest.points)
+    which = f", first replication{_of_point(results, tables)}" if several else ""
+    page.time_line("time-line", model, f"What happened when{which}", _note(model))
+
+
+def first_run(results: Mapping[str, polars.DataFrame]) -> dict[str, polars.DataFrame]:
+    """The rows of the first replication of the first point that anything was recorded of."""
+    recorded = [results[table] for table in ("link_events", "packets", "samples", "links") if table in results]
+    point = next((frame["point"].min() for frame in recorded if frame.height), 0)
+    mine = (polars.col("point") == point) & (polars.col("replication") == 0)
+    return {name: frame.filter(mine) for name, frame in results.items()}
+
+
+def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any]) -> dict[str, Any]:
+    """The lanes of one run as the page holds them.
+
+    Args:
+        tables: of one run.
+        canonical: its scenario.
+    """
+    events = _rows(tables, "link_events")
+    sent = packets(tables["packets"]) if _rows(tables, "packets") is not None else None
+    end_s = _end_s(tables, canonical)
+    lanes = []
+    if events is not None:
+        lanes += radio.signals(events, canonical) + radio.links(events, end_s)
+    lanes += radio.handovers(tables)
+    if sent is not None:
+        lanes += traffic.signalling(sent)
+    lanes += traffic.windows(tables) + traffic.applications(tables, sent, canonical)
+    instants = radio.instants(events, tables)
+    model: dict[str, Any] = {"end": end_s, "lanes": [encoded(lane, end_s, instants) for lane in lanes]}
+    if sent is not None:
+        model |= _ways(tables["packets"], sent, instants)
+    return model
+
+
+def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float]) -> dict[str, Any]:
+    """The packets that the page holds for the sequence chart, with each step of their ways."""
+    kept, _ = chosen(sent, PACKETS, instants)
+    steps = table.join(kept.select("packet_id"), on="packet_id", how="semi").select(
+        "packet_id",
+        polars.col("time_s").alias("t"),
+        "event",
+        "node",
+        polars.col("name").alias("link"),
+        "to",
+        "reason",
+    )
+    return {
+        "packets": {"all": sent.height, "columns": columns(kept)},
+        "steps": columns(steps.sort("packet_id", maintain_order=True)),
+    }
+
+
+def _rows(tables: Mapping[str, polars.DataFrame], name: str) -> polars.DataFrame | None:
+    """A table that has rows."""
+    return tables[name] if name in tables and tables[name].height else None
+
+
+def _end_s(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any]) -> float:
+    """The end of the run; where its duration cannot be read, the last instant that its tables name."""
+    told = canonical.get("scenario", {}).get("duration")
+    read = quantity(told) if isinstance(told, str) else None
+    if read and read[0] > 0:
+        return read[0]
+    times = (("packets", "time_s"), ("samples", "time_s"), ("link_events", "time_s"), ("flows", "stop_s"))
+    ends = [tables[name][column].max() for name, column in times if _rows(tables, name) is not None]
+    return max((float(end) for end in ends if end), default=1.0)  # type: ignore[arg-type]
+
+
+def _missing(tables: Mapping[str, polars.DataFrame], given: set[str]) -> str:
+    """What the time line has no rows of, and what records it; or that it was asked for in vain."""
+    wanted = [
+        ("signals and link events", "link_events", "link_events"),
+        ("signalling and losses", "packets", "packets"),
+    ]
+    flows = _rows(tables, "flows")
+    if flows is not None:
+        if flows["sent_packets"].null_count() < flows.height:
+            wanted.append(("messages of applications", "messages", "messages"))
+        if flows["protocol"].is_in(["tcp", "sctp"]).any():
+            wanted += [("congestion windows", "cwnd", "samples"), ("segments", "segments", "segments")]
+    absent = [(what, trace) for what, trace, table in wanted if _rows(tables, table) is None]
+    again = [(what, trace) for what, trace in absent if trace not in given]
+    in_vain = [what for what, trace in absent if trace in given]
+    said = []
+    if again:
+        traces = ",".join(trace for _, trace in again)
+        said.append(f"Not recorded: {', '.join(what for what, _ in again)}. Run again with `--trace {traces}`.")
+    if in_vain:
+        said.append(f"Asked for, but nothing in this scenario has: {', '.join(in_vain)}.")
+    return " ".join(said)
+
+
+def _of_point(results: Results, tables: Mapping[str, polars.DataFrame]) -> str:
+    label = (
+        point_label(results.manifest, int(tables["links"]["point"][0])) if len(results.manifest.points) > 1 else ""
+    )
+    return f" of {label}" if label else ""
+
+
+def _note(model: Mapping[str, Any]) -> str:
+    """What the page does not hold one by one."""
+    notes = []
+    marks = [row for lane in model["lanes"] for row in lane["rows"] if "bins" in row]
+    if marks:
+        held = sum(len(row["columns"]["t"]) for row in marks)
+        notes.append(
+            f"Of {sum(row['all'] for row in marks)} marks in {len(marks)} rows this page holds {held}: what is rare, "
+            "and what is nearest to a handover; the others are counted, in parts of "
+            f"{shown_value(model['end'] / BINS)} s."
+        )
+    if "packets" in model and len(held_packets := model["packets"]["columns"]["t"]) < model["packets"]["all"]:
+        notes.append(
+            f"Of {model['packets']['all']} packets the sequence chart has {len(held_packets)}, chosen likewise."
+        )
+    if any(
+        len(row["columns"]["t"]) < row["all"]
+        for lane in model["lanes"]
+        if lane["shape"] == "lines"
+        for row in lane["rows"]
+    ):
+        notes.append(
+            "Lines of many points have the first, the last, the smallest and the largest of each part of the run."
+        )
+    return " ".join(notes)

@@ -1,0 +1,126 @@
+"""Packets as messages: one row each, from where to where, when, what it carried, and what became of it.
+
+Read from the table `packets`. It does not name the destination of a packet that was lost: it is taken from a packet
+of the same words that the same node sent and that arrived, else from where all that the node sends over the protocol
+goes; where that is not one node, it stays open, and the link that lost it says the rest.
+"""
+
+from __future__ import annotations
+
+import polars
+
+#: What a packet carries, by its words, in the order in which they are tried. An acknowledgement of MIH counts as one
+#: where no other message rides with it.
+CARRIES = (
+    ("ACK", "MIH", polars.col("description").str.contains("ACK of MIH_", literal=True)
+        & ~polars.col("description").str.replace_all("ACK of MIH_", "", literal=True).str.contains("MIH_")),
+    ("message", "MIH", polars.col("description").str.contains("MIH_", literal=True)),
+    ("message", "Mobile IP", polars.col("description").str.contains("^(registration re|agent solicitation)")),
+    ("agent advertisement", "Mobile IP", polars.col("description").str.starts_with("agent advertisement")),
+    ("message", "redirection", polars.col("description") == "redirect"),
+    ("ACK", "redirection", polars.col("description") == "redirect acknowledged"),
+    ("ACK", "SCTP addresses", polars.col("description").str.contains("ASCONF ACK", literal=True)),
+    ("message", "SCTP addresses", polars.col("description").str.contains("ASCONF", literal=True)),
+)  # fmt: skip
+
+#: What carries no signalling.
+DATA = "data"
+
+#: Messages of MIH after which a transaction ID comes again (IEEE Std 802.21-2008, 8.4.1: 12 bits, 0 is not used).
+IDS = 4095
+
+
+def packets(table: polars.DataFrame) -> polars.DataFrame:
+    """The packets of one run in the order of sending.
+
+    Args:
+        table: rows of `packets` of one run.
+
+    Returns:
+        `packet_id`, `t` (sent, s), `until` (delivered or dropped, s; none where it was on its way at the end),
+        `from`, `to` (empty where it is not known), `outcome`, `reason`, `lost on`, `about` (MIH, Mobile IP, data),
+        `carries` (message, ACK, ...), `kind` (`carries`, or `repetition`, `lost`, `lost ACK`, `unheard`), `repeated`,
+        `protocol`, `description`, `size_bytes`.
+    """
+    sent = table.filter(polars.col("event") == "sent").select(
+        "packet_id",
+        polars.col("time_s").alias("t"),
+        polars.col("node").alias("from"),
+        "protocol",
+        "description",
+        "size_bytes",
+    )
+    ends = table.filter(polars.col("event").is_in(["delivered", "dropped"]))
+    # A broadcast has an end for each who is there: it is delivered when anybody heard it.
+    ended = (
+        ends.sort(polars.col("event") == "dropped", maintain_order=True)
+        .unique("packet_id", keep="first", maintain_order=True)
+        .select(
+            "packet_id",
+            polars.col("time_s").alias("until"),
+            polars.col("event").alias("outcome"),
+            polars.when(polars.col("event") == "delivered").then("node").alias("to"),
+            polars.when(polars.col("event") == "dropped").then("reason").alias("reason"),
+            polars.when(polars.col("event") == "dropped")
+            .then(polars.when(polars.col("name") != "").then(polars.col("name")).otherwise(polars.col("node")))
+            .alias("lost on"),
+        )
+    )
+    found = sent.unique("packet_id", keep="first", maintain_order=True).join(
+        ended, on="packet_id", how="left", maintain_order="left"
+    )
+    found = found.with_columns(polars.col("outcome").fill_null("on its way"))
+    found = _destinations(found)
+    found = found.with_columns(_first(1).alias("about"), _first(0).alias("carries"))
+    again = _repeated(found)
+    lost = polars.col("outcome") == "dropped"
+    return found.with_columns(
+        # An advertisement is for whoever hears it.
+        polars.when(lost & (polars.col("carries") == "agent advertisement"))
+        .then(polars.lit("unheard"))
+        .when(lost & (polars.col("carries") == "ACK"))
+        .then(polars.lit("lost ACK"))
+        .when(lost)
+        .then(polars.lit("lost"))
+        .when(again)
+        .then(polars.lit("repetition"))
+        .otherwise(polars.col("carries"))
+        .alias("kind"),
+        again.alias("repeated"),
+    ).sort("t", "packet_id")
+
+
+def _destinations(found: polars.DataFrame) -> polars.DataFrame:
+    """Fills in where lost packets went, as far as others tell."""
+    arrived = found.filter(polars.col("to").is_not_null())
+    for same in (["from", "protocol", "description"], ["from", "protocol"]):
+        only = (
+            arrived.group_by(same)
+            .agg(polars.col("to").unique().alias("there"))
+            .filter(polars.col("there").list.len() == 1)
+            .select(*same, polars.col("there").list.first())
+        )
+        found = found.join(only, on=same, how="left", maintain_order="left")
+        found = found.with_columns(polars.coalesce("to", "there").alias("to")).drop("there")
+    return found.with_columns(polars.col("to").fill_null(""))
+
+
+def _first(part: int) -> polars.Expr:
+    """What the first words that fit say of a packet."""
+    told = polars.lit(DATA)
+    for row in reversed(CARRIES):
+        told = polars.when(row[2]).then(polars.lit(row[part])).otherwise(told)
+    return told
+
+
+def _repeated(found: polars.DataFrame) -> polars.Series:
+    """Whether a message was sent before, from one node to another in the same words.
+
+    Messages of MIH and of SCTP addresses have a number in their words, and it may not have come round since; of
+    others a second one may be another one.
+    """
+    numbered = (polars.col("carries") == "message") & polars.col("about").is_in(["MIH", "SCTP addresses"])
+    ways = ["from", "to", "description"]
+    placed = found.with_columns(numbered.cast(polars.Int64).cum_sum().over("from", "to").alias("place"))
+    since = polars.col("place") - polars.col("place").shift(1).over(ways)
+    return placed.select(numbered & (since < IDS).fill_null(value=False)).to_series()

@@ -1,0 +1,171 @@
+"""Lanes of traffic: signalling by who sends it, congestion windows, and what became of what applications sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars
+
+from roamsim.pictures.timeseries import SUBJECT, UNSET
+from roamsim.reports.inspector.packets import DATA
+from roamsim.reports.inspector.rows import Lane, Row
+from roamsim.scenarios.vary import quantity
+from roamsim.tables.labels import in_words
+from roamsim.tables.result import RUN_COLUMNS
+
+#: A message that takes longer is late, unless its flow has a playout delay of its own: what does not disturb a
+#: conversation (ITU-T G.114).
+LATE_S = 0.15
+
+#: Rows of one lane (chosen: more fill several screens).
+ROWS = 12
+
+Tables = Mapping[str, polars.DataFrame]
+
+
+def signalling(packets: polars.DataFrame) -> list[Lane]:
+    """Signalling of each kind, a row for each node that sends any."""
+    lanes = []
+    for (about,), mine in packets.filter(polars.col("about") != DATA).group_by("about", maintain_order=True):
+        rows = [
+            Row(f"from {node}", "packets", sent.drop("about", "carries", "repeated"))
+            for (node,), sent in mine.group_by("from", maintain_order=True)
+        ]
+        title = {"MIH": "MIH messages", "Mobile IP": "Mobile IP messages", "redirection": "Redirection"}
+        lanes.append(Lane(title.get(str(about), f"Changes of {about}"), rows[:ROWS]))
+    return lanes
+
+
+def windows(tables: Tables) -> list[Lane]:
+    """Congestion windows and thresholds of those who send; and bearers of a DECT access."""
+    samples = tables.get("samples")
+    if samples is None:
+        return []
+    lanes = []
+    for title, quantities in (
+        ("Congestion window and threshold [B]", ("cwnd", "ssthresh")),
+        ("Bearers", ("bearers",)),
+    ):
+        found = samples.filter(polars.col("quantity").is_in(quantities) & (polars.col("value") < UNSET))
+        # The end of a connection that sends no data has a window too; it never moves.
+        moves = polars.col("value").n_unique().over(*SUBJECT, "quantity") > 2
+        found = found.filter(moves.any().over(SUBJECT))
+        if not found.height:
+            continue
+        found = found.with_columns(in_words(found, ["name", "quantity", "kind", "from", "to"]).alias("series"))
+        rows = [
+            Row(
+                str(series),
+                "samples",
+                mine.select(polars.col("time_s").alias("t"), "value", "name", "from", "to", "quantity", "unit"),
+            )
+            for (series,), mine in found.group_by("series", maintain_order=True)
+        ]
+        lanes.append(Lane(title, rows[:ROWS], "lines"))
+    return lanes
+
+
+def late_after_s(flow: Mapping[str, Any]) -> float:
+    """From which delay on a message of a flow is late."""
+    told = flow.get("application", {}).get("playout_delay")
+    read = quantity(told) if isinstance(told, str) else None
+    return read[0] if read else LATE_S
+
+
+def applications(tables: Tables, packets: polars.DataFrame | None, canonical: Mapping[str, Any]) -> list[Lane]:
+    """Of each flow, what was delivered, late and lost: messages, or of a stream of bytes its segments.
+
+    Messages that arrived are rows of `messages`; those that were lost are packets of UDP that carried one and were
+    dropped. Where several flows over UDP lead from one node to another, these cannot be told apart, and a row of
+    their own has them. A stream of bytes has no messages: it has its segments, and else its packets.
+    """
+    flows = tables.get("flows")
+    if flows is None:
+        return []
+    limits = {flow["name"]: late_after_s(flow) for flow in canonical.get("flow", [])}
+    rows = []
+    for (source, sink, protocol), mine in flows.group_by("from", "to", "protocol", maintain_order=True):
+        sent = None
+        if packets is not None:
+            to = polars.col("to").is_in([sink, ""])
+            of_way = (polars.col("from") == source) & to & (polars.col("protocol") == protocol)
+            sent = packets.filter(of_way & (polars.col("about") == DATA))
+        names = mine["name"].unique(maintain_order=True).to_list()
+        alone = len(names) == 1
+        for name in names:
+            limit_s = limits.get(name, LATE_S)
+            found = _messages(tables, name, str(source), limit_s)
+            if found is not None and sent is not None and alone and protocol == "udp":
+                found = polars.concat([found, _lost(sent)], how="diagonal").sort("t", maintain_order=True)
+            table = "messages"
+            if found is None:
+                found, table = _segments(tables, name, str(source)), "segments"
+            if found is None and sent is not None and alone:
+                found, table = _whole(sent, limit_s if protocol == "udp" else None), "packets"
+            if found is not None and found.height:
+                rows.append(Row(f"{name} to {sink}", table, found))
+        if sent is not None and not alone and protocol == "udp" and (lost := _lost(sent)).height:
+            rows.append(Row(f"lost of {' or '.join(names)}", "packets", lost))
+    return [Lane("Application packets", rows[:ROWS])] if rows else []
+
+
+def _messages(tables: Tables, name: str, source: str, limit_s: float) -> polars.DataFrame | None:
+    """Messages of a flow that arrived, in time or late."""
+    frame = tables.get("messages")
+    found = None if frame is None else frame.filter((polars.col("name") == name) & (polars.col("from") == source))
+    if found is None or not found.height:
+        return None
+    late = polars.when(polars.col("delay_s") > limit_s).then(polars.lit("late")).otherwise(polars.lit("delivered"))
+    return found.select(
+        polars.col("generated_s").alias("t"),
+        polars.col("delivered_s").alias("until"),
+        late.alias("kind"),
+        polars.exclude("generated_s", "delivered_s", *RUN_COLUMNS),
+    ).sort("t", maintain_order=True)
+
+
+def _lost(sent: polars.DataFrame) -> polars.DataFrame:
+    """Packets with a message that were dropped."""
+    lost = (polars.col("outcome") == "dropped") & polars.col("description").str.starts_with("message ")
+    return sent.filter(lost).drop("about", "carries", "repeated")
+
+
+def _whole(sent: polars.DataFrame, limit_s: float | None) -> polars.DataFrame:
+    """Packets by what became of them; late ones where they have a limit."""
+    late = polars.lit(value=False) if limit_s is None else polars.col("until") - polars.col("t") > limit_s
+    kind = (
+        polars.when(polars.col("outcome") == "dropped")
+        .then(polars.lit("lost"))
+        .when((polars.col("outcome") == "delivered") & late)
+        .then(polars.lit("late"))
+        .otherwise(polars.col("outcome"))
+    )
+    return sent.with_columns(kind.alias("kind")).drop("about", "carries", "repeated")
+
+
+def _segments(tables: Tables, name: str, source: str) -> polars.DataFrame | None:
+    """Segments of a stream that were sent, sent again and lost, and what of it was delivered."""
+    mine = (polars.col("name") == name) & (polars.col("from") == source)
+    words = {"sent": "sent", "retransmitted": "sent again", "lost": "lost"}
+    parts = []
+    frame = tables.get("segments")
+    if frame is not None:
+        found = frame.filter(mine & polars.col("event").is_in(list(words)))
+        kind = polars.col("event").replace_strict(words, return_dtype=polars.String).alias("kind")
+        parts.append(
+            found.select(
+                polars.col("time_s").alias("t"), kind, polars.exclude("time_s", "kind", "event", *RUN_COLUMNS)
+            )
+        )
+    samples = tables.get("samples")
+    if samples is not None:
+        found = samples.filter(mine & (polars.col("quantity") == "delivered"))
+        parts.append(
+            found.select(
+                polars.col("time_s").alias("t"), polars.lit("delivered").alias("kind"), "from", "to",
+                polars.col("value").alias("delivered_bytes"),
+            )
+        )  # fmt: skip
+    parts = [part for part in parts if part.height]
+    return polars.concat(parts, how="diagonal").sort("t", maintain_order=True) if parts else None

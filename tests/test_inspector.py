@@ -1,0 +1,354 @@
+"""The time line of a report: its lanes against the tables of real runs, and what a browser makes of it at both ends of zoom."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+import roamsim
+from conftest import ROOT, Command
+from roamsim.pages.page import Report
+from roamsim.reports import inspector
+from roamsim.reports.inspector.packets import packets
+from roamsim.reports.inspector.rows import BINS, Lane, Row, chosen, columns, counts, distance, encoded, thinned
+from roamsim.storing.store import open_results
+from test_report import open_in_browser
+
+EXAMPLES = ROOT / "examples"
+TRACES = ["link_events", "packets", "messages", "cwnd", "segments"]
+
+Event = tuple[int, float, str, str, str]
+
+
+def story(*events: Event, words: dict[int, str]) -> polars.DataFrame:
+    """A table of packets between a and b on one link."""
+    return polars.DataFrame(
+        [
+            {
+                "packet_id": packet, "time_s": time_s, "event": event, "node": node, "name": link, "to": "", "reason": "loss" if event == "dropped" else "",
+                "protocol": "udp", "description": words[packet], "size_bytes": 100,
+            }
+            for packet, time_s, event, node, link in events
+        ]
+    )  # fmt: skip
+
+
+def lanes(name: str, **options: Any) -> tuple[dict[str, Any], Any]:
+    """The lanes of a run of an example by title, and the run."""
+    results = roamsim.run(EXAMPLES / f"{name}.toml", trace=TRACES, **options)
+    model = inspector.time_line(inspector.first_run(results), {"scenario": {"duration": "60s"}})
+    return {lane["title"]: lane for lane in model["lanes"]} | {"": model}, results
+
+
+def kinds(row: dict[str, Any]) -> list[str]:
+    kind = row["columns"]["kind"]
+    return [kind["words"][at] for at in kind["at"]]
+
+
+def test_a_message_that_was_lost_and_its_repetition_and_a_lost_acknowledgement() -> None:
+    words = {
+        0: "MIH_X.indication tid 7 ACK-Req",
+        1: "MIH_X.indication tid 7 ACK-Req",
+        2: "ACK of MIH_X.indication tid 7",
+    }
+    found = packets(
+        story(
+            (0, 1.0, "sent", "a", ""), (0, 1.5, "dropped", "a", "path"),
+            (1, 2.0, "sent", "a", ""), (1, 2.5, "delivered", "b", ""),
+            (2, 2.5, "sent", "b", ""), (2, 2.75, "dropped", "b", "path"),
+            words=words,
+        )
+    )  # fmt: skip
+    assert found["kind"].to_list() == ["lost", "repetition", "lost ACK"]
+    # The lost one went where its repetition arrived; of the acknowledgement nothing tells it.
+    assert found["to"].to_list() == ["b", "b", ""]
+    assert found["t"].to_list() == [1.0, 2.0, 2.5]
+    assert found["until"].to_list() == [1.5, 2.5, 2.75]
+    assert found["lost on"].to_list() == ["path", None, "path"]
+
+
+def test_a_number_that_has_come_round_is_no_repetition() -> None:
+    # 4095 messages with numbers 1 ... 4095, and then number 1 again, and once more.
+    numbers = [*range(1, 4096), 1, 1]
+    words = {i: f"MIH_X.indication tid {number}" for i, number in enumerate(numbers)}
+    events = [
+        (i, i + part, event, node, "")
+        for i in words
+        for part, event, node in ((0.0, "sent", "a"), (0.5, "delivered", "b"))
+    ]
+    found = packets(story(*events, words=words))
+    assert found["kind"].to_list() == ["message"] * 4096 + ["repetition"]
+
+
+def test_an_acknowledgement_that_rides_with_a_message_is_a_message() -> None:
+    words = {0: "Flags [P.], seq 1:2, length 9 [ACK of MIH_X.request tid 1; MIH_Y.request tid 4]", 1: "Flags [.] [ACK of MIH_X.request tid 1]", 2: "Flags [.], ack 3"}  # fmt: skip
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))
+    assert found["carries"].to_list() == ["message", "ACK", "data"]
+    assert found["outcome"].to_list() == ["on its way"] * 3
+
+
+def test_a_broadcast_arrived_when_anybody_heard_it() -> None:
+    words = {0: "agent advertisement 3 for 3 s", 1: "agent advertisement 4 for 3 s"}
+    found = packets(
+        story(
+            (0, 1.0, "sent", "a", ""), (0, 1.1, "dropped", "a", "cell"), (0, 1.2, "delivered", "b", ""),
+            (1, 2.0, "sent", "a", ""), (1, 2.1, "dropped", "a", "cell"), words=words,
+        )
+    )  # fmt: skip
+    assert found["kind"].to_list() == ["agent advertisement", "unheard"]
+    assert found["until"].to_list() == [1.2, 2.1]
+
+
+def test_marks_that_are_kept_are_rare_or_near_an_instant_and_the_others_are_counted() -> None:
+    kind = ["delivered"] * 100
+    kind[3] = "lost"
+    frame = polars.DataFrame({"t": np.arange(100.0), "kind": kind})
+    held, others = chosen(frame, 6, [50.0])
+    # The lost one, then the five nearest to 50: of 48 and 52, which are as near, both.
+    assert held["t"].to_list() == [3.0, 48.0, 49.0, 50.0, 51.0, 52.0]
+    assert others.height == 94
+    assert {kind: sum(number) for kind, number in counts(others, 100.0).items()} == {"delivered": 94}
+    assert len(counts(others, 100.0)["delivered"]) == BINS
+    assert distance(np.array([0.0, 4.0, 6.0, 99.0]), [5.0, 1.0]).tolist() == [1.0, 1.0, 1.0, 94.0]
+
+
+def test_a_page_holds_few_marks_of_a_million_packets() -> None:
+    frame = polars.DataFrame({"t": np.arange(1_000_000) / 1e4, "kind": ["delivered"] * 1_000_000})
+    row = encoded(Lane("all", [Row("all", "packets", frame)]), 100.0, [50.0])["rows"][0]
+    assert row["all"] == 1_000_000
+    assert len(row["columns"]["t"]) == 4000
+    assert sum(row["bins"]["delivered"]) == 996_000
+
+
+def test_a_line_of_many_points_keeps_its_ends_and_extremes() -> None:
+    value = np.zeros(10_000)
+    value[1234], value[9876] = 7.0, -7.0
+    frame = polars.DataFrame({"t": np.arange(10_000) / 10, "value": value})
+    kept = thinned(frame, 400)
+    assert kept.height <= 400
+    assert kept["t"].is_sorted()
+    assert (kept["t"][0], kept["t"][-1]) == (0.0, 999.9)
+    assert {7.0, -7.0} <= set(kept["value"])
+    assert thinned(frame, 10_000).equals(frame)
+
+
+def test_texts_are_written_once() -> None:
+    frame = polars.DataFrame({"t": [0.1, 0.2], "kind": ["a", "a"], "empty": ["", ""], "none": [None, None]})
+    assert columns(frame) == {"t": [0.1, 0.2], "kind": {"words": ["a"], "at": [0, 0]}}
+
+
+def test_steps_of_a_handover_by_mih_stand_where_the_table_has_them() -> None:
+    found, results = lanes("mih-handover")
+    (account,) = results["mih_handovers"].iter_rows(named=True)
+    steps = found["Handovers"]["rows"][0]
+    assert kinds(steps) == ["scanning", "asking for resources", "commitment", "redirection"]
+    begins = ["scan_begun_s", "resources_asked_s", "commit_asked_s", "redirect_begun_s"]
+    ends = ["scan_done_s", "resources_known_s", "committed_s", "redirected_s"]
+    assert steps["columns"]["t"] == [round(account[name], 9) for name in begins]
+    assert steps["columns"]["until"] == [round(account[name], 9) for name in ends]
+    # All MIH messages, a row for each node that sends any; all others are of the flow and the redirection.
+    sent = results["packets"].filter(event="sent")
+    rows = found["MIH messages"]["rows"]
+    assert [row["name"] for row in rows] == ["from terminal", "from pos-1", "from pos-2"]
+    assert sum(row["all"] for row in rows) == sent["description"].str.contains("MIH_").sum()
+    (stream,) = found["Application packets"]["rows"]
+    assert kinds(stream) == ["delivered"] * 60
+    assert found[""]["packets"]["all"] == sent.height
+
+
+def test_a_link_is_up_from_link_up_to_link_down() -> None:
+    found, _ = lanes("link-events")
+    (west, east) = found["Link events at terminal"]["rows"]
+    up = kinds(west).index("up")
+    # 170 m from its base station: 20 m + 5 m/s * t at 10 m beside it, so that it leaves at (sqrt(170^2 - 10^2) - 20) / 5 = 29.94 s;
+    # the next beacon is missed at 293 * 102.4 ms = 30.0032 s, and the third one in a row ends the link at 30.208 s.
+    assert west["columns"]["t"][up] == 0.0
+    assert west["columns"]["until"][up] == pytest.approx(30.208)
+    assert east["columns"]["until"][kinds(east).index("up")] == 60.0
+    distances = found["Distance to the base station, for its signal, at terminal [m]"]["rows"]
+    assert [row["name"] for row in distances] == ["west cell", "east cell"]
+    assert distances[0]["columns"]["value"][0] == pytest.approx(np.hypot(20, 10))
+
+
+def test_messages_are_delivered_late_or_lost() -> None:
+    # 160-byte messages over a slow cell that is left: those that waited longer than 150 ms are late.
+    found, results = lanes(
+        "mih-handover",
+        set={
+            "link.e.loss": {"model": "bernoulli", "probability": 0.3},
+            "link.d.delay": "10ms",
+            "link.e.delay": "140ms",
+        },
+    )
+    (stream,) = found["Application packets"]["rows"]
+    delivered = results["messages"].filter(name="stream").height
+    lost = results["flows"]["lost_packets"][0]
+    assert lost > 5
+    assert kinds(stream).count("lost") == lost
+    # 140 ms + 10 ms and the time of transmission: all that arrive are late.
+    assert kinds(stream).count("late") == delivered
+
+
+def test_what_was_not_recorded_is_named(roamsim: Command, tmp_path: Path) -> None:
+    roamsim("run", EXAMPLES / "mih-handover.toml", "--parquet", "out")
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    said = re.search(r"Not recorded: (.*?)</p>", page)
+    assert said is not None
+    assert said[1] == (
+        "signals and link events, signalling and losses, messages of applications. "
+        "Run again with <code>--trace link_events,packets,messages</code>."
+    )
+    # Handovers are recorded always.
+    assert 'data-time-line="time-line"' in page
+
+
+def test_what_was_asked_for_in_vain_is_not_asked_for_again(roamsim: Command, tmp_path: Path) -> None:
+    # A cell without beacons tells nothing of its link; a bulk stream has no messages.
+    roamsim(
+        "run", EXAMPLES / "wifi-rates.toml", "--set", "scenario.duration=2s", "--parquet", "out", "--trace", "link_events,cwnd,segments,messages"
+    )  # fmt: skip
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Not recorded: signalling and losses. Run again with <code>--trace packets</code>." in page
+    assert "Asked for, but nothing in this scenario has: signals and link events." in page
+
+
+def test_a_run_in_which_nothing_moves_has_no_time_line(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--parquet", "out", "--trace", "packets")
+    roamsim("report", "out")
+    assert "Time line" not in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["cell-walk", "mobile-ip", "mobile-sctp", "wifi-roaming"])
+def test_every_walk_has_its_lanes(name: str) -> None:
+    found, results = lanes(name, set={"scenario.duration": "20s"})
+    model = found.pop("")
+    assert any(title.startswith(("Signal at", "Distance to")) for title in found)
+    assert any(title.startswith("Link events at") for title in found)
+    for lane in found.values():
+        for row in lane["rows"]:
+            t = row["columns"]["t"]
+            assert t == sorted(t)
+            assert len(t) + sum(map(sum, row.get("bins", {}).values())) == row["all"] or lane["shape"] == "lines"
+            assert all(0 <= time_s <= 20 for time_s in t)
+    assert model["packets"]["all"] == results["packets"].filter(event="sent").height
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the handover by MIH, with losses."""
+    folder = tmp_path_factory.mktemp("walk")
+    results = roamsim.sweep(
+        EXAMPLES / "mih-handover.toml", {"link.c.loss.probability": [0.3]}, replications=1, out=folder / "out",
+        set={"link.c.loss": {"model": "bernoulli", "probability": 0.3}}, trace=TRACES,
+    )  # fmt: skip
+    page = Report("A walk")
+    inspector.report(page, results)
+    return page.write(folder / "out" / "page.html")
+
+
+def opened(page: Path, tmp_path: Path, *, at: str = "", width: int = 1280, script: str = "") -> str:
+    """The time line of a page after it was opened at a span, and a script was run in it."""
+    copy = tmp_path / "page.html"
+    head, tail = page.read_text().rsplit("</body>", 1)
+    copy.write_text(f"{head}<script type='module'>{script}</script></body>{tail}")
+    dom, console = open_in_browser(copy, tmp_path, width, f"#time-line@{at}" if at else "")
+    assert console == []
+    figure = re.search(r'<figure id="time-line".*?</figure>', dom, re.DOTALL)
+    assert figure is not None
+    return figure[0]
+
+
+def row(figure: str, name: str) -> str:
+    found = re.search(rf'<g data-row="{name}".*?</g></g>', figure, re.DOTALL)
+    assert found is not None, name
+    return found[0]
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("width", [1280, 500])
+def test_the_whole_run_and_a_microsecond_are_drawn(walk: Path, tmp_path: Path, width: int) -> None:
+    whole = opened(walk, tmp_path, width=width)
+    assert 'data-span="0,30"' in whole
+    assert ">30 s</text>" in whole
+    for name in ("small", "terminal: steps by MIH", "from terminal", "from pos-1", "stream to terminal"):
+        assert "<path" in row(whole, name) or "<rect" in row(whole, name), name
+    assert 'data-line="small"' in whole
+    # Few elements, however many marks.
+    assert whole.count("<path") < 600
+    results = open_results(walk.parent)
+    scan_s = results["mih_handovers"]["scan_begun_s"][0]
+    narrow = opened(walk, tmp_path, at=f"{scan_s},{scan_s + 2e-6}", width=width)
+    labels = re.findall(r">\+([\d.]+) (µs|ns)</text>", narrow)
+    assert len(labels) >= 2
+    assert len(set(labels)) == len(labels)
+    assert max(len(number) for number, _ in labels) <= 6
+    assert "scanning 600 ms" in narrow
+
+
+@pytest.mark.needs("chromium")
+def test_a_click_shows_the_message_and_the_chart_has_the_same_span(walk: Path, tmp_path: Path) -> None:
+    sent = packets(open_results(walk.parent)["packets"])
+    lost = sent.filter(kind="lost").row(0, named=True)
+    click = """
+        const board = document.querySelector(".lanes"), sign = board.querySelector('g[data-row="from NODE"] path[data-kind="lost"]');
+        const box = sign.getBoundingClientRect(), at = {bubbles: true, pointerId: 1, clientX: box.left + 1, clientY: box.top + box.height / 2};
+        board.dispatchEvent(new PointerEvent("pointerdown", at));
+        board.dispatchEvent(new PointerEvent("pointerup", at));
+    """.replace("NODE", lost["from"])
+    begin, end = lost["t"] - 0.001, lost["t"] + 0.05
+    figure = opened(walk, tmp_path, at=f"{begin},{end}", script=click)
+    told = re.search(r'<div class="detail".*', figure, re.DOTALL)
+    assert told is not None
+    for text in (
+        lost["description"],
+        f"<dd>{lost['packet_id']}</dd>",
+        "<dd>dropped</dd>",
+        "<td>dropped</td>",
+        "<dd>loss</dd>",
+        "on c to",
+    ):
+        assert text in told[0], text
+    # An arrow for each packet that was on its way in the span, and the selected one is marked.
+    shown = sent.filter((polars.col("t") <= end) & (polars.col("until") >= begin))
+    assert figure.count('class="target"') == shown.height
+    assert figure.count(' selected"') == 1
+
+
+@pytest.mark.needs("chromium")
+def test_keys_the_wheel_and_buttons_zoom(walk: Path, tmp_path: Path) -> None:
+    script = """
+        const board = document.querySelector(".lanes"), place = document.querySelector("[data-time-line]");
+        const box = board.getBoundingClientRect(), spans = [];
+        const after = (act) => { act(); spans.push(place.dataset.span); };
+        const key = (key) => board.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        after(() => key("+"));
+        after(() => key("ArrowRight"));
+        after(() => place.querySelector('[data-act="all"]').click());
+        after(() => board.dispatchEvent(new WheelEvent("wheel", {deltaY: -120, ctrlKey: true, clientX: box.left + 160, clientY: box.top + 60, bubbles: true, cancelable: true})));
+        after(() => board.dispatchEvent(new WheelEvent("wheel", {deltaY: -120, clientX: box.left + 160, clientY: box.top + 60, bubbles: true, cancelable: true})));
+        for (let n = 0; n < 60; n++) key("+");
+        after(() => {});
+        after(() => key("n"));
+        place.closest("figure").dataset.spans = spans.join(" ");
+    """
+    figure = opened(walk, tmp_path, script=script)
+    said = re.search(r'data-spans="([^"]*)"', figure)
+    assert said is not None
+    spans = [tuple(map(float, span.split(","))) for span in said[1].split(" ")]
+    # Twice as near around the middle; a quarter of 15 s later; all; twice as near around the left end; the page scrolls.
+    assert spans[0] == (7.5, 22.5)
+    assert spans[1] == (11.25, 26.25)
+    assert spans[2] == (0, 30)
+    assert spans[3] == pytest.approx((0, 15), abs=0.1)
+    assert spans[4] == spans[3]
+    # No nearer than a microsecond.
+    assert spans[5][1] - spans[5][0] == pytest.approx(1e-6, rel=1e-3)
+    # The next mark is not in so short a span: it comes to it.
+    assert spans[6][0] > spans[5][0]
+    assert "a row of the table" in figure
