@@ -55,6 +55,7 @@ reports! {
     no_downlink: "downlink_share = 0.5" => "downlink_share = 0.0";
     downlink_without_data: "downlink_share = 0.5" => "downlink_share = 0.05";
     uplink_without_data: "downlink_share = 0.5" => "downlink_share = 0.91";
+    downlink_without_room_for_a_burst_of_each_profile: "downlink_share = 0.5\ntransmit_gap = \"100us\"\nstation_profiles = [{ stations = [\"far\"], uplink = \"QPSK 1/2\" }]\nunsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "downlink_share = 0.094\nstation_profiles = [{ stations = [\"far\"], downlink = \"QPSK 1/2\" }]";
     gaps_that_leave_nothing: "transmit_gap = \"100us\"" => "transmit_gap = \"5ms\"";
     more_grants_than_the_uplink_holds: "packet_size = \"228B\"" => "packet_size = \"1400B\"";
     grants_all_the_time: "interval = \"20ms\" }]" => "interval = \"100us\" }]";

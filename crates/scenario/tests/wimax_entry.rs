@@ -73,6 +73,7 @@ transport = { protocol = "sctp", dynamic_addresses = true }
 reports! {
     dcd_too_seldom: "dcd_interval = \"5s\"" => "dcd_interval = \"11s\"";
     ranging_too_seldom: "ranging_interval = \"20ms\"" => "ranging_interval = \"2001ms\"";
+    uplink_without_room_for_a_message: "stations = [\"walker\"]\n\n[wimax.entry]\nradius = \"75m\"\ndcd_interval = \"5s\"\nranging_interval = \"20ms\"" => "stations = [\"walker\"]\nburst_profile = \"BPSK 1/2\"\ndownlink_share = 0.75\nrequests = { opportunities = 5 }\n\n[wimax.entry]\nradius = \"75m\"\nranging_interval = \"5ms\"";
     t3_too_long: "t3 = \"200ms\"" => "t3 = \"201ms\"";
     t9_too_short: "t9 = \"300ms\"" => "t9 = \"299ms\"";
     t20_of_less_than_two_frames: "t20 = \"10ms\"" => "t20 = \"9ms\"";

@@ -71,6 +71,11 @@ pub(crate) trait Access {
         None
     }
 
+    /// By what its stations choose among cells; cells of one kind can be compared.
+    fn compares(&self) -> Compares {
+        Compares::Distances
+    }
+
     /// What it carries one way, where that is the same at all times, for each way by itself.
     fn capacity(&self) -> Option<Capacity> {
         None
@@ -134,6 +139,15 @@ pub(crate) struct Logged {
     pub values: usize,
     /// How long after its time a value is logged at the latest.
     pub behind: Span,
+}
+
+/// What stations compare of the cells that they hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compares {
+    /// Distances, whatever the technology.
+    Distances,
+    /// Signals, which are of one technology.
+    Signals(&'static str),
 }
 
 /// What an access carries one way.

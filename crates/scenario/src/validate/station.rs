@@ -7,7 +7,7 @@ use roamsim_engine::Time;
 use roamsim_network::mobility::ever_within;
 
 use super::{At, Key, Report, Step, join};
-use crate::access::{Attached, Context, Entry, Role, wifi};
+use crate::access::{Attached, Compares, Context, Entry, Role, wifi};
 use crate::handover::model::Schemes;
 use crate::model::node::PrimaryChange;
 use crate::units::length_text;
@@ -72,9 +72,47 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             check_primary_change(&steps, &node.name, station && follows, attached, report);
         }
     }
+    check_compared(context, report);
     // What is wrong with a place or a cell was reported.
     if report.problems.count() == 0 {
         check_reach(context, report);
+    }
+}
+
+/// Refuses a station that would have to compare a signal with a distance, or with a signal of another technology: of one that keeps
+/// an address in each cell, nothing is compared.
+fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
+    let mut first: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
+    let mut told = BTreeSet::new();
+    for entry in context.scenario.accesses() {
+        for (number, pair) in entry.access.pairs().into_iter().enumerate() {
+            let station = pair.nodes[1];
+            let multihomed =
+                context.names.node(station).is_none_or(|node| context.scenario.nodes[node].multihomed);
+            if pair.roles[1] != Role::Station || multihomed {
+                continue;
+            }
+            let before = *first.entry(station).or_insert(entry);
+            let (own, other) = (entry.access.compares(), before.access.compares());
+            if own == other || !told.insert(station) {
+                continue;
+            }
+            let named = |compares| match compares {
+                Compares::Distances => "goes by its distance",
+                Compares::Signals(_) => "goes by its signal",
+            };
+            let message = format!(
+                "\"{station}\" is a station of [[{}]] \"{}\" as well, and cannot compare the two: that {}, this {}",
+                before.access.section(),
+                before.access.name(),
+                named(other),
+                named(own)
+            );
+            let help = "write `multihomed = true` in its [[node]], so that it has an interface and an address in each; \
+                        make both of one kind; or give one of them to another node";
+            let steps = [&entry.at()[..], &[Key("stations"), At(number)]].concat();
+            report.add(&steps, message, help);
+        }
     }
 }
 

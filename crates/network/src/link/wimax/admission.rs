@@ -37,6 +37,11 @@ impl Admission {
         Admission { config, state: State::Unknown, timer: None, attempts: 0, flows: [false; 2] }
     }
 
+    /// Whether the station has all that it needs.
+    pub fn is_complete(&self) -> bool {
+        self.flows == [true; 2]
+    }
+
     /// Whether the station has a connection of this direction.
     #[cfg(test)]
     pub fn has(&self, flow: Flow) -> bool {
@@ -73,7 +78,7 @@ impl Admission {
             }
             (Message::FlowResponse(flow), State::Registered) => {
                 self.flows[flow as usize] = true;
-                if self.flows == [true; 2] {
+                if self.is_complete() {
                     self.timer = None;
                 }
                 vec![Message::FlowAcknowledgement(flow)]

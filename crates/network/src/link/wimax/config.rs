@@ -177,6 +177,16 @@ impl CellConfig {
         self.layout.uplink_symbols.saturating_sub(around)
     }
 
+    /// The same in frames that have most of them: those without ranging, if there are any.
+    pub fn most_uplink_room(&self) -> u32 {
+        match &self.entry {
+            Some(entry) if entry.ranging_frames > 1 => {
+                self.layout.uplink_symbols.saturating_sub(self.request_symbols())
+            }
+            _ => self.least_uplink_room(),
+        }
+    }
+
     /// Symbols of the request opportunities.
     pub fn request_symbols(&self) -> u32 {
         self.request_opportunities.saturating_mul(REQUEST_SYMBOLS)

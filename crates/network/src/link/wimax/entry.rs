@@ -2,8 +2,9 @@
 //!
 //! It looks for a preamble (T20) and a DL-MAP (T21) on one channel after the other; waits for DCD (T1) and UCD (T12); when it is
 //! told to join, it waits for ranging opportunities (T2), contends for one, and waits for the answer (T3); it negotiates its
-//! capabilities (T18) and registers (T6); the base station adds its connections, and it waits for the acknowledgements (T8). It
-//! is synchronized while it hears maps.
+//! capabilities (T18) and registers (T6); the base station adds its connections, and it waits for the acknowledgements (T8). The
+//! standard has no timer of a station for DSA-REQ: it waits as long as the base station asks (T7 and its repetitions). It is
+//! synchronized while it hears maps.
 //!
 //! What fails sends it back to the search, from the next channel on; when all channels have been in vain it rests.
 
@@ -137,6 +138,8 @@ pub(super) struct Entry {
     timer: Option<Time>,
     /// When T1 and T12 expire.
     descriptors: [Option<Time>; 2],
+    /// Until when it waits for DSA-REQ of the base station.
+    flows_until: Option<Time>,
     /// When the last maps were heard, of the downlink and of the uplink.
     maps: [Time; 2],
     /// It is told to join.
@@ -155,6 +158,7 @@ impl Entry {
             state: State::Resting,
             timer: Some(Time::ZERO),
             descriptors: [None; 2],
+            flows_until: None,
             maps: [Time::ZERO; 2],
             wanted: false,
             attempts: 0,
@@ -194,7 +198,7 @@ impl Entry {
     }
 
     fn search(&mut self, now: Time, channel: u32, in_vain: u32) -> Vec<Action> {
-        self.descriptors = [None; 2];
+        (self.descriptors, self.flows_until) = ([None; 2], None);
         self.wanted = false;
         if in_vain >= self.config.channels {
             self.state = State::Resting;
@@ -311,10 +315,15 @@ impl Entry {
             (Message::RegistrationResponse, State::AwaitingRegistration) => {
                 (self.state, self.attempts, self.timer) = (State::AwaitingFlows, 1, None);
                 (self.answered, self.acknowledged) = ([false; 2], [false; 2]);
+                let requests = u64::from(self.config.flow_retries) + 1;
+                self.flows_until = Some(now + self.config.timers.t7.saturating_mul(requests));
                 None
             }
             (Message::FlowRequest(flow), State::AwaitingFlows) => {
                 self.answered[flow as usize] = true;
+                if self.answered == [true; 2] {
+                    self.flows_until = None;
+                }
                 self.timer = Some(now + t8);
                 Some(Action::Send(Message::FlowResponse(flow)))
             }
@@ -322,6 +331,9 @@ impl Entry {
             (Message::FlowRequest(flow), State::Connected) => Some(Action::Send(Message::FlowResponse(flow))),
             (Message::FlowAcknowledgement(flow), State::AwaitingFlows) if self.answered[flow as usize] => {
                 self.acknowledged[flow as usize] = true;
+                if self.acknowledged == self.answered {
+                    self.timer = None;
+                }
                 if self.acknowledged != [true; 2] {
                     return None;
                 }
@@ -337,7 +349,7 @@ impl Entry {
         let connected = self.is_connected();
         self.wanted = false;
         if self.is_synchronized() {
-            (self.state, self.timer) = (State::Synchronized, None);
+            (self.state, self.timer, self.flows_until) = (State::Synchronized, None, None);
         }
         connected
     }
@@ -347,7 +359,7 @@ impl Entry {
         let Timers { lost_downlink_map, lost_uplink_map, .. } = self.config.timers;
         let lost = [self.maps[0] + lost_downlink_map, self.maps[1] + lost_uplink_map];
         let lost = lost.into_iter().filter(|_| self.is_synchronized());
-        lost.chain(self.timer).chain(self.descriptors.into_iter().flatten()).min()
+        lost.chain(self.timer).chain(self.flows_until).chain(self.descriptors.into_iter().flatten()).min()
     }
 
     fn fails(&mut self, now: Time, failure: Failure) -> Vec<Action> {
@@ -365,8 +377,8 @@ impl Entry {
         if self.is_synchronized() && lost {
             return self.fails(now, Failure::NoMap);
         }
-        // T1 and T12.
-        if self.descriptors.iter().flatten().any(|&until| until <= now) {
+        // T1 and T12; the base station has asked for the last time.
+        if self.descriptors.iter().flatten().chain(&self.flows_until).any(|&until| until <= now) {
             return self.fails(now, Failure::NoAnswer);
         }
         if self.timer.is_none_or(|timer| timer > now) {

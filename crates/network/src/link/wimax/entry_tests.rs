@@ -200,6 +200,29 @@ fn t8_repeats_the_answer_that_was_not_acknowledged() {
 }
 
 #[test]
+fn who_is_not_asked_for_its_connections_searches_again() {
+    // T7 of 1 s, and two repetitions: the base station asks for the last time 2 s after the registration, and waits one more.
+    let mut entry = registered();
+    maps(&mut entry, ms(3029));
+    assert_eq!((entry.expire(ms(3029)), entry.deadline()), (vec![], Some(ms(3030))));
+    failed(entry.expire(ms(3030)));
+    // The same where only one of them was asked for; its T8 is over with the acknowledgement.
+    let mut entry = registered();
+    entry.heard(ms(31), Message::FlowRequest(Flow::Downlink));
+    entry.heard(ms(45), Message::FlowAcknowledgement(Flow::Downlink));
+    maps(&mut entry, ms(2999));
+    assert_eq!(entry.deadline(), Some(ms(3030)));
+    maps(&mut entry, ms(3029));
+    failed(entry.expire(ms(3030)));
+    // Not where it was asked for both.
+    let mut entry = registered();
+    for flow in Flow::ALL {
+        entry.heard(ms(31), Message::FlowRequest(flow));
+    }
+    assert_eq!(entry.deadline(), Some(ms(331)));
+}
+
+#[test]
 fn synchronization_is_lost_with_either_map() {
     let connected = || {
         let mut entry = registered();

@@ -1,9 +1,10 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
 use super::config::Extra;
-use super::connection::Pdu;
+use super::connection::{LEAST_PDU_BYTES, Pdu};
 use super::joining::Joining;
-use super::management::Message;
+use super::management::{LONGEST_FROM_STATION_BYTES, Message};
+use super::pdu::PIGGYBACK_BYTES;
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::schedule::{Demand, deal};
 use super::{Attachment, BROADCAST, Burst, Cell, Service, Station, Step};
@@ -179,6 +180,21 @@ impl Cell {
         self.config.entry.is_some() && (!self.broadcasts.is_empty() || self.stations.iter().any(has_messages))
     }
 
+    /// What has to be left to the downlink so that something of it goes on: the first message, and a fragment to whose turn it is.
+    fn least_downlink_symbols(&self) -> u32 {
+        let profile = self.config.map_profile;
+        let first =
+            |station: &Station| station.joining.as_ref()?.to_station.front().map(|message| message.bytes());
+        let messages = self.config.entry.as_ref().and_then(|_| self.stations.iter().filter_map(first).max());
+        let broadcast = (!self.broadcasts.is_empty()).then_some(LEAST_PDU_BYTES);
+        let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_symbols(bytes));
+        let (count, turn) = (self.station_count(), self.turns[0]);
+        let stations = (turn..count).chain(0..turn).map(|station| &self.stations[station as usize]);
+        let mut waiting = stations.filter(|station| !station.downlink.is_empty());
+        let data = waiting.next().map_or(0, |station| station.config.downlink.burst_symbols(LEAST_PDU_BYTES));
+        robust.max(data)
+    }
+
     /// Grants uplink bursts; returns how many there are, unsolicited ones included.
     fn schedule_uplink(&mut self, frame: u64, downlink_bursts: u32) -> u32 {
         let extra = self.config.extra(frame);
@@ -191,16 +207,19 @@ impl Cell {
         let mut used_symbols = first_symbol - behind;
         let count = self.station_count();
         let demand = |station: u32| {
-            let Station { requested_bytes, config, .. } = &self.stations[station as usize];
-            let least_symbols = config.least_symbols();
-            let wanted = u32::try_from(*requested_bytes).unwrap_or(u32::MAX);
+            let Station { requested_bytes, config, joining, .. } = &self.stations[station as usize];
+            // Who enters has a message to send, which is not cut.
+            let enters = joining.as_ref().is_some_and(|joining| !joining.admission.is_complete());
+            let whole = u32::from(enters) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+            let wanted = u32::try_from(*requested_bytes).unwrap_or(u32::MAX / 2);
+            let least_symbols = config.least_symbols().max(config.uplink.burst_symbols(whole.min(wanted)));
             let symbols = config.uplink.burst_symbols(wanted).max(least_symbols);
             (*requested_bytes > 0).then_some(Demand { station, symbols, least_symbols })
         };
         let turn = self.turns[1];
         let demands: Vec<Demand> = (turn..count).chain(0..turn).filter_map(demand).collect();
         if !demands.is_empty() {
-            let left_symbols = u32::from(downlink_bursts > 0);
+            let left_symbols = self.least_downlink_symbols();
             let most =
                 self.config.most_uplink_bursts(extra, downlink_bursts, left_symbols).saturating_sub(bursts);
             let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);

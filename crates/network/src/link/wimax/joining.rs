@@ -220,6 +220,7 @@ impl Cell {
         let (down, up) = self.attachments_of(station);
         let own = &mut self.stations[station as usize];
         own.requested_bytes = 0;
+        own.unsolicited = None;
         own.contention.reset();
         let mut left = Vec::new();
         for (from, connection) in [(down, &mut own.downlink), (up, &mut own.uplink)] {
@@ -342,6 +343,10 @@ impl Cell {
 
     fn will_range(&mut self, station: u32, opportunity: u64) {
         let users = self.ranging.entry(opportunity).or_default();
+        // One that has begun anew may have chosen the same before.
+        if users.contains(&station) {
+            return;
+        }
         users.push(station);
         if users.len() == 1 {
             self.at(self.ranging_time(opportunity), Step::Ranging(opportunity));

@@ -1,10 +1,13 @@
 //! Stations that enter a cell: time lines, losses, walks.
 
 use super::config::CellEntry;
+use super::phy::BurstProfile;
 use super::tests::{FAST, Work, config, us};
 use super::*;
+use crate::link::QueueLimit;
 use crate::link::indication::{LinkDownReason, LinkEvent};
 use crate::mobility::{Point, Trajectory};
+use proptest::prelude::*;
 use roamsim_engine::Span;
 
 fn at(x_m: f64) -> Trajectory {
@@ -222,4 +225,112 @@ fn a_broadcast_reaches_who_is_connected() {
     let up = |station| work.cell.attachments_of(station).1;
     let expected = [(2_005_700, up(0), 0), (2_005_700, up(2), 77)];
     assert_eq!(work.delivered, expected);
+}
+
+#[test]
+fn a_message_goes_in_an_unsolicited_burst() {
+    let (mut work, _) = events(entry(vec![at(50.0)]), 2_000_000);
+    // As of a station that was told of its uplink connection again.
+    let service = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(20) };
+    work.cell.stations[0].config.service = service;
+    work.cell.unsolicited.push(0);
+    let Some(joining) = &mut work.cell.stations[0].joining else { panic!("it has entered") };
+    joining.from_station.push_back(Message::FlowResponse(super::management::Flow::Uplink));
+    work.up(us(2_000_000), 0, 100);
+    // A frame with ranging: the burst begins behind 10 symbols for it and 8 for requests.
+    go_on(&mut work, 2_000_000 + 2_500 + 900 + 150);
+    let Some(joining) = &work.cell.stations[0].joining else { panic!("it has entered") };
+    assert!(joining.from_station.is_empty());
+    // The base station acknowledges it.
+    assert_eq!(
+        joining.to_station.front(),
+        Some(&Message::FlowAcknowledgement(super::management::Flow::Uplink))
+    );
+}
+
+#[test]
+fn who_leaves_and_enters_again_gets_one_unsolicited_burst_at_a_time() {
+    let mut with = config(&[FAST]);
+    let service = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(400) };
+    with.stations[0].service = service;
+    let mut known = entry(vec![at(50.0)]);
+    known.station.known_descriptors = true;
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    go_on(&mut work, 810_000);
+    // It waits for the burst at 1.2 s, leaves, and is back before.
+    work.up(us(810_000), 0, 100);
+    Stations::leave(&mut work.cell, us(810_000), 0);
+    Stations::associate(&mut work.cell, us(810_000), 0);
+    go_on(&mut work, 1_100_000);
+    (0..4).for_each(|_| work.up(us(1_100_000), 0, 200));
+    go_on(&mut work, 5_000_000);
+    let mut arrived_us: Vec<u64> = work.delivered.iter().map(|(at_us, ..)| *at_us).collect();
+    arrived_us.dedup();
+    assert_eq!(arrived_us.len(), 4, "{:?}", work.delivered);
+}
+
+proptest! {
+    #[test]
+    fn packets_of_stations_that_come_and_go_end_once_and_in_order(
+        sends in prop::collection::vec((0u64..4_000_000, 0u32..4, any::<bool>(), 1u32..2034), 0..200),
+        leaves in prop::collection::vec((0u64..4_000_000, 0u32..4), 0..8),
+        stations in prop::collection::vec((0usize..7, 0usize..7, 0u32..3, 0.0f64..200.0, -40.0f64..40.0), 4),
+        known_descriptors in any::<bool>(),
+        limit in 1u32..20,
+    ) {
+        let own = |&(down, up, service, ..): &(usize, usize, u32, f64, f64)| StationConfig {
+            downlink: BurstProfile::ALL[down],
+            uplink: BurstProfile::ALL[up],
+            service: match service {
+                0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
+                _ => Service::BestEffort,
+            },
+        };
+        let mut with = config(&stations.iter().map(own).collect::<Vec<_>>());
+        with.queue = QueueLimit::Packets(limit);
+        with.contention.backoff_start = 2;
+        // They walk by at up to 40 m/s, 100 m being the reach.
+        let walk = |&(.., x_m, speed): &(usize, usize, u32, f64, f64)| match speed.abs() < 1.0 {
+            true => at(x_m),
+            false => Trajectory::waypoints(
+                Point::new(x_m, 0.0), Time::ZERO, &[(Point::new(x_m + 5.0 * speed, 0.0), speed.abs(), Span::ZERO)],
+            ),
+        };
+        let mut known = entry(stations.iter().map(walk).collect());
+        known.station.known_descriptors = known_descriptors;
+        with.entry = Some(known);
+        let mut work = Work::new(with);
+        let mut does: Vec<_> = sends.into_iter().map(|(at_us, station, down, bytes)| (at_us, station, Some((down, bytes)))).collect();
+        does.extend(leaves.into_iter().map(|(at_us, station)| (at_us, station, None)));
+        does.sort();
+        for (at_us, station, what) in does {
+            go_on(&mut work, at_us);
+            match what {
+                Some((true, bytes)) => work.down(us(at_us), station, bytes),
+                Some((false, bytes)) => work.up(us(at_us), station, bytes),
+                None => {
+                    Stations::leave(&mut work.cell, us(at_us), station);
+                    Stations::associate(&mut work.cell, us(at_us), station);
+                }
+            }
+        }
+        go_on(&mut work, 60_000_000);
+        prop_assert_eq!(work.cell.packets_inside(), 0);
+        for at in 0..9 {
+            let ids: Vec<u64> =
+                work.delivered.iter().filter(|(_, to, _)| to.0 == at).map(|(.., id)| *id).collect();
+            prop_assert!(ids.is_sorted(), "{:?}", ids);
+        }
+        work.cell.finish(us(59_999_999));
+        let time = work.cell.time();
+        prop_assert_eq!(time.frames, 12_000);
+        prop_assert!(time.downlink_symbols + time.map_symbols + 3 * time.frames <= 48 * time.frames);
+        prop_assert!(time.uplink_symbols + time.ranging_symbols + 8 * time.frames <= 48 * time.frames);
+        // Who is in reach to stay has entered.
+        for (number, walk) in (0..).zip(&work.cell.config().entry.as_ref().map(|entry| entry.stations.clone()).unwrap_or_default()) {
+            let inside = walk.distance_m(us(60_000_000), Point::default()) < 100.0;
+            prop_assert_eq!(work.cell.is_served(number), inside, "{}", number);
+        }
+    }
 }

@@ -41,7 +41,7 @@ pub use self::account::{CellTime, StationStats};
 pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
-pub use self::management::Message;
+pub use self::management::{LONGEST_FROM_STATION_BYTES, Message};
 
 use self::connection::Connection;
 use self::contention::Contention;
@@ -67,8 +67,10 @@ enum Step {
     Frame(u64),
     /// A request opportunity begins.
     Opportunity(u64),
-    /// An uplink burst begins.
+    /// An uplink burst begins that was asked for.
     Burst(Burst),
+    /// An unsolicited burst begins that a station waits for.
+    Unsolicited(u32),
     /// T16 of a station may have expired.
     Timer(u32),
     /// A timer of a station's entry may have expired.
@@ -112,6 +114,8 @@ struct Station {
     draws: Stream,
     /// When the step that looks at T16 comes.
     timer: Option<Time>,
+    /// When the unsolicited burst comes that it waits for.
+    unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     requested_bytes: u64,
     /// Where it enters the network.
@@ -180,6 +184,7 @@ impl Cell {
             contention: Contention::new(config.contention),
             draws: stream(number as usize, "requests"),
             timer: None,
+            unsolicited: None,
             requested_bytes: 0,
             joining: (config.entry.as_ref())
                 .map(|entry| Box::new(Joining::new(entry, stream(number as usize, "entry")))),
@@ -298,6 +303,7 @@ impl Machine for Cell {
                 Step::Frame(frame) => self.work_out(now, frame),
                 Step::Opportunity(opportunity) => self.request(now, opportunity),
                 Step::Burst(burst) => self.send_burst(now, burst),
+                Step::Unsolicited(station) => self.unsolicited_burst(now, station),
                 Step::Timer(station) => self.timer_expires(now, station),
                 Step::Entry(station) => self.entry_timer(now, station),
                 Step::Admission(station) => self.admission_timer(now, station),

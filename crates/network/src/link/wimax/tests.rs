@@ -358,6 +358,40 @@ fn maps_that_overflow_wait() {
     assert_eq!(downlink, 200, "a symbol is left for it");
 }
 
+#[test]
+fn many_maps_leave_room_for_a_fragment_of_the_slowest_profile() {
+    // As above, all of it saturated by the uplink. A fragment of one octet takes two symbols of BPSK 1/2, which have room for 11.
+    let clock = layout().clock;
+    let gap = Span::from_us(100);
+    let mut stations = vec![FAST; 40];
+    stations[0].downlink = BurstProfile::Bpsk12;
+    let mut narrow = config(&stations);
+    narrow.layout = FrameLayout::new(clock, Span::from_ms(5), gap, gap, 0.25);
+    narrow.contention.backoff_start = 6;
+    let mut work = Work::new(narrow);
+    for frame in 0..200 {
+        work.until(us(5000 * frame));
+        (0..40).for_each(|station| work.up(us(5000 * frame), station, 200));
+        if frame >= 50 && frame % 10 == 0 {
+            work.down(us(5000 * frame), 0, 50);
+        }
+    }
+    // 50 octets are five fragments.
+    assert_eq!(work.count(work.cell.attachments_of(0).1), 15);
+}
+
+#[test]
+fn a_station_that_begins_anew_is_once_in_an_opportunity() {
+    let mut work = Work::new(config(&[FAST]));
+    work.up(us(0), 0, 100);
+    // It forgets its request, and makes the same choice: the first window has one opportunity.
+    work.cell.stations[0].contention.reset();
+    work.cell.contend(us(0), 0);
+    work.until(us(20_000));
+    assert_eq!(work.cell.station_stats(0).collided_requests, 0);
+    assert_eq!(work.count(work.cell.attachments_of(0).0), 1);
+}
+
 proptest! {
     #[test]
     fn packets_of_any_traffic_arrive_once_and_in_order(

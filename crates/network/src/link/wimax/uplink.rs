@@ -36,17 +36,33 @@ impl Cell {
         match own.config.service {
             Service::BestEffort if own.contention.is_idle() => self.contend(now, station),
             Service::BestEffort => {}
-            // With the first one, it waits for its burst already.
-            Service::UnsolicitedGrant { .. } if own.uplink.packets() == 1 => {
-                self.await_unsolicited(now, station);
-            }
-            Service::UnsolicitedGrant { .. } => {}
+            Service::UnsolicitedGrant { .. } => self.await_unsolicited(now, station),
         }
     }
 
+    /// A station that has something to send waits for its next unsolicited burst.
     fn await_unsolicited(&mut self, now: Time, station: u32) {
+        if self.stations[station as usize].unsolicited.is_some() {
+            return;
+        }
         if let Some(burst) = self.next_unsolicited(now, station) {
-            self.at(self.uplink_time(burst.frame, burst.first_symbol), Step::Burst(burst));
+            let begin = self.uplink_time(burst.frame, burst.first_symbol);
+            self.stations[station as usize].unsolicited = Some(begin);
+            self.at(begin, Step::Unsolicited(station));
+        }
+    }
+
+    /// An unsolicited burst that a station has waited for. Where others have entered or left since, it may come at another time.
+    pub(super) fn unsolicited_burst(&mut self, now: Time, station: u32) {
+        if self.stations[station as usize].unsolicited != Some(now) {
+            return;
+        }
+        self.stations[station as usize].unsolicited = None;
+        match self.next_unsolicited(now, station) {
+            Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => {
+                self.send_burst(now, burst)
+            }
+            _ => self.await_unsolicited(now, station),
         }
     }
 
@@ -59,6 +75,10 @@ impl Cell {
 
     fn will_use(&mut self, station: u32, opportunity: u64) {
         let users = self.requests.entry(opportunity).or_default();
+        // One that was reset may have chosen the same before.
+        if users.contains(&station) {
+            return;
+        }
         users.push(station);
         if users.len() == 1 {
             self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
@@ -172,6 +192,13 @@ impl Cell {
         own.stats.bursts += 1;
         own.stats.burst_bytes += u64::from(capacity);
         own.stats.padding_bytes += u64::from(capacity - used_bytes);
+        for (end, message) in messages {
+            if let Some(joining) = &mut self.stations[station as usize].joining {
+                joining.entry.sent(end, message);
+            }
+            self.at(end, Step::Heard(station, message));
+        }
+        let own = &mut self.stations[station as usize];
         if unsolicited {
             if !own.uplink.is_empty() {
                 self.await_unsolicited(now + clock.symbols(1), station);
@@ -188,12 +215,6 @@ impl Cell {
         own.requested_bytes += more_bytes;
         if more_bytes > 0 {
             self.want_frame(now);
-        }
-        for (end, message) in messages {
-            if let Some(joining) = &mut self.stations[station as usize].joining {
-                joining.entry.sent(end, message);
-            }
-            self.at(end, Step::Heard(station, message));
         }
         self.arm(station);
     }

@@ -133,14 +133,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
             continue;
         };
         let cells = with_beacons(station);
-        // With an address in each, nothing is compared.
-        if context.attached.count(station, Role::Station) > cells && !node.multihomed {
-            let message = format!(
-                "\"{station}\" is a station of a [[cell]] or a [[wimax]] as well, which has no signal to compare"
-            );
-            let help = "write `multihomed = true` in its [[node]], make both of one kind, or give one of them to another node";
-            report.add(&steps, message, help);
-        } else if context.attached.is(station, Role::Fixed) && !node.multihomed {
+        if context.attached.is(station, Role::Fixed) && !node.multihomed {
             let message = format!("\"{station}\" is a station, and has another link as well");
             let help =
                 "with `multihomed = true` it keeps an address on each; without, a station is in cells alone";

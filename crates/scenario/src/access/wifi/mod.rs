@@ -13,7 +13,7 @@ pub mod station;
 
 use self::medium::Medium;
 use self::model::Wifi;
-use super::{Access, Context, Making, Pair};
+use super::{Access, Compares, Context, Making, Pair};
 use crate::build::Builder;
 use crate::model::node::Node;
 use crate::table::Table;
@@ -49,6 +49,10 @@ impl Access for Wifi {
     fn signal_hysteresis_db(&self, node: &Node) -> Option<f64> {
         let settings = node.wifi.clone().unwrap_or_default();
         self.beacons.map(|_| settings.hysteresis_db)
+    }
+
+    fn compares(&self) -> Compares {
+        if self.beacons.is_some() { Compares::Signals("wifi") } else { Compares::Distances }
     }
 
     fn shows_itself(&self) -> bool {

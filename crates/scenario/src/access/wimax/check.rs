@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
 use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGYBACK_BYTES};
-use roamsim_network::link::wimax::phy::{FRAME_DURATIONS, SymbolClock};
-use roamsim_network::link::wimax::{CellConfig, Service};
+use roamsim_network::link::wimax::phy::{FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS};
+use roamsim_network::link::wimax::{CellConfig, LONGEST_FROM_STATION_BYTES, Service, StationConfig};
 use roamsim_network::mobility::{Point, Trajectory};
 
 use super::build::{LEAST_T16, config};
@@ -173,12 +173,14 @@ fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     }
 }
 
-/// Checks that each subframe has symbols for data.
+/// Checks that each subframe has symbols for data, and the uplink for messages of network entry. (The downlink has room for those
+/// where it has some beside the descriptors, which are longer.)
 fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     // Places do not matter here.
     let nowhere = |_: &str| Trajectory::fixed(Point::default());
     let Some(config) = config(cell, nowhere) else { return };
-    let CellConfig { layout, stations, .. } = &config;
+    let CellConfig { layout, stations, map_profile, .. } = &config;
+    let enters = config.entry.is_some();
     let best_effort = stations.iter().any(|station| station.service == Service::BestEffort);
     let unsolicited = stations.iter().filter(|station| station.service != Service::BestEffort);
     let grants: u64 = unsolicited
@@ -188,33 +190,50 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
             u64::from(station.unsolicited_symbols(most))
         })
         .sum();
-    let bursts = unsolicited.count() as u32 + u32::from(best_effort);
+    let bursts = unsolicited.count() as u32 + u32::from(best_effort || enters);
+    // A burst a profile, and the most robust one for messages.
+    let profiles: BTreeSet<_> =
+        stations.iter().map(|station| station.downlink).chain(enters.then_some(*map_profile)).collect();
+    let profiles = profiles.len() as u32;
     // A fragment of one octet in the slowest profile.
     let least_downlink =
-        stations.iter().map(|station| station.downlink.burst_symbols(FRAGMENT_BYTES + 1)).max();
-    let least_uplink = stations
-        .iter()
-        .filter(|station| station.service == Service::BestEffort)
-        .map(|station| 1 + station.least_symbols())
-        .max()
-        .unwrap_or(0);
+        stations.iter().map(|station| station.downlink.burst_symbols(FRAGMENT_BYTES + 1)).max().unwrap_or(0);
+    let asks = stations.iter().filter(|station| station.service == Service::BestEffort);
+    let least_uplink =
+        asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
+    // Messages are not cut.
+    let message = |station: &StationConfig| {
+        UPLINK_PREAMBLE_SYMBOLS + station.uplink.burst_symbols(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
+    };
+    let message = stations.iter().filter(|_| enters).map(message).max().unwrap_or(0);
     let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
     let help = "write a longer `frame`, a wider `bandwidth`, shorter gaps, or another `downlink_share`";
+    let requests_help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
     if down + up == 0 {
         let message = "the gaps leave no symbol of a frame";
         report.add(&join(at, ["transmit_gap"]), message, "write shorter gaps, such as \"100us\"");
-    } else if config.least_downlink_room(1, bursts.min(1)) < least_downlink.unwrap_or(0) {
+    } else if config.least_downlink_room(profiles, bursts.min(1)) < least_downlink {
         let message = format!(
             "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data"
         );
         report.add(&join(at, ["downlink_share"]), message, help);
-    } else if u64::from(config.least_uplink_room()) < u64::from(least_uplink) {
+    } else if config.least_uplink_room() < least_uplink {
         let message = format!(
             "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data{}",
             config.request_opportunities,
-            if cell.entry.is_some() { ", with those for ranging, of 5 each" } else { "" }
+            if enters { ", with those for ranging, of 5 each" } else { "" }
         );
-        let help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
+        report.add(&join(at, ["requests"]), message, requests_help);
+    } else if config.most_uplink_room() < message {
+        let message = format!(
+            "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} symbols of the uplink, \
+             which has {up}, of which opportunities leave {}",
+            config.most_uplink_room()
+        );
+        let help = format!(
+            "write a longer `ranging_interval` in `entry`, or fewer `opportunities`; or {}",
+            help.trim_start_matches("write ")
+        );
         report.add(&join(at, ["requests"]), message, help);
     } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
         let message = format!(
@@ -223,7 +242,15 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         );
         let help = "give them to fewer stations, at a longer interval, or widen the uplink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);
-    } else if config.least_downlink_room(1, bursts) < least_downlink.unwrap_or(0) {
+    } else if u64::from(config.most_uplink_room()) < grants + u64::from(message) {
+        let message = format!(
+            "unsolicited grants take up to {grants} symbols of a frame, and leave no room for messages of network entry, which \
+             take {message}: the uplink has {}",
+            config.most_uplink_room()
+        );
+        let help = "give them to fewer stations, at a longer interval, or widen the uplink";
+        report.add(&join(at, ["unsolicited_grants"]), message, help);
+    } else if config.least_downlink_room(profiles, bursts) < least_downlink {
         let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
         let help = "give unsolicited grants to fewer stations, or widen the downlink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);

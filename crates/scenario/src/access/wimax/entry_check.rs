@@ -86,7 +86,7 @@ pub(super) fn check(
     }
 }
 
-/// A station has one radio for 802.16, and its interfaces for other cells are not compared with it.
+/// A station has one radio for 802.16.
 fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
@@ -95,20 +95,6 @@ fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mu
         if let Some(other) = others.into_iter().find(|other| other.stations.contains(station)) {
             let message = format!("\"{station}\" is a station of [[wimax]] \"{}\" as well", other.name);
             let help = "handovers within 802.16 are not modelled; leave it one of them";
-            report.add(&steps, message, help);
-            continue;
-        }
-        let own = context.names.node(station).map(|node| &context.scenario.nodes[node]);
-        let in_wifi = context
-            .scenario
-            .wifi
-            .iter()
-            .any(|wifi| wifi.beacons.is_some() && wifi.stations.contains(station));
-        if in_wifi && own.is_some_and(|node| !node.multihomed) {
-            let message = format!(
-                "\"{station}\" is a station of a [[wifi]] as well, whose signal cannot be compared with a radius"
-            );
-            let help = "write `multihomed = true` in its [[node]], so that it has an interface and an address in each";
             report.add(&steps, message, help);
         }
     }
