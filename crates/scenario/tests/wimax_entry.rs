@@ -83,6 +83,11 @@ reports! {
     a_channel_that_is_not_searched: "channel = 1" => "channel = 3";
     no_channels: "channels = 2" => "channels = 0";
     search_without_rest: "search_interval = \"100ms\"" => "search_interval = \"10us\"";
+    neither_radius_nor_radio: "radius = \"75m\"\n" => "";
+    both_radius_and_radio: "radius = \"75m\"" => "radius = \"75m\"\nradio = { path_loss = { model = \"free_space\" } }";
+    a_threshold_out_of_order: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, thresholds = [{ profile = \"QPSK 1/2\", snr_db = 2.0 }] }";
+    a_hysteresis_below_zero: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, adaptation = { hysteresis_db = -1 } }";
+    a_noise_figure_of_no_receiver: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, noise_figure_db = 70 }";
     no_radius: "radius = \"75m\"" => "radius = \"0m\"";
     nobody_comes_in: "x = \"100m\", y = \"0m\"" => "x = \"100m\", y = \"100m\"";
     one_interface_for_signal_and_radius: "multihomed = true\nchange_primary_at = \"going_down\"" => "";
@@ -148,4 +153,39 @@ fn walks_between_an_abstract_cell_and_one_of_802_16_hand_over_under_each_scheme(
             "{name}"
         );
     }
+}
+
+#[test]
+fn burst_profiles_follow_the_signal_of_a_walk() {
+    // 30 dBm, 43.3 dB at the first metre of 3.5 GHz, and 40 a decade: maps (-89.1 dBm) reach 78 m, 64-QAM 3/4 (-71.1 dBm) 28 m. The
+    // base station is at 100 m: it is heard from 1 s on, and comes nearer.
+    let radio = "radio = { path_loss = { model = \"log_distance\", exponent = 4 }, adaptation = {} }";
+    let outcome = outcome_of(&GOOD.replace("radius = \"75m\"", radio));
+    let (profiles, directions) =
+        (texts(&outcome, "wimax_profiles", "profile"), texts(&outcome, "wimax_profiles", "direction"));
+    let pairs = profiles.iter().zip(directions.iter());
+    let down: Vec<&str> =
+        pairs.filter(|(_, way)| *way == "downlink").map(|(name, _)| name.as_str()).collect();
+    let faster = ["QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"];
+    assert_eq!(down.split_first().map(|(first, rest)| (*first, rest)), Some(("BPSK 1/2", &faster[..])));
+    assert!(floats(&outcome, "flows", "delivered_packets")[0] >= 1900.0);
+    assert_eq!(integers(&outcome, "wimax_stations", "lost_pdus"), [0]);
+}
+
+#[test]
+fn a_profile_that_nobody_ever_understands_is_refused() {
+    // The walk passes at 60 m.
+    let radio = "radio = { path_loss = { model = \"log_distance\", exponent = 4 } }";
+    let far = GOOD
+        .replace("radius = \"75m\"", radio)
+        .replace("x = \"100m\", y = \"0m\"", "x = \"100m\", y = \"60m\"");
+    let refused = |text: &str| match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => String::new(),
+        Err(diagnostics) => diagnostics.render(false),
+    };
+    let told = refused(&far);
+    assert!(told.contains("reaches 27.723m") && told.contains("adaptation = {}"), "{told}");
+    let weak = far.replace("radio = { ", "radio = { transmit_power = \"10dBm\", ");
+    assert!(refused(&weak).contains("nobody ever comes into this cell"), "{}", refused(&weak));
+    assert_eq!(refused(&far.replace(" } }", " }, adaptation = {} }")), "");
 }

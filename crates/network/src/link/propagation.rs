@@ -14,6 +14,15 @@ use super::cell::SPEED_OF_LIGHT_M_PER_S;
 use roamsim_engine::Stream;
 use std::f64::consts::PI;
 
+/// Further than that nobody looks for a cell's edge.
+const FURTHEST_M: f64 = 1e7;
+
+/// The power of thermal noise in a band at 290 K.
+pub fn thermal_noise_dbm(bandwidth_hz: f64) -> f64 {
+    const BOLTZMANN_J_PER_K: f64 = 1.380_649e-23;
+    dbm_of_milliwatts(1e3 * BOLTZMANN_J_PER_K * 290.0 * bandwidth_hz)
+}
+
 /// A power in dBm.
 pub fn dbm_of_milliwatts(milliwatts: f64) -> f64 {
     10.0 * libm::log10(milliwatts)
@@ -82,6 +91,21 @@ impl Propagation {
         self.transmit_power_dbm - self.loss_db(distance_m)
     }
 
+    /// How far a power arrives without shadowing, to less than a millimetre.
+    pub fn reach_m(&self, least_dbm: f64) -> f64 {
+        let (mut near_m, mut far_m) = (0.0, FURTHEST_M);
+        // Power falls with distance: 64 halvings.
+        for _ in 0..64 {
+            let middle_m = f64::midpoint(near_m, far_m);
+            if self.received_dbm(middle_m) >= least_dbm {
+                near_m = middle_m;
+            } else {
+                far_m = middle_m;
+            }
+        }
+        far_m
+    }
+
     /// One draw of shadowing (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals of Mathematical
     /// Statistics 29(2), 1958).
     pub fn shadowing_db(&self, draws: &mut Stream) -> f64 {
@@ -116,6 +140,20 @@ mod tests {
     fn a_hundred_milliwatts_are_twenty_dbm() {
         assert_near(dbm_of_milliwatts(100.0), 20.0);
         assert_near(dbm_of_milliwatts(0.5), -3.010);
+    }
+
+    #[test]
+    fn a_megahertz_has_noise_of_minus_114_dbm() {
+        // 1.380649e-23 * 290 * 1e6 W = 4.0039e-15 W, -143.975 dBW.
+        assert_near(thermal_noise_dbm(1e6), -113.975);
+    }
+
+    #[test]
+    fn a_power_reaches_as_far_as_it_arrives() {
+        let air = propagation(PathLoss::FreeSpace);
+        // 20 - 80.095 dBm at 100 m.
+        assert!((air.reach_m(-60.095) - 100.0).abs() < 0.02);
+        assert!(air.reach_m(30.0) < 1e-3);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct StationStats {
     pub ranging_requests: u64,
     /// Those of them that collided.
     pub collided_ranging_requests: u64,
+    /// PDUs, in both directions, that were not understood.
+    pub lost_pdus: u64,
     /// Packets that it gave up, because no grant came.
     pub given_up: u64,
 }

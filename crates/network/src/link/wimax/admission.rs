@@ -70,6 +70,7 @@ impl Admission {
                 (self.state, self.timer) = (State::Capable, None);
                 vec![Message::CapabilityResponse]
             }
+            (Message::ProfileRequest(profile), State::Registered) => vec![Message::ProfileResponse(profile)],
             (Message::RegistrationRequest, State::Capable | State::Registered) => {
                 self.state = State::Registered;
                 (self.timer, self.attempts) = (Some(now + timers.t7), 1);

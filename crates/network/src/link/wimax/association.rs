@@ -97,7 +97,7 @@ impl Cell {
     }
 
     /// A packet, or the copies of a broadcast, arrive now, or are lost with who is not there.
-    pub(super) fn arrives(&mut self, now: Time, to: Attachment, packet: Packet) {
+    pub(super) fn arrives(&mut self, now: Time, to: Attachment, packet: Packet, lost: Option<DropReason>) {
         if self.config.entry.is_none() {
             let from = self.opposite(to);
             self.stats[from.0 as usize].delivered_packets += 1;
@@ -107,10 +107,11 @@ impl Cell {
         if to == BROADCAST {
             for (id, station) in self.copies.remove(&packet.id).unwrap_or_default() {
                 let (_, up) = self.attachments_of(station);
-                self.arrives_from(now, BROADCAST, up, Packet { id, ..packet.clone() });
+                let lost = self.downlink_lost(now, station, self.config.map_profile);
+                self.arrives_from(now, BROADCAST, up, Packet { id, ..packet.clone() }, lost);
             }
         } else {
-            self.arrives_from(now, self.opposite(to), to, packet);
+            self.arrives_from(now, self.opposite(to), to, packet, lost);
         }
     }
 
@@ -120,13 +121,20 @@ impl Cell {
         if of_station { down } else { up }
     }
 
-    fn arrives_from(&mut self, now: Time, from: Attachment, to: Attachment, packet: Packet) {
-        let (station, to_station) = self.station_at(to);
+    fn arrives_from(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        to: Attachment,
+        packet: Packet,
+        lost: Option<DropReason>,
+    ) {
+        let (station, _) = self.station_at(to);
         let station = station as u32;
         if !self.is_served(station) {
             self.drop_packet(now, from, packet, DropReason::NotAssociated);
-        } else if to_station && !self.hears_frame_of(station, now) {
-            self.drop_packet(now, from, packet, DropReason::OutOfReach);
+        } else if let Some(reason) = lost {
+            self.drop_packet(now, from, packet, reason);
         } else {
             self.stats[from.0 as usize].delivered_packets += 1;
             if packet.is_of_a_flow() && from != BROADCAST {

@@ -8,6 +8,7 @@ use super::phy::{
     BurstProfile, FrameLayout, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS, REQUEST_SYMBOLS,
     UPLINK_PREAMBLE_SYMBOLS,
 };
+use super::radio::RadioConfig;
 use crate::link::QueueLimit;
 use crate::mobility::Trajectory;
 use roamsim_engine::Span;
@@ -90,8 +91,10 @@ impl StationConfig {
 pub struct CellEntry {
     /// What stations and base station do.
     pub station: EntryConfig,
-    /// Within that distance they hear each other.
+    /// Within that distance stations hear the maps of the base station.
     pub radius_m: f64,
+    /// What of a signal arrives, by which `radius_m` goes; `None`: all is understood within the radius, both ways.
+    pub radio: Option<RadioConfig>,
     /// Where the base station is.
     pub base_station: Trajectory,
     /// Where the stations are.

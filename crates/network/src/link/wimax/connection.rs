@@ -19,7 +19,12 @@ pub(super) struct Connection {
     queue: Queue,
     /// The packet in service, and how many of its octets have been sent.
     head: Option<(Packet, u32)>,
+    /// Why a fragment of it was lost.
+    lost: Option<DropReason>,
 }
+
+/// A packet that has been sent; and why it was lost, if any of its fragments was.
+pub(super) type Ended = (Packet, Option<DropReason>);
 
 /// A PDU that a burst takes.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ pub(super) struct Pdu {
     /// The length of the packet that it carries, or a part of.
     pub packet_bytes: u32,
     /// The packet, where this ends it.
-    pub ends: Option<Packet>,
+    pub ends: Option<Ended>,
     /// Whether it begins one.
     pub begins: bool,
     /// Whether it has a part of one only.
@@ -39,7 +44,11 @@ pub(super) struct Pdu {
 impl Connection {
     /// An empty one, of the packets from an attachment.
     pub fn new(from: Attachment, limit: QueueLimit) -> Connection {
-        Connection { queue: Queue::new(DropTail::new(Some(limit)), from.0..from.0 + 1), head: None }
+        Connection {
+            queue: Queue::new(DropTail::new(Some(limit)), from.0..from.0 + 1),
+            head: None,
+            lost: None,
+        }
     }
 
     /// The packets that wait, and their account.
@@ -81,14 +90,15 @@ impl Connection {
             + waiting.packets as u64 * u64::from(WHOLE_BYTES)
     }
 
-    /// The next PDU, of at most so many octets.
-    pub fn take(&mut self, now: Time, room_bytes: u32) -> Option<Pdu> {
+    /// The next PDU, of at most so many octets, which is lost for a reason or not.
+    pub fn take(&mut self, now: Time, room_bytes: u32, lost: Option<DropReason>) -> Option<Pdu> {
         let (packet, sent_bytes) = self.head.as_mut()?;
         let (begins, packet_bytes) = (*sent_bytes == 0, packet.size_bytes);
         let rest_bytes = packet_bytes - *sent_bytes;
         let around = if begins { WHOLE_BYTES } else { FRAGMENT_BYTES };
         if rest_bytes + around <= room_bytes {
-            let ends = self.head.take().map(|(packet, _)| packet);
+            let lost = self.lost.take().or(lost);
+            let ends = self.head.take().map(|(packet, _)| (packet, lost));
             self.next(now);
             let bytes = rest_bytes + around;
             return Some(Pdu { bytes, packet_bytes, ends, begins, fragment: !begins });
@@ -97,12 +107,14 @@ impl Connection {
             return None;
         }
         *sent_bytes += room_bytes - FRAGMENT_BYTES;
+        self.lost = self.lost.or(lost);
         Some(Pdu { bytes: room_bytes, packet_bytes, ends: None, begins, fragment: true })
     }
 
     /// Gives the packet in service up.
     pub fn give_up(&mut self, now: Time) -> Option<Packet> {
         let packet = self.head.take().map(|(packet, _)| packet);
+        self.lost = None;
         self.next(now);
         packet
     }
@@ -123,8 +135,8 @@ mod tests {
 
     /// Octets of the PDU, whether it begins a packet, and the length of the packet that it ends.
     fn taken(connection: &mut Connection, room_bytes: u32) -> Option<(u32, bool, Option<u32>)> {
-        let pdu = connection.take(Time::ZERO, room_bytes)?;
-        Some((pdu.bytes, pdu.begins, pdu.ends.map(|packet| packet.size_bytes)))
+        let pdu = connection.take(Time::ZERO, room_bytes, None)?;
+        Some((pdu.bytes, pdu.begins, pdu.ends.map(|(packet, _)| packet.size_bytes)))
     }
 
     #[test]
@@ -149,6 +161,16 @@ mod tests {
         // 109 octets do not hold the 99 that are left and 12.
         assert_eq!(taken(&mut one, 109), Some((109, false, None)));
         assert_eq!(taken(&mut one, 14), Some((14, false, Some(100))));
+    }
+
+    #[test]
+    fn a_packet_is_lost_with_any_of_its_fragments() {
+        let mut one = connection(&[100, 50]);
+        let lost = Some(DropReason::Loss);
+        assert!(one.take(Time::ZERO, 62, lost).is_some());
+        let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, None).and_then(|pdu| pdu.ends);
+        assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((100, lost)));
+        assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((50, None)));
     }
 
     #[test]

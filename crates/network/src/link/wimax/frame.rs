@@ -1,7 +1,7 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
 use super::config::Extra;
-use super::connection::{LEAST_PDU_BYTES, Pdu};
+use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
 use super::joining::Joining;
 use super::management::{LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::PIGGYBACK_BYTES;
@@ -9,7 +9,6 @@ use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS
 use super::schedule::{Demand, deal};
 use super::{Attachment, BROADCAST, Burst, Cell, Service, Station, Step};
 use crate::link::LinkStats;
-use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
@@ -21,7 +20,7 @@ struct Bursts {
     bytes: [u32; PROFILES],
     symbols: [u32; PROFILES],
     /// Packets that end in them: profile, octets of the burst up to their end, where they arrive.
-    ended: Vec<(BurstProfile, u32, Attachment, Packet)>,
+    ended: Vec<(BurstProfile, u32, Attachment, Ended)>,
     /// Management messages in the burst of the maps' profile: octets up to their end, station.
     messages: Vec<(u32, u32, Message)>,
 }
@@ -259,12 +258,22 @@ impl Cell {
         while let Some(station) = ring.pop_front() {
             let own = &mut self.stations[station as usize];
             let profile = own.config.downlink;
-            let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room)) else {
+            let lost = match own.understands {
+                Some((at, lost)) if at == now => lost,
+                _ => {
+                    let lost = self.downlink_lost(now, station, profile);
+                    self.stations[station as usize].understands = Some((now, lost));
+                    lost
+                }
+            };
+            let own = &mut self.stations[station as usize];
+            let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room), lost) else {
                 interrupted = interrupted.or(Some(station));
                 continue;
             };
             own.stats.downlink_pdus += 1;
             own.stats.downlink_fragments += u64::from(pdu.fragment);
+            own.stats.lost_pdus += u64::from(lost.is_some());
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if pdu.ends.is_none() {
@@ -291,8 +300,8 @@ impl Cell {
         for (end_bytes, station, message) in bursts.messages {
             self.at(end(robust, end_bytes), Step::Told(station, message));
         }
-        for (profile, end_bytes, to, packet) in bursts.ended {
-            self.flying.push_back((end(profile, end_bytes), to, packet));
+        for (profile, end_bytes, to, (packet, lost)) in bursts.ended {
+            self.flying.push_back((end(profile, end_bytes), to, packet, lost));
         }
         room_symbols - room
     }
@@ -313,7 +322,7 @@ impl Cell {
                 own.requested_bytes += message.answer().map_or(0, |answer| u64::from(answer.bytes()));
             }
         }
-        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room)) {
+        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), None) {
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
             self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
             room -= bursts.take(profile, BROADCAST, pdu);

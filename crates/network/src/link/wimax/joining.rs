@@ -12,8 +12,8 @@
 use super::admission::Admission;
 use super::config::{CellEntry, is_due};
 use super::entry::{Action, Entry, Failure};
-use super::management::Message;
-use super::phy::{PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS};
+use super::management::{Flow, Message};
+use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS};
 use super::{Cell, Step};
 use crate::drops::DropReason;
 use crate::link::Attachment;
@@ -36,7 +36,11 @@ pub(super) struct Joining {
     timers: [Option<Time>; 2],
     /// A report is due.
     reports: bool,
-    going_down: bool,
+    pub going_down: bool,
+    /// The signal of the last report, and when it was.
+    pub reported: Option<(f64, Time)>,
+    /// Until when it waits for DBPC-RSP.
+    pub profile_until: Option<Time>,
 }
 
 impl Joining {
@@ -51,6 +55,8 @@ impl Joining {
             timers: [None; 2],
             reports: false,
             going_down: false,
+            reported: None,
+            profile_until: None,
         }
     }
 
@@ -75,12 +81,43 @@ impl Cell {
 
     /// Whether a station and the base station hear each other.
     pub(super) fn reaches(&self, station: u32, at: Time) -> bool {
-        self.config.entry.as_ref().is_none_or(|entry| self.distance_m(station, at) <= entry.radius_m)
+        self.config.entry.is_none() || self.reaches_to(self.distance_m(station, at))
+    }
+
+    fn reaches_to(&self, distance_m: f64) -> bool {
+        self.config.entry.as_ref().is_none_or(|entry| distance_m <= entry.radius_m)
     }
 
     /// Whether a station heard the maps of the frame that an instant lies in.
     pub(super) fn hears_frame_of(&self, station: u32, at: Time) -> bool {
         self.reaches(station, self.frame_start(self.frame_of(at)))
+    }
+
+    /// Why a burst to a station would be lost that is sent in the frame of an instant.
+    pub(super) fn downlink_lost(&self, at: Time, station: u32, profile: BurstProfile) -> Option<DropReason> {
+        self.config.entry.as_ref()?;
+        let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
+        if !self.reaches_to(distance_m) {
+            return Some(DropReason::OutOfReach);
+        }
+        let [reaches, _] = self.reaches.as_ref()?;
+        (!reaches.is_understood(profile, distance_m)).then_some(DropReason::Loss)
+    }
+
+    /// Why one from a station would be, that has heard the maps.
+    pub(super) fn uplink_lost(&self, at: Time, station: u32, profile: BurstProfile) -> Option<DropReason> {
+        let [_, reaches] = self.reaches.as_ref()?;
+        let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
+        (!reaches.is_understood(profile, distance_m)).then_some(DropReason::Loss)
+    }
+
+    /// How good the base station is at a station.
+    fn quality(&self, station: u32, at: Time) -> Quality {
+        let distance_m = self.distance_m(station, at);
+        match self.config.entry.as_ref().and_then(|entry| entry.radio.as_ref()) {
+            None => Quality::Distance(distance_m),
+            Some(radio) => Quality::Signal(radio.propagation.received_dbm(distance_m)),
+        }
     }
 
     /// Stations begin to search within the first frame.
@@ -127,10 +164,8 @@ impl Cell {
         for action in actions {
             self.act(now, station, action);
             // Nobody grants bandwidth for a repetition.
-            if let Action::Send(_) = action
-                && self.stations[station as usize].contention.is_idle()
-            {
-                self.contend(now, station);
+            if let Action::Send(_) = action {
+                self.ask_for_message(now, station);
             }
         }
         self.arm_entry(station);
@@ -187,7 +222,7 @@ impl Cell {
                 }
             }
             Action::Detected => {
-                let quality = Quality::Distance(self.distance_m(station, now));
+                let quality = self.quality(station, now);
                 self.indicate(now, station, LinkEvent::Detected { quality });
                 self.report_later(now, station);
             }
@@ -232,7 +267,7 @@ impl Cell {
             joining.admission.release();
             joining.to_station.clear();
             joining.from_station.clear();
-            joining.going_down = false;
+            (joining.going_down, joining.reported, joining.profile_until) = (false, None, None);
         }
         for (from, packet) in left {
             self.drop_packet(now, from, packet, DropReason::NotAssociated);
@@ -335,7 +370,9 @@ impl Cell {
             }
             self.arm_entry(station);
         }
-        if let [station] = users[..] {
+        if let [station] = users[..]
+            && self.uplink_lost(now, station, BurstProfile::Bpsk12).is_none()
+        {
             let end = now + self.config.layout.clock.symbols(RANGING_SYMBOLS);
             self.at(end, Step::Heard(station, Message::RangingRequest));
         }
@@ -355,6 +392,14 @@ impl Cell {
 
     /// The base station hears a message.
     pub(super) fn hear(&mut self, now: Time, station: u32, message: Message) {
+        match message {
+            // Which profiles it begins with is told by RNG-REQ, and seen by the base station.
+            Message::RangingRequest => {
+                Flow::ALL.into_iter().for_each(|flow| self.adapt_flow(now, station, flow))
+            }
+            Message::ProfileRequest(profile) => self.change_profile(now, station, Flow::Downlink, profile),
+            _ => {}
+        }
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let messages = joining.admission.heard(now, message);
         self.tell(now, station, messages);
@@ -368,6 +413,9 @@ impl Cell {
         }
         self.leave_out_until(self.frame_of(now));
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
+        if let Message::ProfileResponse(_) = message {
+            joining.profile_until = None;
+        }
         if let Some(action) = joining.entry.heard(now, message) {
             self.act(now, station, action);
         }
@@ -409,7 +457,8 @@ impl Cell {
             return;
         }
         self.report_later(now, station);
-        let (going_down, hears) = (self.going_down(now, station), self.hears_frame_of(station, now));
+        let hears = self.hears_frame_of(station, now);
+        let going_down = self.going_down(now, station);
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let connected = joining.entry.is_connected();
         let before = std::mem::replace(&mut joining.going_down, connected && going_down.is_some());
@@ -419,14 +468,16 @@ impl Cell {
             _ => {}
         }
         if hears {
-            let quality = Quality::Distance(self.distance_m(station, now));
+            let quality = self.quality(station, now);
             self.indicate(now, station, LinkEvent::ParametersReport { quality });
+            self.adapt(now, station);
         }
         self.arm_entry(station);
     }
 
     /// Whether the link of a connected station is going down.
-    fn going_down(&self, now: Time, station: u32) -> Option<LinkEvent> {
+    fn going_down(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
+        let weak = self.weakens(now, station);
         let config = self.config.entry.as_ref()?;
         let joining = self.stations[station as usize].joining.as_ref()?;
         let reason = LinkGoingDownReason::LINK_PARAMETER_DEGRADING;
@@ -440,6 +491,9 @@ impl Cell {
                 confidence_percent: if heard { 0 } else { 100 },
                 reason,
             });
+        }
+        if weak.is_some() {
+            return weak;
         }
         let within = config.going_down_ahead?;
         let leaves = !self.reaches(station, now + within);

@@ -5,7 +5,8 @@ use super::phy::BurstProfile;
 use super::tests::{FAST, Work, config, us};
 use super::*;
 use crate::link::QueueLimit;
-use crate::link::indication::{LinkDownReason, LinkEvent};
+use crate::link::indication::{LinkDownReason, LinkEvent, LinkGoingDownReason};
+use crate::link::propagation::{PathLoss, Propagation};
 use crate::mobility::{Point, Trajectory};
 use proptest::prelude::*;
 use roamsim_engine::Span;
@@ -45,6 +46,7 @@ fn entry(stations: Vec<Trajectory>) -> CellEntry {
             search_interval: Span::from_ms(100),
         },
         radius_m: 100.0,
+        radio: None,
         base_station: at(0.0),
         stations,
         ranging_frames: 4,
@@ -270,6 +272,107 @@ fn who_leaves_and_enters_again_gets_one_unsolicited_burst_at_a_time() {
     assert_eq!(arrived_us.len(), 4, "{:?}", work.delivered);
 }
 
+/// 30 dBm at 3.5 GHz, 40 dB a decade from a metre on: 43.33 dB there. Maps reach 10^((119.04 - 43.33) / 40) = 78.1 m, 64-QAM 3/4 27.8 m.
+fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
+    RadioConfig {
+        propagation: Propagation {
+            transmit_power_dbm: 30.0,
+            frequency_hz: 3.5e9,
+            path_loss: PathLoss::LogDistance { exponent: 4.0, reference_distance_m: 1.0 },
+            shadowing_deviation_db: 0.0,
+        },
+        station_power_dbm: 30.0,
+        noise_figure_db: 7.0,
+        implementation_margin_db: 5.0,
+        thresholds_db: THRESHOLDS_DB,
+        going_down_factor: 4.0,
+        adaptation,
+    }
+}
+
+fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
+    let radio = radio(adaptation);
+    let radius_m = radio.reach_m(super::tests::layout().clock, BurstProfile::Bpsk12, false, 0.0);
+    CellEntry { radio: Some(radio), radius_m, ..entry(stations) }
+}
+
+#[test]
+fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
+    // From 10 m at 1 s outward at 10 m/s.
+    let walk = Trajectory::waypoints(
+        Point::new(10.0, 0.0),
+        us(1_000_000),
+        &[(Point::new(100.0, 0.0), 10.0, Span::ZERO)],
+    );
+    let adaptation = Adaptation { margin_db: 1.0, hysteresis_db: 1.0 };
+    let (work, found) = events(by_radio(vec![walk], Some(adaptation)), 12_000_000);
+    let clock = super::tests::layout().clock;
+    for flow in super::management::Flow::ALL {
+        let changes: Vec<_> =
+            work.cell.profile_changes().iter().filter(|change| change.flow == flow).collect();
+        let slower: Vec<_> = changes.iter().map(|change| change.profile).rev().collect();
+        assert_eq!(slower, BurstProfile::ALL[..6]);
+        for (change, left) in changes.iter().zip(BurstProfile::ALL.iter().rev()) {
+            // A report at most every 100 ms; DBPC-REQ takes two frames, and two more where its opportunity is behind ranging.
+            let left_m = radio(None).reach_m(clock, *left, false, 1.0);
+            let late_s = change.at.as_secs_f64() - (1.0 + (left_m - 10.0) / 10.0);
+            assert!((0.0..0.125).contains(&late_s), "{change:?}: {late_s}");
+        }
+    }
+    assert_eq!(work.cell.station_stats(0).requests, 6);
+    // 6.02 dB above its end, 55.4 m, at 5.54 s. The rest of 6 dB at 3 dB a second or so, and 0.6 s of lost maps.
+    let Some(going) = first(&found, 0, "link_going_down") else { panic!("{found:?}") };
+    assert!((5_535_000..5_640_000).contains(&going), "{going}");
+    let events = found.iter().filter(|(at_us, ..)| *at_us == going).map(|(.., event)| *event);
+    let told = events.filter_map(|event| match event {
+        LinkEvent::GoingDown { within, confidence_percent, reason } => {
+            Some((within, confidence_percent, reason))
+        }
+        _ => None,
+    });
+    let [(within, confidence_percent, LinkGoingDownReason::LOW_POWER)] = told.collect::<Vec<_>>()[..] else {
+        panic!("{found:?}")
+    };
+    // The slope of power at 55 m: 40 / ln 10 / 5.5 s = 3.16 dB/s; 6.02 dB less what is covered.
+    assert!(
+        (2.2..2.6).contains(&within.as_secs_f64()) && confidence_percent < 6,
+        "{within:?} {confidence_percent}"
+    );
+    let Some(down) = first(&found, 0, "link_down") else { panic!("{found:?}") };
+    // 119.04 dB less 43.33 are 75.71: 78.14 m, from 7.814 s on. The last maps are those of 7.81 s.
+    assert_eq!(down, 8_410_000);
+    let quality = found.iter().rev().find_map(|(.., event)| match event {
+        LinkEvent::ParametersReport { quality } => Some(*quality),
+        _ => None,
+    });
+    let Some(crate::link::indication::Quality::Signal(signal_dbm)) = quality else { panic!("{quality:?}") };
+    assert!((-89.1..-88.5).contains(&signal_dbm), "{signal_dbm}");
+}
+
+#[test]
+fn a_burst_below_its_threshold_is_lost_with_all_that_it_carries() {
+    // At 40 m: 64-QAM 3/4 is not understood, BPSK 1/2 is.
+    let mut with = config(&[StationConfig { uplink: BurstProfile::Bpsk12, ..FAST }]);
+    with.entry = Some(by_radio(vec![at(40.0)], None));
+    let mut work = Work::new(with);
+    go_on(&mut work, 2_000_000);
+    work.down(us(2_000_000), 0, 500);
+    // A packet of several bursts.
+    work.up(us(2_000_000), 0, 1000);
+    go_on(&mut work, 3_000_000);
+    assert_eq!(work.dropped, [DropReason::Loss]);
+    assert_eq!(work.count(work.cell.attachments_of(0).0), 1);
+    assert_eq!(work.cell.station_stats(0).lost_pdus, 1);
+    // The other way round nobody enters: the base station hears RNG-REQ, and nothing else.
+    let mut with = config(&[StationConfig { downlink: BurstProfile::Bpsk12, ..FAST }]);
+    with.entry = Some(by_radio(vec![at(40.0)], None));
+    let mut work = Work::new(with);
+    // The next descriptors come after 5 s.
+    let found = go_on(&mut work, 12_000_000);
+    assert!(first(&found, 0, "link_detected").is_some() && first(&found, 0, "link_up").is_none());
+    assert!(work.cell.station_stats(0).ranging_requests > 1);
+}
+
 proptest! {
     #[test]
     fn packets_of_stations_that_come_and_go_end_once_and_in_order(
@@ -277,6 +380,7 @@ proptest! {
         leaves in prop::collection::vec((0u64..4_000_000, 0u32..4), 0..8),
         stations in prop::collection::vec((0usize..7, 0usize..7, 0u32..3, 0.0f64..200.0, -40.0f64..40.0), 4),
         known_descriptors in any::<bool>(),
+        with_radio in any::<bool>(),
         limit in 1u32..20,
     ) {
         let own = |&(down, up, service, ..): &(usize, usize, u32, f64, f64)| StationConfig {
@@ -297,7 +401,10 @@ proptest! {
                 Point::new(x_m, 0.0), Time::ZERO, &[(Point::new(x_m + 5.0 * speed, 0.0), speed.abs(), Span::ZERO)],
             ),
         };
-        let mut known = entry(stations.iter().map(walk).collect());
+        let walks = stations.iter().map(walk).collect();
+        let adaptation = Adaptation { margin_db: 0.5, hysteresis_db: 1.0 };
+        let mut known = if with_radio { by_radio(walks, Some(adaptation)) } else { entry(walks) };
+        let radius_m = known.radius_m;
         known.station.known_descriptors = known_descriptors;
         with.entry = Some(known);
         let mut work = Work::new(with);
@@ -329,7 +436,7 @@ proptest! {
         prop_assert!(time.uplink_symbols + time.ranging_symbols + 8 * time.frames <= 48 * time.frames);
         // Who is in reach to stay has entered.
         for (number, walk) in (0..).zip(&work.cell.config().entry.as_ref().map(|entry| entry.stations.clone()).unwrap_or_default()) {
-            let inside = walk.distance_m(us(60_000_000), Point::default()) < 100.0;
+            let inside = walk.distance_m(us(60_000_000), Point::default()) < radius_m;
             prop_assert_eq!(work.cell.is_served(number), inside, "{}", number);
         }
     }

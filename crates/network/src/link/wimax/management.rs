@@ -2,6 +2,7 @@
 //! encodings that are listed with each; the choice of encodings is ours. A PDU adds its header and CRC.
 
 use super::pdu::WHOLE_BYTES;
+use super::phy::BurstProfile;
 
 /// A message between the base station and one station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +25,10 @@ pub enum Message {
     FlowResponse(Flow),
     /// DSA-ACK.
     FlowAcknowledgement(Flow),
+    /// DBPC-REQ: another burst profile to the station.
+    ProfileRequest(BurstProfile),
+    /// DBPC-RSP.
+    ProfileResponse(BurstProfile),
 }
 
 /// A transport connection of a station.
@@ -70,6 +75,8 @@ impl Message {
                 // Confirmation 1 more, and flow and CID alone.
                 Message::FlowResponse(_) => 3 + 1 + 6 + 4 + 23,
                 Message::FlowAcknowledgement(_) => 3 + 1 + 23,
+                // Type, DIUC with four reserved bits, configuration change count.
+                Message::ProfileRequest(_) | Message::ProfileResponse(_) => 3,
             }
     }
 }

@@ -11,6 +11,8 @@
 //! PDUs with header and CRC, fragmentation; best effort connections, which contend for request opportunities and then ask with
 //! their data; unsolicited grants; round robin, by packets on the downlink and by symbols on the uplink.
 //!
+//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`).
+//!
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
 //! `contention` requests, `schedule` and `frame` what is in a frame, `uplink` bursts and requests of stations; `management` messages,
 //! `entry` the station's part of network entry, `admission` the base station's, `joining` both in the cell, `association` what handovers
@@ -23,6 +25,7 @@
 //! ARQ, header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
 
 mod account;
+mod adaptation;
 mod admission;
 mod association;
 mod config;
@@ -34,18 +37,22 @@ mod joining;
 mod management;
 pub mod pdu;
 pub mod phy;
+mod radio;
 mod schedule;
 mod uplink;
 
 pub use self::account::{CellTime, StationStats};
+pub use self::adaptation::ProfileChange;
 pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
-pub use self::management::{LONGEST_FROM_STATION_BYTES, Message};
+pub use self::management::{Flow, LONGEST_FROM_STATION_BYTES, Message};
+pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
 
 use self::connection::Connection;
 use self::contention::Contention;
 use self::joining::Joining;
+use self::radio::Reaches;
 use super::indication::Indication;
 use super::stations::Stations;
 use super::stations::account::{Lost, Toward};
@@ -118,6 +125,8 @@ struct Station {
     unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     requested_bytes: u64,
+    /// Why bursts to it are lost in the frame that begins at this instant.
+    understands: Option<(Time, Option<DropReason>)>,
     /// Where it enters the network.
     joining: Option<Box<Joining>>,
     stats: StationStats,
@@ -163,13 +172,16 @@ pub struct Cell {
     /// Whether a frame is to be worked out.
     frame_pending: bool,
     /// On their way, in order of arrival.
-    flying: VecDeque<(Time, Attachment, Packet)>,
+    flying: VecDeque<(Time, Attachment, Packet, Option<DropReason>)>,
     arrived: VecDeque<(Attachment, Packet)>,
     indications: VecDeque<(Time, Indication)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
     stats: Vec<LinkStats>,
     time: CellTime,
+    /// How far burst profiles reach, to stations and from them, where there is a radio.
+    reaches: Option<[Reaches; 2]>,
+    profile_changes: Vec<ProfileChange>,
 }
 
 impl Cell {
@@ -186,6 +198,7 @@ impl Cell {
             timer: None,
             unsolicited: None,
             requested_bytes: 0,
+            understands: None,
             joining: (config.entry.as_ref())
                 .map(|entry| Box::new(Joining::new(entry, stream(number as usize, "entry")))),
             stats: StationStats::default(),
@@ -212,6 +225,9 @@ impl Cell {
             dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); (first + 2 * count) as usize],
             time: CellTime::default(),
+            reaches: (config.entry.as_ref().and_then(|entry| entry.radio.as_ref()))
+                .map(|radio| [false, true].map(|uplink| Reaches::new(radio, config.layout.clock, uplink))),
+            profile_changes: Vec::new(),
             config,
         };
         cell.start_stations();
@@ -237,6 +253,11 @@ impl Cell {
     /// What describes it.
     pub fn config(&self) -> &CellConfig {
         &self.config
+    }
+
+    /// How burst profiles changed, in order.
+    pub fn profile_changes(&self) -> &[ProfileChange] {
+        &self.profile_changes
     }
 
     /// What a station did.
@@ -292,8 +313,8 @@ impl Machine for Cell {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
-        while let Some((_, to, packet)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
-            self.arrives(now, to, packet);
+        while let Some((_, to, packet, lost)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
+            self.arrives(now, to, packet, lost);
         }
         while let Some(&Reverse((at, _, step))) = self.agenda.peek()
             && at <= now

@@ -2,7 +2,7 @@
 
 use super::contention::Expiry;
 use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
-use super::phy::{REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
+use super::phy::{BurstProfile, REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::{Burst, Cell, Service, Step};
 use crate::drops::DropReason;
 use roamsim_engine::Time;
@@ -100,12 +100,13 @@ impl Cell {
         }
         let collides = users.len() > 1;
         for &station in &users {
+            let is_heard = self.uplink_lost(now, station, BurstProfile::Bpsk12).is_none();
             let own = &mut self.stations[station as usize];
             let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
             own.contention.asked(now, backlog_bytes);
             own.stats.requests += 1;
             own.stats.collided_requests += u64::from(collides);
-            if !collides {
+            if !collides && is_heard {
                 own.requested_bytes = backlog_bytes;
             }
             self.arm(station);
@@ -164,6 +165,7 @@ impl Cell {
             return;
         }
         let start = self.uplink_time(frame, 0);
+        let lost = self.uplink_lost(now, station, self.stations[station as usize].config.uplink);
         let own = &mut self.stations[station as usize];
         let profile = own.config.uplink;
         // When PDUs of so many octets have arrived.
@@ -180,13 +182,14 @@ impl Cell {
             used_bytes += message.bytes();
             messages.push((end(used_bytes), message));
         }
-        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes) {
+        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes, lost) {
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
+            own.stats.lost_pdus += u64::from(lost.is_some());
             self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
-            if let Some(packet) = pdu.ends {
-                self.flying.push_back((end(used_bytes), down, packet));
+            if let Some((packet, lost)) = pdu.ends {
+                self.flying.push_back((end(used_bytes), down, packet, lost));
             }
         }
         own.stats.bursts += 1;
@@ -196,7 +199,9 @@ impl Cell {
             if let Some(joining) = &mut self.stations[station as usize].joining {
                 joining.entry.sent(end, message);
             }
-            self.at(end, Step::Heard(station, message));
+            if lost.is_none() {
+                self.at(end, Step::Heard(station, message));
+            }
         }
         let own = &mut self.stations[station as usize];
         if unsolicited {
@@ -212,8 +217,8 @@ impl Cell {
         };
         own.stats.piggybacked_requests += u64::from(piggybacks);
         own.contention.used(now, more_bytes, backlog_bytes);
-        own.requested_bytes += more_bytes;
-        if more_bytes > 0 {
+        if more_bytes > 0 && lost.is_none() {
+            own.requested_bytes += more_bytes;
             self.want_frame(now);
         }
         self.arm(station);

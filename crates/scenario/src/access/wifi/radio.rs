@@ -20,9 +20,6 @@ const FREQUENCY_HZ: f64 = 2.412e9;
 /// What OFDM's clear channel assessment has to hear (IEEE 802.11-2007 section 17.3.10.5).
 const CARRIER_SENSE_DBM: f64 = -82.0;
 
-/// Further than that nobody looks for a cell's edge.
-const FURTHEST_M: f64 = 1e7;
-
 /// Who hears whom, by the places of the nodes and what of their power arrives there.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -242,17 +239,7 @@ impl Radio {
         }
         let config = self.config(cell);
         let (propagation, threshold_dbm) = (config.propagation, config.least_threshold_dbm());
-        let (mut near_m, mut far_m) = (0.0, FURTHEST_M);
-        // Power falls with distance: to the millimetre in 34 halvings.
-        for _ in 0..64 {
-            let middle_m = f64::midpoint(near_m, far_m);
-            if propagation.received_dbm(middle_m) >= threshold_dbm {
-                near_m = middle_m;
-            } else {
-                far_m = middle_m;
-            }
-        }
-        Some(far_m)
+        Some(propagation.reach_m(threshold_dbm))
     }
 }
 

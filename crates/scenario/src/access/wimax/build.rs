@@ -1,6 +1,6 @@
 //! The machine of an 802.16 cell.
 
-use super::model::{BurstProfile, Requests, UnsolicitedGrants, Wimax};
+use super::model::{Requests, UnsolicitedGrants, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
 use roamsim_engine::Span;
@@ -48,7 +48,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         mtu_bytes: mtu_bytes as u32,
         entry: entry.as_ref().map(|entry| {
             let places = stations.iter().map(|name| place(name)).collect();
-            entry.config(frame, place(base_station), places)
+            entry.config(model, place(base_station), places)
         }),
         stations: stations.iter().map(|name| station(model, name)).collect(),
     })
@@ -56,12 +56,11 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
 
 fn station(model: &Wimax, name: &str) -> StationConfig {
     let of = |stations: &[String]| stations.iter().any(|own| own == name);
-    let own = model.station_profiles.iter().find(|entry| of(&entry.stations));
-    let profile = |own: Option<BurstProfile>| own.unwrap_or(model.burst_profile).network();
+    let (downlink, uplink) = model.profiles(name);
     let grants = model.unsolicited_grants.iter().find(|entry| of(&entry.stations));
     StationConfig {
-        downlink: profile(own.and_then(|own| own.downlink)),
-        uplink: profile(own.and_then(|own| own.uplink)),
+        downlink: downlink.network(),
+        uplink: uplink.network(),
         service: match grants {
             None => Service::BestEffort,
             Some(&UnsolicitedGrants { stations: _, packet_bytes, interval }) => {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use roamsim_engine::Span;
 use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGYBACK_BYTES};
-use roamsim_network::link::wimax::phy::{FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS};
+use roamsim_network::link::wimax::phy::{
+    BurstProfile, FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS,
+};
 use roamsim_network::link::wimax::{CellConfig, LONGEST_FROM_STATION_BYTES, Service, StationConfig};
 use roamsim_network::mobility::{Point, Trajectory};
 
@@ -173,6 +175,14 @@ fn check_requests(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     }
 }
 
+/// A station as it is where its burst profiles have adapted to the least signal.
+fn robust(station: &StationConfig, adapts: bool) -> StationConfig {
+    match adapts {
+        true => StationConfig { downlink: BurstProfile::Bpsk12, uplink: BurstProfile::Bpsk12, ..*station },
+        false => *station,
+    }
+}
+
 /// Checks that each subframe has symbols for data, and the uplink for messages of network entry. (The downlink has room for those
 /// where it has some beside the descriptors, which are longer.)
 fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
@@ -180,6 +190,9 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let nowhere = |_: &str| Trajectory::fixed(Point::default());
     let Some(config) = config(cell, nowhere) else { return };
     let CellConfig { layout, stations, map_profile, .. } = &config;
+    let adapts = config.entry.as_ref().and_then(|entry| entry.radio.as_ref()?.adaptation).is_some();
+    // Where profiles adapt, the most robust one may be the one of all.
+    let stations: Vec<StationConfig> = stations.iter().map(|station| robust(station, adapts)).collect();
     let enters = config.entry.is_some();
     let best_effort = stations.iter().any(|station| station.service == Service::BestEffort);
     let unsolicited = stations.iter().filter(|station| station.service != Service::BestEffort);
@@ -192,8 +205,13 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         .sum();
     let bursts = unsolicited.count() as u32 + u32::from(best_effort || enters);
     // A burst a profile, and the most robust one for messages.
-    let profiles: BTreeSet<_> =
-        stations.iter().map(|station| station.downlink).chain(enters.then_some(*map_profile)).collect();
+    let all = adapts.then_some(BurstProfile::ALL).into_iter().flatten();
+    let profiles: BTreeSet<_> = stations
+        .iter()
+        .map(|station| station.downlink)
+        .chain(enters.then_some(*map_profile))
+        .chain(all)
+        .collect();
     let profiles = profiles.len() as u32;
     // A fragment of one octet in the slowest profile.
     let least_downlink =

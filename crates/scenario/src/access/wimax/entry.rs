@@ -6,6 +6,8 @@ use roamsim_network::mobility::Trajectory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::model::Wimax;
+use super::radio::Radio;
 use crate::units;
 
 /// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and are connected while
@@ -13,10 +15,13 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Within this distance a station and the base station hear each other, beyond it nothing.
-    #[serde(rename = "radius", with = "units::length")]
-    #[schemars(with = "units::Length")]
-    pub radius_m: f64,
+    /// Within this distance a station and the base station hear each other, beyond it nothing. This, or `radio`.
+    #[serde(rename = "radius", default, with = "units::length")]
+    #[schemars(with = "Option<units::Length>")]
+    pub radius_m: Option<f64>,
+    /// What of a signal arrives, and what is understood of it. This, or `radius`.
+    #[serde(default)]
+    pub radio: Option<Radio>,
     /// Whether stations know DCD and UCD before they hear them, as from an earlier scan. Default chosen: false.
     #[serde(default)]
     pub known_descriptors: bool,
@@ -273,6 +278,11 @@ impl Default for Timers {
 }
 
 impl Entry {
+    /// How far the maps of a cell are heard.
+    pub(super) fn reach_m(&self, cell: &Wimax) -> Option<f64> {
+        self.radius_m.or_else(|| self.radio.as_ref()?.reach_m(cell, cell.map_profile, false))
+    }
+
     /// The timers of the machine, with frames of this duration.
     pub(super) fn timers(&self, frame: Span) -> NetworkTimers {
         let Timers { t1, t2, t3, t6, t7, t8, t9, t12, t18, t20, t21, lost_dl_map, lost_ul_map } = self.timers;
@@ -293,15 +303,16 @@ impl Entry {
         }
     }
 
-    /// The settings of the machine, with frames of this duration, and everybody's place.
+    /// The settings of the machine, and everybody's place.
     pub(super) fn config(
         &self,
-        frame: Span,
+        cell: &Wimax,
         base_station: Trajectory,
         stations: Vec<Trajectory>,
     ) -> CellEntry {
         let &Entry {
-            radius_m,
+            radius_m: _,
+            ref radio,
             known_descriptors,
             dcd_interval,
             ucd_interval,
@@ -322,6 +333,7 @@ impl Entry {
             timers: _,
             beyond_standard: _,
         } = self;
+        let frame = cell.frame;
         // In whole frames, rounded up.
         let frames = |time: Span| time.as_ns().div_ceil(frame.as_ns().max(1));
         CellEntry {
@@ -338,7 +350,9 @@ impl Entry {
                 known_descriptors,
                 search_interval,
             },
-            radius_m,
+            // One of the two was checked.
+            radius_m: self.reach_m(cell).unwrap_or(0.0),
+            radio: radio.as_ref().map(Radio::config),
             base_station,
             stations,
             ranging_frames: frames(ranging_interval).max(1),

@@ -6,6 +6,7 @@ use roamsim_network::mobility::ever_within;
 
 use super::entry::{Entry, Limit};
 use super::model::Wimax;
+use super::radio;
 use crate::access::{Context, stations};
 use crate::units::{self, length_text};
 use crate::validate::{At, Report, Step, join};
@@ -66,11 +67,31 @@ pub(super) fn check(
         let help = "write a time above zero, such as \"2s\", or leave it out";
         refuse("going_down_ahead", "what is told no time ahead is told when it happens", help);
     }
-    if entry.radius_m <= 0.0 {
-        let help = "write a radius above zero, such as \"500m\"";
-        refuse("radius", "a cell of no radius reaches nobody", help);
-        return;
-    }
+    let reach_m = match (entry.radius_m, &entry.radio) {
+        (None, None) => {
+            let message = "nothing says who hears whom";
+            report.add(&steps, message, "write a `radius`, such as \"500m\", or a `radio`");
+            return;
+        }
+        (Some(_), Some(_)) => {
+            let message = "`radius` says how far signals are understood, and so does `radio`";
+            refuse("radius", message, "leave one of them out");
+            return;
+        }
+        (Some(radius_m), None) if radius_m <= 0.0 => {
+            let help = "write a radius above zero, such as \"500m\"";
+            refuse("radius", "a cell of no radius reaches nobody", help);
+            return;
+        }
+        (Some(radius_m), None) => radius_m,
+        (None, Some(radio)) => {
+            if !radio::check(&join(&steps, ["radio"]), radio, report) {
+                return;
+            }
+            let Some(reach_m) = entry.reach_m(cell) else { return };
+            reach_m
+        }
+    };
     let trajectory =
         |name: &str| context.names.node(name).and_then(|node| context.trajectories[node].as_ref());
     let Some(base_station) = trajectory(&cell.base_station) else { return };
@@ -78,11 +99,38 @@ pub(super) fn check(
     // What is wrong with a station was reported.
     let Some(stations) = stations.filter(|stations| !stations.is_empty()) else { return };
     let end = Time::ZERO + context.scenario.general.duration;
-    if !stations.iter().any(|station| ever_within(station, base_station, entry.radius_m, end)) {
-        let message = format!("nobody ever comes into this cell: it reaches {}", length_text(entry.radius_m));
-        let help =
-            "make its radius larger, move the base station, or lead a station there before the run ends";
-        refuse("radius", &message, help);
+    if !stations.iter().any(|station| ever_within(station, base_station, reach_m, end)) {
+        let (key, what) = match entry.radio {
+            Some(_) => ("radio", "give it more power"),
+            None => ("radius", "make its radius larger"),
+        };
+        let message = format!("nobody ever comes into this cell: it reaches {}", length_text(reach_m));
+        let help = format!("{what}, move the base station, or lead a station there before the run ends");
+        report.add(&join(&steps, [key]), message, help);
+        return;
+    }
+    let Some(radio) = entry.radio.as_ref().filter(|radio| radio.adaptation.is_none()) else { return };
+    for (number, (name, walk)) in cell.stations.iter().zip(&stations).enumerate() {
+        let within = |reach_m| ever_within(walk, base_station, reach_m, end);
+        if !within(reach_m) {
+            continue;
+        }
+        for (way, profile, uplink) in
+            [("to", cell.profiles(name).0, false), ("from", cell.profiles(name).1, true)]
+        {
+            let Some(profile_m) = radio.reach_m(cell, profile, uplink).filter(|&far_m| !within(far_m)) else {
+                continue;
+            };
+            let place = [&join(at, ["stations"])[..], &[At(number)]].concat();
+            let message = format!(
+                "\"{name}\" hears maps here, but bursts {way} it are never understood: {} reaches {}",
+                profile.name(),
+                length_text(profile_m)
+            );
+            let help = "write `adaptation = {}` in `radio`, or a more robust profile in `station_profiles`";
+            report.add(&place, message, help);
+            break;
+        }
     }
 }
 

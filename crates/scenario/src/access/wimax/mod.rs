@@ -5,10 +5,11 @@ mod check;
 pub mod entry;
 mod entry_check;
 pub mod model;
+pub mod radio;
 mod results;
 
 use self::model::Wimax;
-use super::{Access, Context, Making, Pair, places, stations};
+use super::{Access, Compares, Context, Making, Pair, places, stations};
 use crate::build::Builder;
 use crate::table::Table;
 use crate::validate::{Report, Step};
@@ -41,7 +42,14 @@ impl Access for Wimax {
     }
 
     fn reach_m(&self) -> Option<f64> {
-        self.entry.as_ref().map(|entry| entry.radius_m)
+        self.entry.as_ref().and_then(|entry| entry.reach_m(self))
+    }
+
+    fn compares(&self) -> Compares {
+        match self.entry.as_ref().and_then(|entry| entry.radio.as_ref()) {
+            Some(_) => Compares::Signals("wimax"),
+            None => Compares::Distances,
+        }
     }
 
     fn shows_itself(&self) -> bool {

@@ -155,7 +155,22 @@ pub enum BurstProfile {
     Qam64R34,
 }
 
+impl Wimax {
+    /// The burst profiles to a station, and from it.
+    pub(super) fn profiles(&self, station: &str) -> (BurstProfile, BurstProfile) {
+        let of = |entry: &&StationProfile| entry.stations.iter().any(|own| own == station);
+        let own = self.station_profiles.iter().find(of);
+        let given = |profile: Option<BurstProfile>| profile.unwrap_or(self.burst_profile);
+        (given(own.and_then(|own| own.downlink)), given(own.and_then(|own| own.uplink)))
+    }
+}
+
 impl BurstProfile {
+    /// As scenarios and tables write it.
+    pub(super) fn name(self) -> &'static str {
+        burst_profile_name(self.network())
+    }
+
     pub(super) fn network(self) -> NetworkProfile {
         match self {
             BurstProfile::Bpsk12 => NetworkProfile::Bpsk12,
@@ -166,6 +181,19 @@ impl BurstProfile {
             BurstProfile::Qam64R23 => NetworkProfile::Qam64R23,
             BurstProfile::Qam64R34 => NetworkProfile::Qam64R34,
         }
+    }
+}
+
+/// As scenarios and tables write it.
+pub(super) fn burst_profile_name(profile: NetworkProfile) -> &'static str {
+    match profile {
+        NetworkProfile::Bpsk12 => "BPSK 1/2",
+        NetworkProfile::Qpsk12 => "QPSK 1/2",
+        NetworkProfile::Qpsk34 => "QPSK 3/4",
+        NetworkProfile::Qam16R12 => "16-QAM 1/2",
+        NetworkProfile::Qam16R34 => "16-QAM 3/4",
+        NetworkProfile::Qam64R23 => "64-QAM 2/3",
+        NetworkProfile::Qam64R34 => "64-QAM 3/4",
     }
 }
 

@@ -1,9 +1,10 @@
 //! `wimax` and `wimax_stations`: what the symbols of 802.16 cells were used for.
 
+use super::model::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_network::World;
 use roamsim_network::link::wimax::phy::PREAMBLE_AND_FCH_SYMBOLS;
-use roamsim_network::link::wimax::{Cell, StationStats};
+use roamsim_network::link::wimax::{Cell, Flow, StationStats};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
@@ -35,7 +36,7 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![cells(&rows), stations(&rows)]
+    vec![cells(&rows), stations(&rows), profiles(&rows)]
 }
 
 /// The time of parts of a frame, in seconds.
@@ -129,7 +130,31 @@ fn stations(rows: &[Row<'_>]) -> Table {
             count("padding_bytes", "B", |stats| stats.padding_bytes),
             count("ranging_requests", "", |stats| stats.ranging_requests),
             count("collided_ranging_requests", "", |stats| stats.collided_ranging_requests),
+            count("lost_pdus", "", |stats| stats.lost_pdus),
             count("given_up", "packets", |stats| stats.given_up),
+        ],
+    }
+}
+
+/// One row a change of a burst profile.
+fn profiles(rows: &[Row<'_>]) -> Table {
+    let changes =
+        rows.iter().flat_map(|row| row.cell.profile_changes().iter().map(move |change| (row, change)));
+    let changes: Vec<_> = changes.collect();
+    Table {
+        name: "wimax_profiles",
+        columns: vec![
+            text("name", changes.iter().map(|(row, _)| row.name.to_owned())),
+            text("node", changes.iter().map(|(row, change)| row.nodes[change.station as usize].to_owned())),
+            float("time_s", "s", changes.iter().map(|(_, change)| change.at.as_secs_f64())),
+            text(
+                "direction",
+                changes.iter().map(|(_, change)| {
+                    let direction = if change.flow == Flow::Downlink { "downlink" } else { "uplink" };
+                    direction.to_owned()
+                }),
+            ),
+            text("profile", changes.iter().map(|(_, change)| burst_profile_name(change.profile).to_owned())),
         ],
     }
 }

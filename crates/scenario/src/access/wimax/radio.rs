@@ -1,0 +1,204 @@
+//! The radio of an 802.16 cell: what of its signals arrives, and which burst profiles are understood.
+
+use roamsim_network::link::propagation::Propagation;
+use roamsim_network::link::wimax::phy::SymbolClock;
+use roamsim_network::link::wimax::{Adaptation as NetworkAdaptation, RadioConfig, THRESHOLDS_DB};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::model::{BurstProfile, Wimax};
+use crate::access::path_loss::{self, PathLoss};
+use crate::units;
+use crate::validate::{At, Report, Step, join};
+
+/// Nobody has a frequency outside of these (chosen: any band that 802.16 is for, and more).
+const FREQUENCIES_HZ: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
+
+/// What of a signal arrives, by the places of the nodes, and from which ratio of signal to noise on a burst profile is understood.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxRadio")]
+pub struct Radio {
+    /// The power of the base station, `"30dBm"` or `"1W"`. Default: 30 dBm, as ns-3 has it.
+    #[serde(rename = "transmit_power", default = "default_power_dbm", deserialize_with = "units::power")]
+    #[schemars(with = "units::Power")]
+    pub transmit_power_dbm: f64,
+    /// The power of each station. Default: 30 dBm, as ns-3 has it.
+    #[serde(
+        rename = "station_transmit_power",
+        default = "default_power_dbm",
+        deserialize_with = "units::power"
+    )]
+    #[schemars(with = "units::Power")]
+    pub station_power_dbm: f64,
+    /// The carrier. Default chosen: 3.5 GHz, where most fixed networks are.
+    #[serde(rename = "frequency", default = "default_frequency_hz", with = "units::frequency")]
+    #[schemars(with = "units::Frequency")]
+    pub frequency_hz: u64,
+    /// How power falls with distance.
+    pub path_loss: PathLoss,
+    /// What a receiver adds to the thermal noise, in dB. Default: 7 (IEEE Std 802.16-2004 section 8.3.11.1).
+    #[serde(default = "default_noise_figure_db")]
+    pub noise_figure_db: f64,
+    /// What a receiver loses beside, in dB. Default: 5 (IEEE Std 802.16-2004 section 8.3.11.1).
+    #[serde(default = "default_implementation_margin_db")]
+    pub implementation_margin_db: f64,
+    /// Thresholds of single burst profiles. Those that are not listed have the standard's: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7 and 24.4 dB,
+    /// from BPSK 1/2 to 64-QAM 3/4 (IEEE Std 802.16-2004 table 266).
+    #[serde(default)]
+    pub thresholds: Vec<Threshold>,
+    /// By what factor above the power that maps need a falling signal is low: then comes Link_Going_Down. Default chosen: 4, 6 dB, as
+    /// of stations of 802.11.
+    #[serde(default = "default_going_down_factor")]
+    pub going_down_factor: f64,
+    /// How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as `burst_profile` and `station_profiles` say.
+    #[serde(default)]
+    pub adaptation: Option<Adaptation>,
+}
+
+/// What a burst profile needs.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxThreshold")]
+pub struct Threshold {
+    /// The profile.
+    pub profile: BurstProfile,
+    /// The least ratio of signal to noise, in dB.
+    pub snr_db: f64,
+}
+
+/// Burst profiles that follow the signal, in both directions: a station enters with those that fit, and looks at its signal every
+/// `report_interval`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxAdaptation")]
+pub struct Adaptation {
+    /// How far above its threshold a profile is left for a more robust one, in dB. Default chosen: 1, which a walk takes seconds for.
+    #[serde(default = "default_margin_db")]
+    pub margin_db: f64,
+    /// How much further above it a faster profile is entered, in dB. Default chosen: 1.
+    #[serde(default = "default_margin_db")]
+    pub hysteresis_db: f64,
+}
+
+fn default_power_dbm() -> f64 {
+    30.0
+}
+
+fn default_frequency_hz() -> u64 {
+    3_500_000_000
+}
+
+fn default_noise_figure_db() -> f64 {
+    7.0
+}
+
+fn default_implementation_margin_db() -> f64 {
+    5.0
+}
+
+fn default_going_down_factor() -> f64 {
+    4.0
+}
+
+fn default_margin_db() -> f64 {
+    1.0
+}
+
+impl Radio {
+    /// The settings of the machine.
+    pub(super) fn config(&self) -> RadioConfig {
+        let &Radio {
+            transmit_power_dbm,
+            station_power_dbm,
+            frequency_hz,
+            path_loss,
+            noise_figure_db,
+            implementation_margin_db,
+            ref thresholds,
+            going_down_factor,
+            adaptation,
+        } = self;
+        let mut thresholds_db = THRESHOLDS_DB;
+        for &Threshold { profile, snr_db } in thresholds {
+            thresholds_db[profile.network() as usize] = snr_db;
+        }
+        RadioConfig {
+            propagation: Propagation {
+                transmit_power_dbm,
+                frequency_hz: frequency_hz as f64,
+                path_loss: path_loss.network(),
+                shadowing_deviation_db: 0.0,
+            },
+            station_power_dbm,
+            noise_figure_db,
+            implementation_margin_db,
+            thresholds_db,
+            going_down_factor,
+            adaptation: adaptation.map(|Adaptation { margin_db, hysteresis_db }| NetworkAdaptation {
+                margin_db,
+                hysteresis_db,
+            }),
+        }
+    }
+
+    /// How far bursts of a profile, to stations or from them, are understood in a cell; `None` in a channel of no standard.
+    pub(super) fn reach_m(&self, cell: &Wimax, profile: BurstProfile, uplink: bool) -> Option<f64> {
+        let clock = SymbolClock::new(cell.bandwidth_hz, cell.cyclic_prefix.network())?;
+        Some(self.config().reach_m(clock, profile.network(), uplink, 0.0))
+    }
+}
+
+/// Checks a radio whose keys are under `at`; whether it is one.
+pub(super) fn check(at: &[Step], radio: &Radio, report: &mut Report<'_>) -> bool {
+    let mut good = true;
+    let mut refuse = |keys: &[&'static str], message: &str, help: &str| {
+        let steps = keys.iter().fold(at.to_vec(), |steps, key| join(&steps, [*key]));
+        report.add(&steps, message, help);
+        good = false;
+    };
+    if !FREQUENCIES_HZ.contains(&radio.frequency_hz) {
+        refuse(&["frequency"], "this is no carrier of 802.16", "write a frequency such as \"3.5GHz\"");
+    }
+    for (key, db, usual) in [
+        ("noise_figure_db", radio.noise_figure_db, "the standard has 7"),
+        ("implementation_margin_db", radio.implementation_margin_db, "the standard has 5"),
+    ] {
+        if !(0.0..=50.0).contains(&db) {
+            refuse(&[key], "no receiver is like that", &format!("write decibels from 0 to 50; {usual}"));
+        }
+    }
+    if !(1.0..=1e6).contains(&radio.going_down_factor) {
+        let help = "write a factor from 1, where the link breaks, to 1000000; 4 are 6 dB";
+        refuse(&["going_down_factor"], "a signal below its threshold is not heard any more", help);
+    }
+    if let Some(Adaptation { margin_db, hysteresis_db }) = radio.adaptation {
+        for (key, db) in [("margin_db", margin_db), ("hysteresis_db", hysteresis_db)] {
+            if !(0.0..=50.0).contains(&db) {
+                refuse(
+                    &["adaptation", key],
+                    "no burst profile changes like that",
+                    "write decibels from 0 to 50",
+                );
+            }
+        }
+    }
+    for (number, threshold) in radio.thresholds.iter().enumerate() {
+        let place = [&join(at, ["thresholds"])[..], &[At(number)]].concat();
+        if radio.thresholds[..number].iter().any(|other| other.profile == threshold.profile) {
+            report.add(&join(&place, ["profile"]), "this profile is listed twice", "write each profile once");
+            good = false;
+        } else if !(-50.0..=100.0).contains(&threshold.snr_db) {
+            let message = "no burst profile has such a threshold";
+            report.add(&join(&place, ["snr_db"]), message, "write decibels from -50 to 100");
+            good = false;
+        }
+    }
+    if good && !radio.config().thresholds_db.is_sorted() {
+        let message = "a faster burst profile would need less signal than a more robust one";
+        let help = "list the thresholds of others as well, so that they grow from BPSK 1/2 to 64-QAM 3/4";
+        report.add(&join(at, ["thresholds"]), message, help);
+        good = false;
+    }
+    path_loss::check(&join(at, ["path_loss"]), radio.path_loss, report) && good
+}
