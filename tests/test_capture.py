@@ -400,6 +400,38 @@ def test_management_frames_are_read_with_their_elements(tmp_path: Path, standard
     assert {row[0] for row in rows(file, "wlan.fixed.beacon", which="wlan.fc.type_subtype == 8")} == {"100"}
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        # Short slots and preambles, as a cell without stations of 802.11b has them; long slots.
+        ({}, ("True", "True", "False", "False", "False")),
+        ({"slot_time": "long"}, ("False", "True", "False", "False", "False")),
+        # With protection stations of 802.11b are there; its frames have the long preamble, or the short one.
+        ({"slot_time": "long", "protection.mechanism": "cts_to_self"}, ("False", "False", "True", "True", "True")),
+        (
+            {"protection.mechanism": "rts_cts", "protection.preamble": "short"},
+            ("True", "True", "True", "True", "False"),
+        ),
+    ],
+)
+def test_beacons_tell_of_slots_preambles_and_protection(
+    tmp_path: Path, settings: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    common = {"standard": "802.11g", "rate": "24Mb/s", **settings}
+    cells = {f"wifi.{cell}.{key}": value for cell in ("west cell", "east cell") for key, value in common.items()}
+    file = frames(tmp_path, "wifi-roaming.toml", "all", **cells, **{"scenario.duration": "2s"})
+    fields = (
+        "wlan.fixed.capabilities.short_slot_time",
+        "wlan.fixed.capabilities.short_preamble",
+        "wlan.erp_info.erp_present",
+        "wlan.erp_info.use_protection",
+        "wlan.erp_info.barker_preamble_mode",
+    )
+    shown = rows(file, *fields, which="wlan.fc.type_subtype == 8")
+    as_bool = {"1": "True", "0": "False"}
+    assert {tuple(as_bool.get(value, value) for value in row) for row in shown} == {expected}
+
+
 def test_a_node_captures_what_its_radio_hears(tmp_path: Path) -> None:
     everything = frames(tmp_path, "wifi-roaming.toml", "all", **{"scenario.duration": "8s"})
     walker = frames(tmp_path, "wifi-roaming.toml", "walker", **{"scenario.duration": "8s"})

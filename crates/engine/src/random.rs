@@ -60,6 +60,14 @@ impl Stream {
         Stream { key: [state[0], state[1]], nonce: [state[2], state[3]], block: 0, buffer: [0; 4], used: 4 }
     }
 
+    /// A stream of its own for a number, whatever was drawn of this one: one of a pair, of a stretch of time. Its key is this
+    /// stream's block of that number.
+    pub fn child(&self, number: u64) -> Stream {
+        let counter = words(number);
+        let [a, b, c, d] = philox4x32_10([counter[0], counter[1], self.nonce[0], self.nonce[1]], self.key);
+        Stream { key: [a, b], nonce: [c, d], block: 0, buffer: [0; 4], used: 4 }
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         if self.used >= 4 {
@@ -127,6 +135,16 @@ mod tests {
             assert!(all[i + 1..].iter().all(|b| a != b), "draw {i} repeats");
         }
         assert_eq!(first(1, 0, "loss"), first(1, 0, "loss"));
+    }
+
+    #[test]
+    fn a_child_depends_on_the_key_and_its_number_alone() {
+        let mut stream = Stream::new(1, 0, "shadowing");
+        let first: Vec<u64> = (0..4).map(|number| stream.child(number).next_u64()).collect();
+        stream.next_u64();
+        let again: Vec<u64> = (0..4).map(|number| stream.child(number).next_u64()).collect();
+        assert_eq!(first, again);
+        assert!((1..4).all(|number| !first[..number].contains(&first[number])), "{first:?}");
     }
 
     #[test]

@@ -230,6 +230,60 @@ fn frames_survive_by_their_ratio_of_signal_to_noise() {
 }
 
 #[test]
+fn protection_is_understood_as_far_as_the_slowest_rate() {
+    let asked = "rate_control = { algorithm = \"arf\" }\nprotection = { mechanism = \"rts_cts\" }";
+    let text = WALK.replace("rate_control = { algorithm = \"arf\" }", asked);
+    // As without protection up to 115.8 m, 53.9 s at 250 kB/s; 54 Mb/s are understood up to 31.4 m, after 11.7 s.
+    let delivered = integers(&column(&text, "flows", "delivered_bytes"))[0] as f64;
+    assert!((delivered / 250_000.0 - 53.9).abs() < 0.5, "{delivered}");
+}
+
+#[test]
+fn a_medium_has_the_rates_of_all_its_cells() {
+    // The station of the first cell has 6 Mb/s, that of the second 54.
+    let text = WALK
+        .replace("motion = { kind", "# motion = { kind")
+        .replacen("\n[[flow]]", SECOND_CELL, 1)
+        .replace("rate = \"2Mb/s\"", "rate = \"30kb/s\"");
+    let rates_bps = integers(&column(&text, "wifi_rates", "rate_bps"));
+    assert_eq!((rates_bps.iter().min(), rates_bps.iter().max()), (Some(&6_000_000), Some(&54_000_000)));
+    let delivered = integers(&column(&text, "flows", "delivered_bytes"));
+    // 12 Mb/s for 60 s: at 6 Mb/s there would be less than half of it.
+    assert!(delivered[0] > 85_000_000, "{delivered:?}");
+    let attempts = integers(&column(&text, "wifi_rates", "attempts"));
+    let at_54_mbps = rates_bps.iter().zip(&attempts).filter(|(bps, _)| **bps == 54_000_000);
+    assert!(at_54_mbps.map(|(_, attempts)| attempts).sum::<u64>() > 80_000);
+}
+
+/// Behind the keys of the first cell.
+const SECOND_CELL: &str = r#"station_rates = [{ stations = ["walker"], rate = "6Mb/s" }]
+
+[[node]]
+name = "other-point"
+position = { x = "5m", y = "0m" }
+[[node]]
+name = "sitter"
+position = { x = "9m", y = "0m" }
+
+[[wifi]]
+name = "other air"
+access_point = "other-point"
+stations = ["sitter"]
+standard = "802.11g"
+rate = "54Mb/s"
+rate_control = { algorithm = "arf" }
+radio = { path_loss = { model = "log_distance", exponent = 3.0 } }
+
+[[flow]]
+name = "other"
+from = "other-point"
+to = "sitter"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "1000B", rate = "12Mb/s" }
+
+[[flow]]"#;
+
+#[test]
 fn losses_may_begin_with_link_going_down() {
     // The walk comes to the threshold of 6 Mb/s, -82 dBm, at 115.8 m; Link_Going_Down is 6 dB before, at 73 m after 32.6 s.
     let going = WALK.replace(

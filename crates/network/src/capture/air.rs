@@ -9,6 +9,7 @@ use super::{Capture, Direction, pcapng};
 use crate::link::wifi::Cell;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::record::{AirFrame, Content};
+use std::collections::BTreeMap;
 
 /// A capture of frames.
 pub(super) struct Air {
@@ -24,8 +25,9 @@ struct Medium {
     names: Vec<String>,
     /// The radio that captures, if it is one.
     radio: Option<usize>,
-    /// By radio, the packet that it sent last: of a repetition for want of the acknowledgement nothing else has it.
-    packets: Vec<Vec<u8>>,
+    /// By radio and access category, the packet that it sent last: of a repetition for want of the acknowledgement nothing else
+    /// has it.
+    packets: BTreeMap<(usize, usize), Vec<u8>>,
     /// By radio, whether it asked for reassociation the last time.
     again: Vec<bool>,
 }
@@ -57,7 +59,7 @@ impl Capture {
             link,
             names,
             radio: radio.flatten(),
-            packets: vec![Vec::new(); nodes.len()],
+            packets: BTreeMap::new(),
             again: vec![false; nodes.len()],
         });
     }
@@ -84,8 +86,9 @@ impl Capture {
         let Some(air) = &mut self.air else { return };
         let found = air.media.iter_mut().zip(0..).find(|(medium, _)| medium.link == link);
         let (Some((medium, number)), None) = (found, &self.failure) else { return };
+        let sender = (frame.from, frame.category);
         if let Some(packet) = packet {
-            medium.packets[frame.from] = packet;
+            medium.packets.insert(sender, packet);
         }
         let station = match &frame.content {
             Content::Management(Management::AssociationRequest { again }) => {
@@ -108,10 +111,72 @@ impl Capture {
             medium: number as u8,
             names: &medium.names,
             ip: self.ip,
-            packet: &medium.packets[frame.from],
+            packet: medium.packets.get(&sender).map_or(&[], Vec::as_slice),
             again: medium.again[station],
         };
         let octets = encode(frame, &around, reception);
         self.failure = self.writer.packet(frame.end, number, direction, &octets, None).err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::wifi::phy::{Format, Preamble};
+    use crate::packet::IpVersion;
+    use crate::testing::{datagram, stream};
+    use roamsim_engine::{Span, Time};
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    /// What was written.
+    #[derive(Clone, Default)]
+    struct File(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for File {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("one thread").extend(octets);
+            Ok(octets.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_repetition_has_the_octets_of_its_own_category() {
+        let format = Format::Dsss(Preamble::Long);
+        let cell = Cell::new(crate::link::wifi::tests::config(1), stream);
+        let file = File::default();
+        let mut capture = Capture::of_frames(Box::new(file.clone()), IpVersion::V4, None).expect("a section");
+        capture.add_medium(7, vec!["air".to_owned()], &["access point".to_owned(), "station".to_owned()]);
+        let frame = |category, sequence, packet: bool| AirFrame {
+            begin: Time::ZERO,
+            end: Time::ZERO + Span::from_us(399),
+            from: 1,
+            to: Some(0),
+            category,
+            content: Content::Data(packet.then(|| Box::new(datagram(16)))),
+            rate_bps: 11_000_000,
+            duration: Span::ZERO,
+            retry: !packet,
+            sequence,
+            format,
+            fragment: None,
+            channel: 1,
+            heard: Vec::new(),
+        };
+        let count = |octets: &[u8]| {
+            let file = file.0.lock().expect("one thread");
+            file.windows(octets.len()).filter(|part| *part == octets).count()
+        };
+        let (best_effort, voice) = (b"best effort, 16 o", b"voice, of 16 octs");
+        capture.frame(7, &cell, &frame(1, 10, true), Some(best_effort.to_vec()));
+        capture.frame(7, &cell, &frame(3, 11, true), Some(voice.to_vec()));
+        assert_eq!((count(best_effort), count(voice)), (1, 1));
+        // The receiver has it, and its acknowledgement was lost.
+        capture.frame(7, &cell, &frame(1, 10, false), None);
+        assert_eq!((count(best_effort), count(voice)), (2, 1));
     }
 }

@@ -8,7 +8,7 @@ use crate::link::wifi::management::Management;
 use crate::link::wifi::phy::{Format, Preamble};
 use crate::link::wifi::record::{AirFrame, Content};
 use crate::packet::IpVersion;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 
 /// What a frame has beside the frame itself.
 pub(super) struct Surroundings<'a> {
@@ -52,6 +52,9 @@ const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const MORE_FRAGMENTS: u8 = 0x04;
 const RETRY: u8 = 0x08;
+
+/// Of 802.11g (clause 19.4.4).
+const SHORT_SLOT: Span = Span::from_us(9);
 
 /// The octets of an SSID, as the lengths of management frames have them.
 const SSID_BYTES: usize = 8;
@@ -176,8 +179,15 @@ fn management_body(
     octets: &mut Vec<u8>,
 ) {
     let ofdm = around.cell.format() == Format::ErpOfdm;
-    // ESS; in 802.11g with short slots.
-    let capabilities: u16 = if ofdm { 0x0401 } else { 0x0001 };
+    let protection = around.cell.protection();
+    let long_preambles = protection.is_some_and(|protection| protection.preamble == Preamble::Long);
+    // Clause 7.3.1.4. ESS, short preamble, short slot time.
+    let short_preambles =
+        if ofdm { !long_preambles } else { around.cell.format() != Format::Dsss(Preamble::Long) };
+    let short_slots = ofdm && around.cell.slot() == SHORT_SLOT;
+    let capabilities: u16 = 0x0001 | u16::from(short_preambles) << 5 | u16::from(short_slots) << 10;
+    // Clause 7.3.2.13: stations of 802.11b are there, frames are protected, preambles of DSSS are long.
+    let erp = (u8::from(protection.is_some()) * 0b11) | (u8::from(long_preambles) << 2);
     let ssid = |octets: &mut Vec<u8>| {
         let name = cell.and_then(|cell| around.names.get(cell)).or(around.names.first());
         let mut name = name.map_or(Vec::new(), |name| name.bytes().collect());
@@ -217,7 +227,7 @@ fn management_body(
                 octets.extend([5, 4, 0, 1, 0, 0]);
             }
             if ofdm {
-                octets.extend([42, 1, 0]);
+                octets.extend([42, 1, erp]);
             }
             more_rates(octets);
         }

@@ -133,7 +133,7 @@ impl Trajectory {
     }
 
     /// The velocity at `time`, and the first instant after it at which the velocity changes.
-    pub(super) fn motion(&self, time: Time) -> (Point, Time) {
+    pub(crate) fn motion(&self, time: Time) -> (Point, Time) {
         let folded = self.folded(time);
         let at = self.leg_at(folded);
         let next = match (self.legs.get(at + 1), self.repeats) {

@@ -15,7 +15,8 @@ pub struct RadioConfig {
     pub propagation: Propagation,
     /// A frame that arrives with less is not understood.
     pub reception_threshold_dbm: f64,
-    /// Rates that have a threshold of their own.
+    /// Rates that have a threshold of their own. Where some have, others, such as those of DSSS at which frames of OFDM are
+    /// protected, are understood from the least of them on.
     pub thresholds_by_rate: Vec<(u64, f64)>,
     /// One that arrives with less does not make the medium busy, and disturbs nobody.
     pub carrier_sense_threshold_dbm: f64,
@@ -32,7 +33,7 @@ impl RadioConfig {
     #[inline(always)]
     pub fn threshold_dbm(&self, rate_bps: u64) -> f64 {
         let own = self.thresholds_by_rate.iter().find(|(of_bps, _)| *of_bps == rate_bps);
-        own.map_or(self.reception_threshold_dbm, |&(_, threshold_dbm)| threshold_dbm)
+        own.map_or_else(|| self.least_threshold_dbm(), |&(_, threshold_dbm)| threshold_dbm)
     }
 
     /// The power from which on a frame of some rate is understood.
@@ -96,10 +97,10 @@ impl Air {
     /// The shadowing of a pair that keeps it for a while.
     #[inline(never)]
     fn shadowing_of(&mut self, radio: usize, from: usize, now: Time) -> f64 {
-        let pair = (radio.min(from), radio.max(from));
-        let places = (self.places[pair.0].position(now), self.places[pair.1].position(now));
+        let (a, b) = (radio.min(from), radio.max(from));
         let RadioConfig { propagation, shadowing, .. } = &self.config;
-        self.pairs.db(propagation, *shadowing, &mut self.draws[pair.0], (pair, now), places)
+        let walks = (&self.places[a], &self.places[b]);
+        self.pairs.db(propagation, *shadowing, &self.draws[a], ((a, b), now), walks)
     }
 
     /// Whether a frame that begins now makes the medium busy at a radio.
@@ -178,5 +179,21 @@ impl Hearing {
                 arrives_dbm >= air.config.threshold_dbm(frame.rate_bps)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::places::radio;
+    use super::*;
+
+    #[test]
+    fn a_rate_without_a_threshold_of_its_own_has_the_least() {
+        let one = radio(-70.0, 0.0);
+        assert_eq!([1_000_000, 11_000_000].map(|bps| one.threshold_dbm(bps)), [-61.0; 2]);
+        let by_rate = vec![(6_000_000, -82.0), (54_000_000, -65.0)];
+        let many = RadioConfig { reception_threshold_dbm: -65.0, thresholds_by_rate: by_rate, ..one };
+        // 2 Mb/s of DSSS, which protects.
+        assert_eq!([2_000_000, 54_000_000].map(|bps| many.threshold_dbm(bps)), [-82.0, -65.0]);
     }
 }

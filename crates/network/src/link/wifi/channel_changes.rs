@@ -319,3 +319,29 @@ fn what_a_station_did_counts_for_the_cell_where_it_did_it() {
     assert_eq!((work.cell.member_time(1).attempts, work.delivered), (1, 1));
     assert_eq!(work.cell.member_time(0).attempts, first.attempts + 2);
 }
+
+#[test]
+fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
+    // Two access points on channel 6 that do not hear each other, and a station between them that is on channel 1.
+    for (sinr, disturbed) in [(Some(SinrConfig { noise_figure_db: 10.0 }), false), (None, true)] {
+        let at_rest = (stands(90.0), Some(station(&[1, 6])));
+        let mut ess = ess(&[(0.0, 6), (180.0, 6)], None, &[at_rest]);
+        ess.radio = RadioConfig { sinr, ..ess.radio };
+        let mut cell = Cell::with_access_points(config(2), ess, streams);
+        let send = |cell: &mut Cell, now: Time, from: usize| {
+            cell.push_management(now, from, Management::Beacon, radio::ALL);
+            cell.plan();
+            while let Some(due) = cell.poll_timeout().filter(|&due| due <= now) {
+                cell.handle_timeout(&mut Context { now: due, random: &mut stream() });
+            }
+        };
+        send(&mut cell, at(100), 0);
+        assert_eq!(cell.on_air.len(), 1);
+        cell.tune(at(101), 2, 6);
+        assert_eq!((cell.ears[2].heard, cell.ears[2].receiving), (1, None));
+        send(&mut cell, at(102), 1);
+        let second = cell.on_air[1].number;
+        let receives = cell.ears[2].receiving.is_some_and(|(number, _)| number == second);
+        assert_eq!((receives, cell.ears[2].disturbed), (!disturbed, disturbed));
+    }
+}

@@ -284,3 +284,13 @@ fn captures_tell_fragments_and_frames_in_dsss() {
     assert_eq!(in_dsss, [(1, Some(1)); 2]);
     assert_eq!(frames.len(), 2 * (1 + 2 * 3));
 }
+
+#[test]
+fn an_acknowledgement_at_1_mbps_is_waited_for_through_the_long_preamble() {
+    let short = config(Format::Dsss(Preamble::Short), 11_000, 1);
+    // SIFS, a slot, and 96 us; an ACK of management frames at 1 Mb/s has 192.
+    assert_eq!(short.ack_timeout(11_000_000), Span::from_us(126));
+    assert_eq!(short.ack_timeout(1_000_000), Span::from_us(222));
+    let long = config(Format::Dsss(Preamble::Long), 11_000, 1);
+    assert_eq!([1_000_000, 11_000_000].map(|bps| long.ack_timeout(bps)), [Span::from_us(222); 2]);
+}

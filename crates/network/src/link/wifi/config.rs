@@ -145,6 +145,12 @@ impl CellConfig {
         })
     }
 
+    /// From the end of a frame to the time when no ACK will come any more (clause 9.2.8): one at 1 Mb/s has the long preamble.
+    pub(super) fn ack_timeout(&self, data_rate_bps: u64) -> Span {
+        let format = self.format.at_rate(self.control_rate_bps(data_rate_bps));
+        self.timing.response_timeout + format.rx_start_delay().saturating_sub(self.format.rx_start_delay())
+    }
+
     /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7).
     pub(super) fn cts_timeout(&self) -> Span {
         let Timing { sifs, slot, response_timeout, .. } = self.timing;

@@ -8,13 +8,18 @@ use roamsim_engine::Time;
 
 impl Cell {
     pub(super) fn list(&mut self, radio: usize) {
-        if !std::mem::replace(&mut self.radios[radio].listed, true) {
+        if self.radios[radio].listed_at.is_none() {
+            self.radios[radio].listed_at = Some(self.listed.len());
             self.listed.push(radio);
+            if let Some(countdowns) = &mut self.countdowns {
+                countdowns.apart.push(radio);
+            }
         }
     }
 
     /// A packet comes to a radio's function at work, which has none.
     pub(super) fn first_packet(&mut self, now: Time, number: usize) {
+        self.stand_apart(number);
         let radio = &self.radios[number];
         let ear = &self.ears[radio.ear];
         if ear.heard > 0 || ear.nav > now || radio.answers || radio.attempt != Attempt::None {
@@ -83,7 +88,13 @@ impl Cell {
         self.next_access = match (idle_since, self.agenda.peek()) {
             (None, _) => None,
             (Some(idle_since), Some(Reverse((time, ..)))) if *time < idle_since + self.least_ifs => None,
-            _ => self.listed.iter().filter_map(|&number| self.access_time(number)).min(),
+            _ => match &self.countdowns {
+                Some(countdowns) => {
+                    let apart = countdowns.apart.iter().filter_map(|&number| self.access_time(number));
+                    apart.chain(self.access_together(countdowns)).min()
+                }
+                None => self.listed.iter().filter_map(|&number| self.access_time(number)).min(),
+            },
         };
     }
 
@@ -93,7 +104,10 @@ impl Cell {
             return Vec::new();
         }
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
-        let winners: Vec<usize> = self.listed.iter().copied().filter(ends_now).collect();
+        let winners = match &self.countdowns {
+            Some(_) => self.over_by(now),
+            None => self.listed.iter().copied().filter(ends_now).collect(),
+        };
         for &number in &winners {
             if !self.radios[number].others.is_empty() {
                 self.highest_wins(now, number);
@@ -142,6 +156,9 @@ impl Cell {
             // An answer: nobody has begun to count.
             return;
         }
+        if self.countdowns.is_some() {
+            return self.freeze_together(now);
+        }
         let mut place = 0;
         while let Some(&number) = self.listed.get(place) {
             place += 1;
@@ -159,16 +176,15 @@ impl Cell {
                 self.radios[number].turn_to(other);
             }
             if !stays {
-                self.radios[number].listed = false;
                 place -= 1;
-                self.listed.swap_remove(place);
+                self.unlist_one(number);
             }
         }
     }
 
     /// The countdown of a radio's function at work stops; whether it has anything to send, or to count.
     #[inline]
-    fn freeze_own(&mut self, now: Time, number: usize) -> bool {
+    pub(super) fn freeze_own(&mut self, now: Time, number: usize) -> bool {
         let radio = &self.radios[number];
         let resumed = self.resumes(radio, &radio.own, number);
         let radio = &mut self.radios[number];

@@ -179,3 +179,42 @@ fn windows_share_the_medium_as_the_model_says() {
     let share = f64::from(got[0]) / f64::from(got[0] + got[1]);
     assert!((share - 0.8077).abs() < 0.006, "{share}");
 }
+
+#[test]
+fn a_retry_has_contended_since_the_failure_of_its_own_category() {
+    use super::loss::{CellLoss, Of};
+    use crate::link::loss::{Loss, LossModel};
+    let mut cell = Cell::new(config(1, [0, 63, 0, 0]), stream);
+    let (_, from) = cell.attachments_of(0);
+    let loss = Loss::new(LossModel::Bernoulli { probability: 1.0 }, Time::ZERO, stream);
+    cell.add_losses(vec![CellLoss { from, of: Of::Attempts, while_going_down: false, loss }]);
+    upload(&mut cell, us(1000), 1, 1, 248);
+    // Best effort at once; 399 us later it waits 222 us for the ACK.
+    assert_eq!(data_frames(&mut cell, us(1700)), [(1000, 1, 1)]);
+    upload(&mut cell, us(1700), 1, 3, 248);
+    let place = cell.radios[1].place_of(1);
+    cell.radios[1].turn_to(place);
+    cell.radios[1].own.backoff_slots = Some(40);
+    cell.radios[1].turn_to(place);
+    // Voice as well: a failure at 1700 + 399 + 222. It is repeated at once, and succeeds.
+    assert_eq!(data_frames(&mut cell, us(2322)), [(1700, 1, 3), (2321, 1, 3)]);
+    cell.losses = None;
+    let frames = data_frames(&mut cell, Time::MAX);
+    let [(again_us, 1, 1)] = frames[..] else { panic!("{frames:?}") };
+    let contention = cell.category_times(1)[1].contention;
+    assert_eq!(contention, Span::from_us(again_us - (1000 + 399 + 222)));
+}
+
+#[test]
+fn what_waits_is_counted_over_all_categories() {
+    let mut cell = Cell::new(config(1, [0, 31, 15, 7]), stream);
+    let (_, up) = cell.attachments_of(0);
+    for category in [1, 3] {
+        (0..4).for_each(|_| upload(&mut cell, us(1000), 1, category, 248));
+    }
+    // One of each is in hand; three of each wait.
+    assert_eq!(cell.waiting_packets(up, us(1000)), 6);
+    data_frames(&mut cell, Time::MAX);
+    upload(&mut cell, us(90_000), 1, 2, 248);
+    assert_eq!(cell.stats(up, us(90_000)).max_waiting_packets, 6);
+}

@@ -54,7 +54,6 @@ impl Cell {
         let radio = &mut self.radios[number];
         let Some(head) = &mut radio.own.head else { return };
         let (to, bytes) = (head.to, head.bytes);
-        let first = head.short_retries == 0 && head.long_retries == 0;
         if !std::mem::replace(&mut head.begun, true)
             && let Job::Packet { from, packet: Some(packet) } = &head.job
         {
@@ -62,7 +61,6 @@ impl Cell {
             stats.sent_packets += 1;
             stats.sent_bytes += u64::from(packet.size_bytes);
         }
-        let contended_since = if first { radio.own.contends_since } else { radio.not_before };
         let with_rts = to != ALL && bytes > self.config.rts_threshold_bytes;
         let kind = match self.config.protection.map(|protection| protection.mechanism) {
             _ if announced => head.kind(),
@@ -71,7 +69,7 @@ impl Cell {
             Some(_) => Kind::CtsToSelf,
             None => head.kind(),
         };
-        let contended = now - contended_since;
+        let contended = now - radio.own.contends_since;
         for (attempts, contention) in [
             (&mut radio.time.attempts, &mut radio.time.contention),
             (&mut radio.own.time.attempts, &mut radio.own.time.contention),
@@ -155,7 +153,7 @@ impl Cell {
             (Kind::CtsToSelf, _) => self.at(now + timing.sifs, Step::Data(from)),
             (Kind::Rts, _) => self.at(now + self.config.cts_timeout(), Step::Timeout(from)),
             (Kind::Data | Kind::Management, false) => {
-                self.at(now + timing.response_timeout, Step::Timeout(from));
+                self.at(now + self.ack_timeout(from), Step::Timeout(from));
             }
             (Kind::Cts, true) => self.at(now + timing.sifs, Step::Data(to)),
             (Kind::Data, true) => {
@@ -168,12 +166,17 @@ impl Cell {
             (Kind::Cts | Kind::Ack, false) => {
                 let waits = match frame.kind {
                     Kind::Cts => self.config.cts_timeout(),
-                    _ => timing.response_timeout,
+                    _ => self.ack_timeout(to),
                 };
                 let timeout = self.radios[to].sent.1 + waits;
                 self.at(timeout.max(now), Step::Timeout(to));
             }
         }
+    }
+
+    /// From the end of what a radio sends to the time when no ACK to it will come any more.
+    fn ack_timeout(&self, number: usize) -> Span {
+        self.config.ack_timeout(self.frame_rate_bps(Kind::Data, number))
     }
 
     /// A radio answers after SIFS.
@@ -338,6 +341,7 @@ impl Cell {
             return self.give_up(now, number);
         }
         radio.own.widen();
+        radio.own.contends_since = now;
         radio.draw_backoff();
     }
 

@@ -116,6 +116,7 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::super::bianchi::b;
+    use super::super::record::Content;
     use super::super::*;
     use super::{CellLoss, LinkEvent, Of};
     use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
@@ -177,6 +178,26 @@ mod tests {
         assert_eq!(arrived + dropped.len(), 1000);
         assert!((1..=19).contains(&dropped.len()), "{}", dropped.len());
         assert!((half.radio_time(1).attempts as f64 - 1984.0).abs() < 150.0);
+    }
+
+    #[test]
+    fn a_capture_shows_that_a_lost_attempt_was_not_understood() {
+        for (of, understood) in [(Of::Attempts, false), (Of::Packets, true)] {
+            let mut cell = cell(of, 1.0, false);
+            cell.record_frames();
+            let (down, up) = cell.attachments_of(0);
+            send(&mut cell, up, 1, 1);
+            send(&mut cell, down, 1, 10);
+            let frames: Vec<_> = std::iter::from_fn(|| cell.poll_frame()).collect();
+            let data = frames.iter().filter(|frame| matches!(frame.content, Content::Data(_)));
+            let by_receiver = data.map(|frame| {
+                let to = frame.heard.iter().find(|hearer| Some(hearer.radio) == frame.to);
+                (frame.from, to.expect("the receiver hears it").understood)
+            });
+            let by_receiver: Vec<_> = by_receiver.collect();
+            let uploads = if understood { 1 } else { 7 };
+            assert_eq!(by_receiver, [vec![(1, understood); uploads], vec![(0, true)]].concat());
+        }
     }
 
     #[test]

@@ -122,6 +122,7 @@ impl Cell {
         sender.sent = (now, end);
         sender.sent_data = matches!(kind, Kind::Data | Kind::Management);
         sender.answers = false;
+        self.stand_apart(from);
         let mut frame = Frame {
             number,
             kind,
@@ -202,9 +203,7 @@ impl Cell {
         if frame.kind == Kind::Management || frame.to == ALL {
             return self.end_of_management(now, &frame, record);
         }
-        if record.is_some() {
-            self.record_hearers(now, record, &frame);
-        }
+        let record = record.and_then(|record| self.record_hearers(now, record, &frame));
         let to = self.radios[frame.to].ear;
         let mut understood = frame.heard_by.is_empty() && self.end_at(now, 0, &frame, true);
         for &heard in &frame.heard_by {
@@ -213,6 +212,9 @@ impl Cell {
         }
         if understood && self.losses.is_some() {
             understood = !self.loses_attempt(now, &frame);
+        }
+        if let Some(record) = record {
+            self.record_end(*record, understood);
         }
         let sender = &mut self.radios[frame.from];
         let airtime = now - sender.sent.0;
@@ -228,8 +230,8 @@ impl Cell {
     /// The end of a frame of which the power counts, or of one that is for all.
     #[inline(never)]
     fn end_of_management(&mut self, now: Time, frame: &Frame, record: Option<Box<AirFrame>>) {
-        if record.is_some() {
-            self.record_hearers(now, record, frame);
+        if let Some(record) = record.and_then(|record| self.record_hearers(now, record, frame)) {
+            self.record_end(*record, true);
         }
         let mut hearers = Vec::new();
         if frame.heard_by.is_empty() {
@@ -289,6 +291,8 @@ impl Cell {
         if frame.reserved > ear.nav && ours {
             ear.nav = frame.reserved;
             ear.reserved_by = [frame.from, frame.to];
+            self.stand_apart(frame.from);
+            self.stand_apart(frame.to);
         }
         true
     }

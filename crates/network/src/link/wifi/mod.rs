@@ -11,7 +11,7 @@
 //! scanning, authentication and association, as frames on the medium.
 //!
 //! A file a subject: [`phy`] has the airtimes, `medium` what is on the air and who hears it, `contention` who gets the medium
-//! next, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
+//! next, `countdowns` those that count together, `edca` the categories of packets, `exchange` the frames about a packet, [`rate_control`] their rates, [`record`] what
 //! captures tell of them, `radio` the queue and the countdown of each,
 //! `management` the frames of the MAC's own, `station` what a station hears of its cells, `scan` how it finds access points,
 //! `joining` how it becomes associated, `association` what handovers ask.
@@ -28,6 +28,7 @@ mod air;
 mod association;
 mod config;
 mod contention;
+mod countdowns;
 mod edca;
 mod error_model;
 mod exchange;
@@ -50,6 +51,7 @@ pub use self::account::{CategoryTime, MediumTime, RadioTime};
 pub use self::air::RadioConfig;
 use self::air::{Air, Heard, Hearing};
 pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Mechanism, Protection, Scan, StationConfig};
+use self::countdowns::Countdowns;
 pub use self::edca::{CATEGORIES, Category, Edca};
 use self::exchange::Step;
 pub use self::interference::CaptureConfig;
@@ -105,6 +107,8 @@ pub struct Cell {
     hearing: Hearing,
     /// Radios that count down, or have something to send.
     listed: Vec<usize>,
+    /// The same where all share one ear and one function each, so that most of them count together.
+    countdowns: Option<Countdowns>,
     /// Stations that want to leave their channels.
     departing: Vec<usize>,
     on_air: Vec<Frame>,
@@ -240,6 +244,7 @@ impl Cell {
             ears: (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
             hearing,
             listed: Vec::new(),
+            countdowns: (shared && config.edca.is_none()).then(|| Countdowns::new(radios.len())),
             departing: Vec::new(),
             on_air: Vec::new(),
             frames: 0,
@@ -301,6 +306,9 @@ impl Cell {
         self.radios[number].turn_to(place);
         let taken = self.take_into_own_queue(now, number, from, packet);
         self.radios[number].turn_to(place);
+        let waiting = self.waiting_packets(from, now) as u64;
+        let most = &mut self.stats[from.0 as usize].max_waiting_packets;
+        *most = waiting.max(*most);
         taken
     }
 
@@ -407,6 +415,7 @@ impl Link for Cell {
         let mut stats = self.stats[from.0 as usize];
         for Function { queue, .. } in radio.functions() {
             stats.waiting += queue.waited(from, now);
+            // With EDCA it is what waited at a time in all of its categories.
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
         }
         if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.own.head)
@@ -469,4 +478,4 @@ mod places;
 #[cfg(test)]
 mod roaming;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

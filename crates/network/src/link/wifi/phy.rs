@@ -45,12 +45,20 @@ pub enum Format {
 }
 
 impl Format {
+    /// The format of its frames at a rate: the short preamble is of 2 Mb/s and more (clause 18.2.2.2).
+    pub const fn at_rate(self, rate_bps: u64) -> Format {
+        match self {
+            Format::Dsss(_) if rate_bps < 2_000_000 => Format::Dsss(Preamble::Long),
+            format => format,
+        }
+    }
+
     /// Airtime of a frame. HR/DSSS: whole microseconds (TXTIME, clause 18.3.4). ERP-OFDM: 16 us of preamble, 4 us of SIGNAL,
     /// symbols of 4 us that carry 16 bits of SERVICE, the octets and 6 tail bits (clause 17.4.3), and 6 us of signal
     /// extension (clause 19.8.3.1).
     pub fn airtime(self, bytes: u32, rate_bps: u64) -> Span {
         let bits = 8 * u64::from(bytes);
-        match self {
+        match self.at_rate(rate_bps) {
             Format::Dsss(preamble) => {
                 preamble.duration() + Span::from_us((bits * 1_000_000).div_ceil(rate_bps))
             }
@@ -79,12 +87,8 @@ impl Format {
 
     /// The lowest mandatory rate, and the format of a frame at it.
     const fn lowest(self) -> (Format, u64) {
-        match self {
-            // At 1 Mb/s there is no short preamble.
-            Format::Dsss(_) => (Format::Dsss(Preamble::Long), 1_000_000),
-            // Clause 19.1.2: 1 Mb/s is mandatory beside the rates of OFDM, and the lowest.
-            Format::ErpOfdm => (Format::Dsss(Preamble::Long), 1_000_000),
-        }
+        // Clause 19.1.2: 1 Mb/s is mandatory beside the rates of OFDM, and the lowest.
+        (Format::Dsss(Preamble::Long), 1_000_000)
     }
 }
 
@@ -130,6 +134,8 @@ mod tests {
         assert_eq!(Format::Dsss(Preamble::Long).airtime(284, 11_000_000), Span::from_us(192 + 207));
         assert_eq!(Format::Dsss(Preamble::Short).airtime(14, 2_000_000), Span::from_us(96 + 56));
         assert_eq!(Format::Dsss(Preamble::Long).airtime(1536, 5_500_000), Span::from_us(192 + 2235));
+        // At 1 Mb/s there is the long preamble alone: a beacon of 65 octets.
+        assert_eq!(Format::Dsss(Preamble::Short).airtime(65, 1_000_000), Span::from_us(192 + 520));
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub(super) struct Function {
     /// Since when the head contends.
     pub contends_since: Time,
     /// Slots still to count down; `None` where no back-off is pending. A drawn zero is pending until the medium has been
-    /// idle for the interframe space.
+    /// idle for the interframe space. Of those who count together [`super::countdowns`] has them.
     pub backoff_slots: Option<u32>,
     /// Contention window, in slots.
     pub cw: u32,
@@ -148,8 +148,8 @@ pub(super) struct Radio {
     pub invites_until: Time,
     /// What it hears: a number of the cell's ears.
     pub ear: usize,
-    /// Whether it is in the cell's list of those that count down or have something to send.
-    pub listed: bool,
+    /// Where it is in the cell's list of those that count down or have something to send, if it is.
+    pub listed_at: Option<usize>,
     pub random: Stream,
 }
 
@@ -187,7 +187,7 @@ impl Radio {
             answers: false,
             invites_until: Time::ZERO,
             ear,
-            listed: false,
+            listed_at: None,
             random,
         })
     }

@@ -7,7 +7,7 @@ use super::management::Management;
 use super::medium::{Frame, Kind};
 use super::phy::{Format, HEADER_BYTES};
 use super::radio::{ALL, Job};
-use super::{Attachment, Cell};
+use super::{Attachment, Cell, Protection};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -24,6 +24,8 @@ pub struct AirFrame {
     pub from: usize,
     /// The one that it was for; `None`: all.
     pub to: Option<usize>,
+    /// The access category at work, from the lowest on; 0 where there is no EDCA.
+    pub category: usize,
     /// What it was.
     pub content: Content,
     /// Its rate.
@@ -106,6 +108,16 @@ impl Cell {
         self.config.format
     }
 
+    /// The slot time.
+    pub fn slot(&self) -> Span {
+        self.config.timing.slot
+    }
+
+    /// What goes before frames that stations of 802.11b do not understand.
+    pub fn protection(&self) -> Option<Protection> {
+        self.config.protection
+    }
+
     /// The rates of its control frames, in ascending order.
     pub fn basic_rates_bps(&self) -> &[u64] {
         &self.config.basic_rates_bps
@@ -154,6 +166,7 @@ impl Cell {
         let protects = matches!(kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf);
         let in_dsss = self.config.protection.filter(|_| protects);
         let format = in_dsss.map_or(self.config.format, |protection| Format::Dsss(protection.preamble));
+        let format = format.at_rate(rate_bps);
         let most_bytes = self.config.fragmentation_threshold_bytes - HEADER_BYTES;
         let head = self.radios[from].own.head.as_mut().filter(|_| numbered);
         let (mut sequence, mut retry, mut fragment) = (0, false, None);
@@ -173,6 +186,7 @@ impl Cell {
             end,
             from,
             to: (to != ALL).then_some(to),
+            category: self.radios[from].own.category,
             content,
             rate_bps,
             duration: reserved - end,
@@ -187,8 +201,12 @@ impl Cell {
 
     /// A frame is about to end: who has heard it, and who will have understood it.
     #[inline(never)]
-    pub(super) fn record_hearers(&mut self, now: Time, record: Option<Box<AirFrame>>, frame: &Frame) {
-        let Some(mut record) = record else { return };
+    pub(super) fn record_hearers(
+        &self,
+        now: Time,
+        mut record: Box<AirFrame>,
+        frame: &Frame,
+    ) -> Option<Box<AirFrame>> {
         let receives = |ear: usize| {
             let ear = &self.ears[ear];
             !ear.disturbed && ear.receiving.is_some_and(|(receiving, _)| receiving == frame.number)
@@ -203,8 +221,18 @@ impl Cell {
             signal_dbm: self.hearing.signal_dbm(heard, frame.from, now),
             understood: receives(heard.0) && self.hearing.is_strong(heard, frame, now),
         }));
+        self.log.is_some().then_some(record)
+    }
+
+    /// A frame has ended. Who it was for may have missed it by a loss beside the radio.
+    #[inline(never)]
+    pub(super) fn record_end(&mut self, mut record: AirFrame, understood: bool) {
+        let to = record.to;
+        for hearer in record.heard.iter_mut().filter(|hearer| Some(hearer.radio) == to) {
+            hearer.understood &= understood;
+        }
         if let Some(log) = &mut self.log {
-            log.frames.push_back(*record);
+            log.frames.push_back(record);
         }
     }
 }

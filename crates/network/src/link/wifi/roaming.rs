@@ -8,6 +8,7 @@ use super::*;
 use crate::link::indication::{LinkEvent, Quality};
 use crate::link::testing::{datagram, stream};
 use crate::mobility::Point;
+use crate::traffic_class::TrafficClass;
 use proptest::prelude::*;
 use roamsim_engine::Span;
 
@@ -92,8 +93,12 @@ impl Work {
     }
 
     pub fn send(&mut self, now: Time, from: Attachment, bytes: u32) {
+        self.send_in(now, from, bytes, TrafficClass::default());
+    }
+
+    fn send_in(&mut self, now: Time, from: Attachment, bytes: u32, traffic_class: TrafficClass) {
         let mut random = stream("unused");
-        let packet = Packet { id: PacketId(self.ids), ..datagram(bytes) };
+        let packet = Packet { id: PacketId(self.ids), traffic_class, ..datagram(bytes) };
         self.ids += 1;
         self.taken += 1;
         if let Err(dropped) = self.cell.enqueue(&mut Context { now, random: &mut random }, from, packet) {
@@ -351,8 +356,93 @@ fn a_walk_hands_over_and_every_packet_has_an_end() {
     }
 }
 
+/// How the MAC works, and the radio, in a random medium.
+#[derive(Clone, Debug)]
+struct Ways {
+    edca: bool,
+    fragmentation_threshold_bytes: u32,
+    rts_threshold_bytes: u32,
+    rate_control: Option<RateControl>,
+    redrawn: Redrawn,
+    capture: Option<CaptureConfig>,
+    sinr: Option<SinrConfig>,
+    dscp: Vec<u8>,
+}
+
+const THRESHOLDS: [(u64, f64); 4] =
+    [(1_000_000, -70.0), (2_000_000, -67.0), (5_500_000, -64.0), (11_000_000, -61.0)];
+
+fn ways() -> impl Strategy<Value = Ways> {
+    let by_signal = BySignalConfig { thresholds: THRESHOLDS.to_vec(), forgotten_after: 7 };
+    let controls = vec![
+        None,
+        Some(RateControl::Arf(ArfConfig::ARF)),
+        Some(RateControl::Arf(ArfConfig::AARF)),
+        Some(RateControl::BySignal(by_signal)),
+    ];
+    let redrawn = vec![
+        Redrawn::PerFrame,
+        Redrawn::PerCoherenceTime(Span::from_ms(30)),
+        Redrawn::ByDistance { decorrelation_distance_m: 8.0 },
+    ];
+    let receptions = vec![
+        (None, None),
+        (Some(CaptureConfig { threshold_db: 6.0, later_frames: false }), None),
+        (Some(CaptureConfig { threshold_db: 6.0, later_frames: true }), None),
+        (None, Some(SinrConfig { noise_figure_db: 10.0 })),
+    ];
+    let thresholds = (prop_oneof![Just(2346_u32), (128_u32..600).prop_map(|half| 2 * half)], 0_u32..2347);
+    let dscp = prop::collection::vec(prop::sample::select(vec![0_u8, 8, 34, 46]), 1..8);
+    let select = prop::sample::select::<Option<RateControl>>;
+    (
+        any::<bool>(),
+        thresholds,
+        select(controls),
+        prop::sample::select(redrawn),
+        prop::sample::select(receptions),
+        dscp,
+    )
+        .prop_map(|(edca, (fragmentation, rts), rate_control, redrawn, (capture, sinr), dscp)| Ways {
+            edca,
+            fragmentation_threshold_bytes: fragmentation,
+            rts_threshold_bytes: rts,
+            rate_control,
+            redrawn,
+            capture,
+            sinr,
+            dscp,
+        })
+}
+
+impl Ways {
+    fn config(&self, config: CellConfig) -> CellConfig {
+        let of =
+            |aifsn, cw, txop_us| Category { aifsn, cw_min: cw, cw_max: 4 * cw + 3, txop_limit: us(txop_us) };
+        let all = [of(7, 15, 0), of(3, 15, 0), of(2, 7, 6016), of(2, 3, 3264)];
+        let rates_bps = THRESHOLDS.map(|(rate_bps, _)| rate_bps).to_vec();
+        CellConfig {
+            edca: self.edca.then_some(Edca { access_point: all, stations: all }),
+            fragmentation_threshold_bytes: self.fragmentation_threshold_bytes,
+            rts_threshold_bytes: self.rts_threshold_bytes,
+            rate_control: self.rate_control.clone().map(|control| (control, rates_bps)),
+            ..config
+        }
+    }
+
+    fn radio(&self, radio: RadioConfig) -> RadioConfig {
+        let by_rate = if self.rate_control.is_some() { THRESHOLDS.to_vec() } else { Vec::new() };
+        let &Ways { redrawn: shadowing, capture, sinr, .. } = self;
+        RadioConfig { thresholds_by_rate: by_rate, shadowing, capture, sinr, ..radio }
+    }
+}
+
+use super::rate_control::RateControl;
+use super::rate_control::arf::ArfConfig;
+use super::rate_control::by_signal::BySignalConfig;
+use super::shadowing::Redrawn;
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn packets_are_conserved_whatever_the_walks(
@@ -361,6 +451,7 @@ proptest! {
         walks in prop::collection::vec((0.0_f64..200.0, 0.0_f64..200.0, 1.0_f64..60.0), 1..4),
         passive in any::<bool>(),
         shadowing in any::<bool>(),
+        ways in ways(),
         traffic in prop::collection::vec((0_u64..6_000, any::<prop::sample::Index>(), 40_u32..1500), 0..200),
     ) {
         let beacons = BeaconConfig { period: us(20_480), first: Time::ZERO + us(u64::from(seed)) };
@@ -373,21 +464,21 @@ proptest! {
                 (walk, Some(StationConfig { scan, max_channel_time: us(22_528), ..station(&[3, 1, 2]) }))
             })
             .collect();
-        let config = CellConfig { cw_min: 15, ..config(places.len() * walks.len()) };
+        let config = ways.config(CellConfig { cw_min: 15, ..config(places.len() * walks.len()) });
         let mut ess = ess(&places, Some(beacons), &walks);
-        ess.radio = radio(-63.0, if shadowing { 4.0 } else { 0.0 });
+        ess.radio = ways.radio(radio(-72.0, if shadowing { 4.0 } else { 0.0 }));
         let streams = |radio: usize, purpose: &str| stream(&format!("{seed} {radio} {purpose}"));
         let mut work = Work::new(Cell::with_access_points(config, ess, streams));
         let mut traffic = traffic;
         traffic.sort_by_key(|(at_ms, ..)| *at_ms);
-        for (at_ms, from, bytes) in traffic {
+        for ((at_ms, from, bytes), &dscp) in traffic.into_iter().zip(ways.dscp.iter().cycle()) {
             let now = Time::from_ns(at_ms * 1_000_000);
             // The account is added up after each step.
             work.until(now);
             let from = Attachment(from.index(work.cell.ways.len()) as u32);
             match work.cell.is_broadcast(from) {
                 true => work.broadcast(now, work.cell.ways[from.0 as usize].from),
-                false => work.send(now, from, bytes),
+                false => work.send_in(now, from, bytes, TrafficClass::of_dscp(dscp)),
             }
         }
         work.until(Time::from_ns(6_000_000_000));

@@ -193,7 +193,7 @@ impl Cell {
         }
         let ear = &mut self.ears[number];
         *ear = Ear { heard, busy_since: now, idle_since: now, ..Ear::new(None, self.config.timing.difs) };
-        // What had begun before cannot be received.
-        ear.disturbed = heard > 0;
+        // What had begun before cannot be received, and disturbs what begins amid it, unless interference is added up.
+        ear.disturbed = heard > 0 && self.hearing.sinr().is_none();
     }
 }

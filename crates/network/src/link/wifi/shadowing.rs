@@ -4,14 +4,15 @@
 //! - For each pair of radios and coherence time: block fading, with blocks that all pairs begin at the same instants.
 //! - By distance: M. Gudmundson, "Correlation Model for Shadow Fading in Mobile Radio Systems", Electronics Letters 27(23), 1991. The
 //!   shadowing of a pair is a Gauss-Markov process of the way that one of them has moved as the other sees it: over a distance
-//!   d it keeps the part exp(-d / decorrelation distance).
+//!   d it keeps the part exp(-d / decorrelation distance). It changes in steps of 1/32 of the decorrelation distance.
 //!
-//! Of a pair both ways have the same shadowing, but for that of single frames.
+//! Of a pair both ways have the same shadowing, but for that of single frames. It is a function of the pair, the time and the way,
+//! drawn from a stream of the pair's own: more frames sample the same channel more often, and change nothing of it.
 //!
 //! Not modelled: correlation between pairs.
 
 use crate::link::propagation::Propagation;
-use crate::mobility::Point;
+use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::BTreeMap;
 
@@ -29,52 +30,123 @@ pub enum Redrawn {
     },
 }
 
+/// On a way a pair's shadowing changes in steps of this part of the decorrelation distance: the correlation is that of the process to
+/// 1 / (8 * 32^2), since in between it is a straight line.
+const STEPS: u64 = 32;
+
+/// After so many steps the part exp(-40) of a value is left, less than its last digit: what was before does not matter.
+const MEMORY_STEPS: u64 = 40 * STEPS;
+
 /// The shadowing of pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
-    known: BTreeMap<(usize, usize), Known>,
+    known: BTreeMap<(usize, usize), Pair>,
 }
 
-/// What a pair's shadowing was.
+/// A pair of radios. The n-th innovation of its shadowing is the draw of its stream's n-th child, whoever asks, and when.
+#[derive(Clone, Debug)]
+struct Pair {
+    draws: Stream,
+    /// The coherence time or the step of its way that was asked for last, and the shadowing in it.
+    last: Option<(u64, f64)>,
+    way: Way,
+}
+
+/// How far one of a pair has moved as the other sees it.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    db: f64,
-    /// The number of the coherence time.
-    block: u64,
-    /// Where the second was, as the first saw it.
-    apart: (f64, f64),
+struct Way {
+    /// Where the second was, as the first saw it, when one of them changed its velocity the last time.
+    apart: Point,
+    /// The way up to there.
+    moved_m: f64,
+    /// When one of them does so again.
+    until: Time,
+}
+
+fn apart((a, b): (&Trajectory, &Trajectory), now: Time) -> Point {
+    let (a, b) = (a.position(now), b.position(now));
+    Point::new(b.x_m - a.x_m, b.y_m - a.y_m)
+}
+
+impl Way {
+    fn begin(walks: (&Trajectory, &Trajectory)) -> Way {
+        let (a, b) = walks;
+        let until = a.motion(Time::ZERO).1.min(b.motion(Time::ZERO).1);
+        Way { apart: apart(walks, Time::ZERO), moved_m: 0.0, until }
+    }
+
+    /// The way up to an instant that is not before the last one.
+    fn moved_m(&mut self, walks: (&Trajectory, &Trajectory), now: Time) -> f64 {
+        while now >= self.until {
+            let (corner, (a, b)) = (self.until, walks);
+            let there = apart(walks, corner);
+            self.moved_m += there.distance_m(self.apart);
+            self.apart = there;
+            self.until = a.motion(corner).1.min(b.motion(corner).1);
+        }
+        self.moved_m + apart(walks, now).distance_m(self.apart)
+    }
+}
+
+impl Pair {
+    fn innovation_db(&self, propagation: &Propagation, number: u64) -> f64 {
+        propagation.shadowing_db(&mut self.draws.child(number))
+    }
+
+    fn of_block_db(&mut self, propagation: &Propagation, block: u64) -> f64 {
+        let db = match self.last {
+            Some((last, db)) if last == block => db,
+            _ => self.innovation_db(propagation, block),
+        };
+        self.last = Some((block, db));
+        db
+    }
+
+    /// It is worked out from the begin of the memory before that of the step on, so that it depends on the step alone.
+    fn of_step_db(&mut self, propagation: &Propagation, step: u64) -> f64 {
+        let kept = libm::exp(-1.0 / STEPS as f64);
+        let fresh = libm::sqrt(1.0 - kept * kept);
+        let memory = step / MEMORY_STEPS;
+        let (mut at, mut db) = match self.last {
+            Some((last, db)) if last / MEMORY_STEPS == memory && last <= step => (last, db),
+            _ => {
+                let first = memory.saturating_sub(1) * MEMORY_STEPS;
+                (first, self.innovation_db(propagation, first))
+            }
+        };
+        while at < step {
+            at += 1;
+            db = kept * db + fresh * self.innovation_db(propagation, at);
+        }
+        self.last = Some((step, db));
+        db
+    }
 }
 
 impl Pairs {
-    /// The shadowing between two radios, in ascending order, at these places.
+    /// The shadowing between two radios, in ascending order, on their walks; `draws` is the stream of the first. Instants do not go
+    /// back.
     pub fn db(
         &mut self,
         propagation: &Propagation,
         redrawn: Redrawn,
-        draws: &mut Stream,
+        draws: &Stream,
         (pair, now): ((usize, usize), Time),
-        (a, b): (Point, Point),
+        walks: (&Trajectory, &Trajectory),
     ) -> f64 {
-        let apart = (b.x_m - a.x_m, b.y_m - a.y_m);
-        let known = self.known.get(&pair);
-        let block = match redrawn {
-            Redrawn::PerCoherenceTime(time) => now.as_ns() / time.as_ns(),
-            Redrawn::PerFrame | Redrawn::ByDistance { .. } => 0,
-        };
-        let db = match (redrawn, known) {
-            (Redrawn::PerCoherenceTime(_), Some(known)) if known.block == block => return known.db,
-            (Redrawn::ByDistance { decorrelation_distance_m }, Some(known)) => {
-                let moved_m = libm::hypot(apart.0 - known.apart.0, apart.1 - known.apart.1);
-                if moved_m == 0.0 {
-                    return known.db;
-                }
-                let kept = libm::exp(-moved_m / decorrelation_distance_m);
-                kept * known.db + libm::sqrt(1.0 - kept * kept) * propagation.shadowing_db(draws)
+        let known = self.known.entry(pair).or_insert_with(|| Pair {
+            draws: draws.child(pair.1 as u64),
+            last: None,
+            way: Way::begin(walks),
+        });
+        match redrawn {
+            Redrawn::PerFrame => propagation.shadowing_db(&mut known.draws),
+            Redrawn::PerCoherenceTime(time) => known.of_block_db(propagation, now.as_ns() / time.as_ns()),
+            Redrawn::ByDistance { decorrelation_distance_m } => {
+                let steps = known.way.moved_m(walks, now) / decorrelation_distance_m * STEPS as f64;
+                known.of_step_db(propagation, steps as u64)
             }
-            _ => propagation.shadowing_db(draws),
-        };
-        self.known.insert(pair, Known { db, block, apart });
-        db
+        }
     }
 }
 
@@ -91,37 +163,82 @@ mod tests {
         shadowing_deviation_db: 4.0,
     };
 
-    fn at(x_m: f64) -> Point {
-        Point::new(x_m, 0.0)
+    fn stands(x_m: f64) -> Trajectory {
+        Trajectory::fixed(Point::new(x_m, 0.0))
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// The shadowing of these pairs at these instants. The second of a pair walks away from the first at 10 m/s, and at 100 ms back.
+    fn shadowing(redrawn: Redrawn, asked: &[((usize, usize), u64)]) -> Vec<f64> {
+        let there = Point::new(1.0, 0.0);
+        let walk = Trajectory::waypoints(
+            Point::default(),
+            Time::ZERO,
+            &[(there, 10.0, Span::ZERO), (Point::default(), 10.0, Span::ZERO)],
+        );
+        let (mut pairs, draws) = (Pairs::default(), stream("shadowing"));
+        let walks = (&stands(0.0), &walk);
+        asked
+            .iter()
+            .map(|&(pair, at)| pairs.db(&PROPAGATION, redrawn, &draws, (pair, ms(at)), walks))
+            .collect()
     }
 
     #[test]
     fn a_coherence_time_has_one_draw_a_pair() {
-        let (mut pairs, mut draws) = (Pairs::default(), stream("shadowing"));
         let redrawn = Redrawn::PerCoherenceTime(Span::from_ms(10));
-        let mut db = |pair, ms| {
-            let now = Time::ZERO + Span::from_ms(ms);
-            pairs.db(&PROPAGATION, redrawn, &mut draws, (pair, now), (at(0.0), at(ms as f64)))
-        };
-        let first = db((0, 1), 0);
-        let other = db((0, 2), 0);
-        assert_eq!((db((0, 1), 9), db((0, 2), 9)), (first, other));
-        assert_ne!(first, other);
+        let asked = [((0, 1), 0), ((0, 2), 0), ((0, 1), 9), ((0, 2), 9), ((0, 1), 10)];
+        let [one, two, one_again, two_again, next] = shadowing(redrawn, &asked)[..] else { panic!("five") };
+        assert_eq!((one_again, two_again), (one, two));
+        assert_ne!(one, two);
         // From 10 ms on; and nothing is remembered of what was before.
-        assert_ne!(db((0, 1), 10), first);
+        assert_ne!(next, one);
+    }
+
+    #[test]
+    fn who_asks_more_often_sees_the_same_channel() {
+        for redrawn in [
+            Redrawn::PerCoherenceTime(Span::from_ms(7)),
+            Redrawn::ByDistance { decorrelation_distance_m: 0.3 },
+            // 2 m are some 200,000 steps: beyond what is remembered.
+            Redrawn::ByDistance { decorrelation_distance_m: 0.0003 },
+        ] {
+            let often: Vec<_> = (0..250).flat_map(|at| [((0, 1), at), ((0, 2), at), ((1, 2), at)]).collect();
+            let all = shadowing(redrawn, &often);
+            let seldom: Vec<_> = (0..250).step_by(31).map(|at| ((0, 2), at)).collect();
+            let some = shadowing(redrawn, &seldom);
+            for (&(_, at), db) in seldom.iter().zip(some) {
+                assert_eq!(db, all[3 * at as usize + 1], "{redrawn:?} at {at} ms");
+            }
+        }
+    }
+
+    #[test]
+    fn who_stands_keeps_the_shadowing_and_a_way_back_is_a_way() {
+        let redrawn = Redrawn::ByDistance { decorrelation_distance_m: 0.5 };
+        let asked: Vec<_> = [0, 100, 200, 250, 9000].map(|at| ((0, 1), at)).to_vec();
+        let db = shadowing(redrawn, &asked);
+        assert!(db[0] != db[1] && db[1] != db[2]);
+        // Back at 200 ms, after 2 m, it stays.
+        assert_eq!((db[3], db[4]), (db[2], db[2]));
     }
 
     #[test]
     fn over_the_decorrelation_distance_the_correlation_is_one_over_e() {
         let redrawn = Redrawn::ByDistance { decorrelation_distance_m: 20.0 };
-        let (mut pairs, mut draws) = (Pairs::default(), stream("shadowing"));
-        let mut db = |step: u32| {
-            let places = (at(0.0), at(5.0 * f64::from(step)));
-            pairs.db(&PROPAGATION, redrawn, &mut draws, ((0, 1), Time::ZERO), places)
-        };
+        let (mut pairs, draws) = (Pairs::default(), stream("shadowing"));
+        let walk = Trajectory::waypoints(
+            Point::default(),
+            Time::ZERO,
+            &[(Point::new(1e6, 0.0), 5000.0, Span::ZERO)],
+        );
+        let walks = (&stands(0.0), &walk);
+        let mut db = |step: u64| pairs.db(&PROPAGATION, redrawn, &draws, ((0, 1), ms(step)), walks);
         // Steps of 5 m: after one exp(-1/4) = 0.7788, after four exp(-1) = 0.3679, after none 1.
         let walk: Vec<f64> = (0..100_000).map(&mut db).collect();
-        assert_eq!(db(99_999), walk[99_999]);
         let mean_of = |lag: usize| {
             let products = walk.iter().zip(&walk[lag..]).map(|(a, b)| a * b);
             products.sum::<f64>() / (walk.len() - lag) as f64

@@ -74,7 +74,6 @@ impl Cell {
     /// A frame ends: who does not understand it, of those who receive it.
     #[inline(never)]
     pub(super) fn decide(&mut self, now: Time, frame: &mut Frame, sinr: SinrConfig) {
-        let noise_mw = noise_mw(self.config.format, sinr.noise_figure_db);
         // What protects frames of OFDM is sent as DSSS.
         let (format, lowest_bps) = match self.config.protection {
             Some(protection) if matches!(frame.kind, Kind::Rts | Kind::Cts | Kind::CtsToSelf) => {
@@ -82,6 +81,8 @@ impl Cell {
             }
             _ => (self.config.format, self.lowest_rate_bps()),
         };
+        let format = format.at_rate(frame.rate_bps);
+        let noise_mw = noise_mw(format, sinr.noise_figure_db);
         let success = |preamble: bool, lasts: Span, ratio: f64| {
             success(format, if preamble { lowest_bps } else { frame.rate_bps }, lasts, ratio)
         };

@@ -7,7 +7,7 @@ use crate::link::testing::{datagram, stream};
 use roamsim_engine::Span;
 
 /// 802.11b at 11 Mb/s with long preambles and ACKs at 2 Mb/s, and so many stations.
-pub(super) fn config(stations: usize) -> CellConfig {
+pub(crate) fn config(stations: usize) -> CellConfig {
     let format = Format::Dsss(Preamble::Long);
     CellConfig {
         format,
@@ -95,8 +95,8 @@ fn a_countdown_freezes_while_the_medium_is_busy_and_resumes_after_difs() {
         assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
     }
     // They have found the medium idle at the same instant; drawn countdowns take the place of the tie.
-    cell.radios[1].own.backoff_slots = Some(3);
-    cell.radios[2].own.backoff_slots = Some(8);
+    cell.set_slots(1, Some(3));
+    cell.set_slots(2, Some(8));
     cell.ears[0].idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 60; of the eight slots five are left: 1767 + 50 + 100.
@@ -112,13 +112,13 @@ fn two_that_count_down_to_the_same_slot_collide_and_double_their_windows() {
         // The second frame is longer: 192 + (1000 + 36) * 8 / 11 = 946 us.
         let bytes = if station == 2 { 1000 } else { 248 };
         assert_eq!(enqueue(&mut cell, us(1000), from, bytes), Ok(()));
-        cell.radios[station as usize].own.backoff_slots = Some(if station == 3 { 20 } else { 5 });
+        cell.set_slots(station as usize, Some(if station == 3 { 20 } else { 5 }));
     }
     cell.ears[0].idle_since = us(1000);
     cell.plan();
     // Both begin at 1150. The third has 15 slots left, and waits EIFS, 364 us, from 2096 on.
     assert_eq!(timeline(&mut cell, us(1160)), ["1150 Data 1>0", "1150 Data 2>0"]);
-    assert_eq!(cell.radios[3].own.backoff_slots, Some(15));
+    assert_eq!(cell.slots(3), Some(15));
     // The first knows at 1150 + 399 + 222, the second at 2096 + 222.
     assert_eq!(timeline(&mut cell, us(2096 + 222)), [""; 0]);
     assert_eq!((cell.radios[1].own.cw, cell.radios[2].own.cw), (63, 63));
@@ -127,15 +127,12 @@ fn two_that_count_down_to_the_same_slot_collide_and_double_their_windows() {
     assert_eq!(cell.resumes(&cell.radios[1], &cell.radios[1].own, 1), us(2096 + 50));
     assert_eq!(cell.resumes(&cell.radios[2], &cell.radios[2].own, 2), us(2096 + 222));
     assert_eq!(cell.resumes(&cell.radios[3], &cell.radios[3].own, 3), us(2096 + 364));
-    cell.radios[1].own.backoff_slots = Some(40);
-    cell.radios[2].own.backoff_slots = Some(50);
+    cell.set_slots(1, Some(40));
+    cell.set_slots(2, Some(50));
     cell.plan();
     // 2096 + 364 + 15 * 20: the first has counted (2760 - 2146) / 20 = 30 slots by then, 10 are left.
     assert_eq!(timeline(&mut cell, us(2761)), ["2760 Data 3>0"]);
-    assert_eq!(
-        (cell.radios[1].own.backoff_slots, cell.radios[2].own.backoff_slots),
-        (Some(10), Some(50 - 22))
-    );
+    assert_eq!((cell.slots(1), cell.slots(2)), (Some(10), Some(50 - 22)));
     timeline(&mut cell, Time::MAX);
     assert_eq!(arrivals(&mut cell).len(), 3);
 }
@@ -146,20 +143,20 @@ fn a_drawn_zero_stays_pending_until_the_medium_has_been_idle_for_long_enough() {
     for station in 1..=3 {
         let from = up(&cell, station);
         assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
-        cell.radios[station as usize].own.backoff_slots = Some(if station == 3 { 6 } else { 5 });
+        cell.set_slots(station as usize, Some(if station == 3 { 6 } else { 5 }));
     }
     cell.ears[0].idle_since = us(1000);
     cell.plan();
     // Both begin at 1150 and end at 1549; they know at 1549 + 222. The third has drawn none to count down.
     timeline(&mut cell, us(1549 + 222));
     for (radio, slots) in [(1, 2), (2, 20), (3, 0)] {
-        cell.radios[radio].own.backoff_slots = Some(slots);
+        cell.set_slots(radio, Some(slots));
     }
     cell.plan();
     // The first resumes at 1771 and begins after two slots, before EIFS is over for the third (1549 + 364), whose countdown of
     // none is not drawn again: DIFS after the ACK (1811 + 399 + 10 + 248) it begins.
     assert_eq!(timeline(&mut cell, us(2468)), ["1811 Data 1>0", "2220 Ack 0>1"]);
-    assert_eq!(cell.radios[3].own.backoff_slots, Some(0));
+    assert_eq!(cell.slots(3), Some(0));
     assert_eq!(timeline(&mut cell, us(2518)), ["2518 Data 3>0"]);
 }
 
@@ -175,7 +172,7 @@ fn rts_and_cts_precede_what_is_longer_than_the_threshold() {
     // 500 octets are not longer: 192 + 364 us. The RTS takes 192 + 80, the CTS 192 + 56.
     let first = timeline(&mut cell, us(1000 + 556 + 10 + 248));
     assert_eq!(first, ["1000 Data 0>1", "1566 Ack 1>0"]);
-    cell.radios[0].own.backoff_slots = None;
+    cell.set_slots(0, None);
     cell.plan();
     let lines = timeline(&mut cell, Time::MAX);
     assert_eq!(lines, ["1864 Rts 0>1", "2146 Cts 1>0", "2404 Data 0>1", "2971 Ack 1>0"]);
@@ -202,7 +199,7 @@ fn stations_that_do_not_hear_each_other_collide_at_the_access_point() {
     assert_eq!(enqueue(&mut cell, us(1600), two, 248), Ok(()));
     // CTS until 1530, data from 1540 to 1939, ACK from 1949 to 2197: the second counts from 2247 on.
     assert_eq!(cell.ears[2].nav, us(2197));
-    cell.radios[2].own.backoff_slots = Some(4);
+    cell.set_slots(2, Some(4));
     cell.plan();
     let lines = timeline(&mut cell, us(2400));
     assert_eq!(lines, ["1949 Ack 0>1", "2327 Rts 2>0"]);
@@ -216,13 +213,14 @@ fn the_account_of_the_medium_adds_up() {
         // Data of 399 and 946 us.
         let bytes = if station == 2 { 1000 } else { 248 };
         assert_eq!(enqueue(&mut cell, us(1000), from, bytes), Ok(()));
-        cell.radios[station as usize].own.backoff_slots = Some(5);
+        cell.set_slots(station as usize, Some(5));
     }
     cell.ears[0].idle_since = us(1000);
     cell.plan();
     // The collision of the two from 1150 to 2096; after it the second counts from 2318 on, the first from 2146 on.
     timeline(&mut cell, us(2318));
-    (cell.radios[1].own.backoff_slots, cell.radios[2].own.backoff_slots) = (Some(20), Some(40));
+    cell.set_slots(1, Some(20));
+    cell.set_slots(2, Some(40));
     cell.plan();
     // The first: 2546 + 399, ACK from 2955 to 3203. The second has 40 - 11 slots left: 3203 + 50 + 29 * 20 = 3833; its ACK
     // from 4789 to 5037.

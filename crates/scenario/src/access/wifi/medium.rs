@@ -86,6 +86,11 @@ impl<'a> Medium<'a> {
             .iter()
             .flat_map(|cell| cell.stations.iter().map(|name| cell.rate_of_bps(name)))
             .collect();
+        // Stations of another cell may be faster than those of the first.
+        if let Some((_, rates_bps)) = &mut config.rate_control {
+            let of_cells = self.cells.iter().map(|cell| cell.chosen_rates_bps());
+            *rates_bps = of_cells.max_by_key(Vec::len).unwrap_or_default();
+        }
         let bss = |cell: &&Wifi| Bss {
             channel: cell.channel,
             stations: cell

@@ -58,7 +58,8 @@ pub struct Radio {
     #[schemars(with = "Option<units::Power>")]
     pub reception_threshold_dbm: Option<f64>,
     /// The same rate by rate, for each rate up to `rate`. Left out: with `rate_control` the threshold of `rate` for `rate`, and for
-    /// others what they are more sensitive in the same tables; without, one threshold for all frames.
+    /// others what they are more sensitive in the same tables; without, one threshold for all frames. RTS and CTS frames of
+    /// `protection` are understood from the least of them on.
     #[serde(default)]
     pub reception_thresholds: Vec<RateThreshold>,
     /// The power from which on a frame makes the medium busy, and disturbs others. Left out: -82 dBm, which OFDM's clear
@@ -80,7 +81,8 @@ pub enum Reception {
     /// The power at which it arrives.
     Threshold(Threshold),
     /// The ratio of its power to the sum of noise and of all others' powers, by the error model of its modulation. The thresholds
-    /// of reception remain what Link_Going_Down and rates by signal go by.
+    /// of reception remain what Link_Going_Down and rates by signal go by; what arrives below `carrier_sense_threshold` is
+    /// neither received nor added to the interference.
     Sinr(Sinr),
 }
 
