@@ -13,6 +13,7 @@ import roamsim
 from conftest import ROOT, Command
 from roamsim.pages.page import Report
 from roamsim.reports import inspector
+from roamsim.reports.inspector import radio
 from roamsim.reports.inspector.packets import packets
 from roamsim.reports.inspector.rows import BINS, Lane, Row, chosen, columns, counts, distance, encoded, thinned
 from roamsim.storing.store import open_results
@@ -54,21 +55,23 @@ def test_a_message_that_was_lost_and_its_repetition_and_a_lost_acknowledgement()
         0: "MIH_X.indication tid 7 ACK-Req",
         1: "MIH_X.indication tid 7 ACK-Req",
         2: "ACK of MIH_X.indication tid 7",
+        3: "MIH_Z.indication tid 8",
     }
     found = packets(
         story(
             (0, 1.0, "sent", "a", ""), (0, 1.5, "dropped", "a", "path"),
             (1, 2.0, "sent", "a", ""), (1, 2.5, "delivered", "b", ""),
             (2, 2.5, "sent", "b", ""), (2, 2.75, "dropped", "b", "path"),
+            (3, 3.0, "sent", "a", ""), (3, 3.5, "delivered", "c", ""),
             words=words,
         )
     )  # fmt: skip
-    assert found["kind"].to_list() == ["lost", "repetition", "lost ACK"]
+    assert found["kind"].to_list() == ["lost", "repetition", "lost ACK", "message"]
     # The lost one went where its repetition arrived; of the acknowledgement nothing tells it.
-    assert found["to"].to_list() == ["b", "b", ""]
-    assert found["t"].to_list() == [1.0, 2.0, 2.5]
-    assert found["until"].to_list() == [1.5, 2.5, 2.75]
-    assert found["lost on"].to_list() == ["path", None, "path"]
+    assert found["to"].to_list() == ["b", "b", "", "c"]
+    assert found["t"].to_list() == [1.0, 2.0, 2.5, 3.0]
+    assert found["until"].to_list() == [1.5, 2.5, 2.75, 3.5]
+    assert found["lost on"].to_list() == ["path", None, "path", None]
 
 
 def test_a_number_that_has_come_round_is_no_repetition() -> None:
@@ -172,6 +175,31 @@ def test_a_link_is_up_from_link_up_to_link_down() -> None:
     distances = found["Distance to the base station, for its signal, at terminal [m]"]["rows"]
     assert [row["name"] for row in distances] == ["west cell", "east cell"]
     assert distances[0]["columns"]["value"][0] == pytest.approx(np.hypot(20, 10))
+
+
+def test_a_network_is_heard_from_its_detection_until_it_is_up_or_lost() -> None:
+    told = ["link_detected", "link_up", "link_down", "link_detected", "link_lost", "link_detected"]
+    events = polars.DataFrame(
+        {"time_s": [1.0, 3.0, 4.0, 5.0, 7.0, 8.0], "link": "air", "node": "phone", "event": told}
+    )  # fmt: skip
+    (lane,) = radio.links(events, 9.0)
+    spans = lane.rows[0].frame.filter(polars.col("until").is_not_null())
+    assert spans.select("kind", "t", "until").rows() == [
+        ("heard", 1.0, 3.0), ("up", 3.0, 4.0), ("heard", 5.0, 7.0), ("heard", 8.0, 9.0),
+    ]  # fmt: skip
+
+
+def test_the_line_of_a_signal_ends_where_reports_fail_to_come() -> None:
+    times = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1]
+    events = polars.DataFrame(
+        {"time_s": times, "link": "air", "node": "phone", "event": "link_parameters_report", "signal_dbm": [-40.0 - t for t in times], "distance_m": None},
+        schema_overrides={"distance_m": polars.Float64},
+    )  # fmt: skip
+    (lane,) = radio.signals(events, {"node": [{"name": "phone", "wifi": {"signal_threshold": "-80dBm"}}]})
+    # Five times the usual interval of 100 ms.
+    assert lane.rows[0].gap_s == pytest.approx(0.5)
+    assert lane.levels == [("given up below", -80.0)]
+    assert lane.title == "Signal at phone [dBm]"
 
 
 def test_messages_are_delivered_late_or_lost() -> None:
@@ -291,6 +319,10 @@ def test_the_whole_run_and_a_microsecond_are_drawn(walk: Path, tmp_path: Path, w
     assert "scanning 600 ms" in narrow
 
 
+def on_their_way(sent: polars.DataFrame, begin: float, end: float) -> int:
+    return sent.filter((polars.col("t") <= end) & (polars.col("until") >= begin)).height
+
+
 @pytest.mark.needs("chromium")
 def test_a_click_shows_the_message_and_the_chart_has_the_same_span(walk: Path, tmp_path: Path) -> None:
     sent = packets(open_results(walk.parent)["packets"])
@@ -315,9 +347,60 @@ def test_a_click_shows_the_message_and_the_chart_has_the_same_span(walk: Path, t
     ):
         assert text in told[0], text
     # An arrow for each packet that was on its way in the span, and the selected one is marked.
-    shown = sent.filter((polars.col("t") <= end) & (polars.col("until") >= begin))
-    assert figure.count('class="target"') == shown.height
+    assert figure.count('class="target"') == on_their_way(sent, begin, end)
     assert figure.count(' selected"') == 1
+    # One that ended before the span has no arrow, though another took longer than it is ago.
+    begin, end = lost["until"] + 1e-4, lost["until"] + 0.05
+    assert (sent["until"] - sent["t"]).max() > begin - lost["t"]  # type: ignore[operator]
+    later = opened(walk, tmp_path, at=f"{begin},{end}")
+    assert later.count('class="target"') == on_their_way(sent, begin, end)
+
+
+@pytest.mark.needs("chromium")
+def test_a_line_a_drag_and_a_count_answer_to_the_pointer(tmp_path: Path) -> None:
+    # 10,000 packets in 100 s, of which one was lost at 50.005 s, and a line from 0 to 99.
+    times = np.arange(10_000) / 100 + 0.005
+    kind = ["delivered"] * 10_000
+    kind[5000] = "lost"
+    marks = Lane("Packets", [Row("all", "packets", polars.DataFrame({"t": times, "kind": kind}))])
+    line = Lane(
+        "Line [m]",
+        [Row("one", "link_events", polars.DataFrame({"t": np.arange(100.0), "value": np.arange(100.0)}))],
+        "lines",
+    )
+    page = Report("Both")
+    model = {"end": 100.0, "lanes": [encoded(lane, 100.0, [50.0]) for lane in (line, marks)]}
+    page.time_line("time-line", model, "All")
+    script = """
+        const board = document.querySelector(".lanes"), place = document.querySelector("[data-time-line]"), said = [];
+        const tell = (type, x, y, more) => { const box = board.getBoundingClientRect(); board.dispatchEvent(new PointerEvent(type, {bubbles: true, pointerId: 1, clientX: box.left + x, clientY: box.top + y, ...more})); };
+        const click = (x, y) => { tell("pointerdown", x, y); tell("pointerup", x, y); said.push(place.querySelector(".detail").textContent); };
+        const frame = board.querySelector(".frame").getBBox(), row = board.querySelector('g[data-row="all"]').getBBox();
+        said.push(board.querySelector('g[data-row="all"]').dataset.count);
+        click(frame.x + frame.width / 2, frame.y + 20);
+        click(frame.x + frame.width / 2 + 1, row.y + row.height / 2);
+        tell("pointerdown", frame.x + 300, 60); tell("pointermove", frame.x + 250, 60); tell("pointerup", frame.x + 250, 60);
+        said.push(place.dataset.span);
+        place.querySelector('[data-act="in"]').click();
+        tell("pointerdown", frame.x + 300, 60); tell("pointermove", frame.x + 300 - frame.width / 10, 60); tell("pointerup", frame.x, 60);
+        said.push(place.dataset.span);
+        place.closest("figure").dataset.said = said.join("|");
+    """
+    figure = opened(page.write(tmp_path / "both.html"), tmp_path, script=script)
+    found = re.search(r'data-said="([^"]*)"', figure)
+    assert found is not None
+    all_, at, count, whole, moved = found[1].split("|")
+    assert all_ == "10000"
+    # At 50 s, where the line is at 49 until 50 comes, or at 50 just then.
+    assert re.search(r"one(49|50)", at)
+    # A column of four points of some 585 is 100 s * 4 / 585 wide: 68 packets, the lost one among them.
+    number = re.search(r"lost1", count), re.search(r"delivered(\d+)", count)
+    assert number[0] is not None
+    assert number[1] is not None
+    assert 50 < int(number[1][1]) < 90
+    # The whole run cannot be moved; half of it, from 25 s to 75 s, goes 5 s further.
+    assert whole == "0,100"
+    assert [float(end) for end in moved.split(",")] == pytest.approx([30, 80])
 
 
 @pytest.mark.needs("chromium")

@@ -55,8 +55,8 @@ function ticks(from, until, most) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((times) => times * power >= raw * (1 - 1e-9));
   const relative = step < 1e-3 * Math.max(1, Math.abs(from));
-  // The base is a whole number of larger steps, so that its own digits are few.
-  const coarse = step * 100;
+  // The base is a whole number of some power of ten, so that its own digits are few.
+  const coarse = 10 ** Math.ceil(Math.log10(step * 10) - 1e-9);
   const base = relative ? Math.floor(from / coarse + 1e-9) * coarse : 0;
   const [size, unit] = relative ? UNITS.find(([size]) => step >= size * (1 - 1e-9)) ?? UNITS[3] : UNITS[0];
   const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));

@@ -8,7 +8,7 @@ const KINDS = {
   "link_detected": ["ring", "first"], "link_up": ["up", "good"], "link_going_down": ["diamond", "late"],
   "link_event_rollback": ["back", "good"], "link_down": ["down", "bad"], "link_lost": ["small cross", "late"],
   "given up": ["cross", "bad"],
-  "up": ["bar", "good"], "no packet": ["bar", "bad"], "detected to completed": ["bar", "late"],
+  "heard": ["bar", "first"], "up": ["bar", "good"], "no packet": ["bar", "bad"], "detected to completed": ["bar", "late"],
   "scanning": ["bar", "first"], "asking for resources": ["bar", "second"], "commitment": ["bar", "third"],
   "redirection": ["bar", "good"],
 };

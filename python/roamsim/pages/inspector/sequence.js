@@ -60,11 +60,17 @@ function laidOut(packets, places) {
   return {begins, ends, cuts, height: y + 24};
 }
 
-/** The chart as markup, for a width. */
-function sequenceChart(packets, places, width, selected) {
+/** The nodes that send or get packets, in the order in which they do so first. */
+function nodesOf(packets, places) {
+  const nodes = new Set(places.flatMap((i) => [packets.from[i], packets.to?.[i]]));
+  return [...nodes].filter((node) => node);
+}
+
+/** The chart as markup, for a width; its lifelines keep their `order` at every zoom. */
+function sequenceChart(packets, order, places, width, selected) {
   if (!places.length) return "";
-  const nodes = [];
-  for (const i of places) for (const node of [packets.from[i], packets.to?.[i]]) if (node && !nodes.includes(node)) nodes.push(node);
+  const there = nodesOf(packets, places);
+  const nodes = order.filter((node) => there.includes(node));
   const left = 78, right = 16;
   const apart = nodes.length > 1 ? (width - left - right - 40) / (nodes.length - 1) : 0;
   const column = Object.fromEntries(nodes.map((node, n) => [node, left + 20 + n * apart]));

@@ -14,6 +14,7 @@ class TimeLine {
     this.end = model.end;
     this.lanes = model.lanes.map((lane) => ({...lane, rows: lane.rows.map(prepared)}));
     this.packets = model.packets ? prepared(model.packets) : null;
+    this.order = this.packets ? nodesOf(this.packets, [...this.packets.t.keys()]) : [];
     this.steps = model.steps ? decoded(model.steps) : null;
     this.build();
     this.listen();
@@ -171,7 +172,7 @@ class TimeLine {
       if (sign(kind) === "bar") {
         const start = Math.max(x1, this.left), width = Math.max(2, Math.min(x2, this.left + this.wide) - start);
         bars.push(`<rect class="bar ${colour(kind)}" data-kind="${kind}" x="${round(start)}" y="${y - 6}" width="${round(width)}" height="12"/>`);
-        if (width > 40) labels.push([start + 4, width - 6, kind === "up" ? "" : `${kind} ${duration(end - row.t[i])}`]);
+        if (width > 40) labels.push([start + 4, width - 6, kind === "up" || kind === "heard" ? "" : `${kind} ${duration(end - row.t[i])}`]);
         continue;
       }
       const lost = kind.startsWith("lost") && x2 - x1 > 3 && row.table !== "link_events";
@@ -249,7 +250,7 @@ class TimeLine {
     this.chart.querySelector(".note").textContent = `Sequence chart: ${note}`;
     const drawn = this.chart.querySelector(".drawn");
     drawn.style.maxHeight = `${Math.max(420, this.board.clientHeight - 40)}px`;
-    drawn.innerHTML = sequenceChart(this.packets, places, width - 14, this.selected?.packet);
+    drawn.innerHTML = sequenceChart(this.packets, this.order, places, width - 14, this.selected?.packet);
   }
 
   // What a click shows

@@ -91,7 +91,7 @@ def _levels(column: str, node: str, links: list[str], canonical: Mapping[str, An
 
 
 def links(events: polars.DataFrame, end_s: float) -> list[Lane]:
-    """For each node, what each link told it, with a bar from each Link_Up to the Link_Down that follows."""
+    """For each node, what each link told it; a bar while it was up, a pale one while it was heard and not yet up."""
     lanes = []
     for node in nodes(events)[:NODES]:
         mine = events.filter(polars.col("node") == node)
@@ -107,15 +107,19 @@ def _told(told: polars.DataFrame, end_s: float) -> polars.DataFrame:
     """Link events of one link at one node as marks, and the times in which it was up as spans."""
     marks = told.filter(polars.col("event") != "link_parameters_report").drop(RUN_COLUMNS, strict=False)
     marks = marks.select(polars.col("time_s").alias("t"), polars.col("event").alias("kind"), polars.exclude("time_s"))
-    ends = told.filter(polars.col("event").is_in(["link_up", "link_down"]))
-    up = ends.select(
-        polars.col("time_s").alias("t"),
-        polars.col("time_s").shift(-1).fill_null(end_s).alias("until"),
-        polars.lit("up").alias("kind"),
-        "link",
-        "node",
-    ).filter(ends["event"] == "link_up")
-    return polars.concat([up, marks], how="diagonal").sort("t", maintain_order=True)
+    spans = []
+    for kind, begin, ends in (("heard", "link_detected", ["link_up", "link_lost"]), ("up", "link_up", ["link_down"])):
+        turns = told.filter(polars.col("event").is_in([begin, *ends]))
+        spans.append(
+            turns.select(
+                polars.col("time_s").alias("t"),
+                polars.col("time_s").shift(-1).fill_null(end_s).alias("until"),
+                polars.lit(kind).alias("kind"),
+                "link",
+                "node",
+            ).filter(turns["event"] == begin)
+        )
+    return polars.concat([*spans, marks], how="diagonal").sort("t", maintain_order=True)
 
 
 def handovers(tables: Tables) -> list[Lane]:
