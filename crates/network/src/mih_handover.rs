@@ -44,8 +44,8 @@ pub struct CandidateNetwork {
     pub interface: Address,
     /// The cell among the mobile node's.
     pub place: usize,
-    /// Its resources: a number of `World::resources`.
-    pub resources: u32,
+    /// Its number in `Handovers::cells`, and in `World::resources`.
+    pub cell: u32,
 }
 
 /// A node with which the mobile node has flows.
@@ -62,6 +62,8 @@ pub struct Correspondent {
 /// One handover.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
+    /// When the link of the first network told the mobile node that it is going down; `None`: it had not.
+    pub going_down: Option<Time>,
     /// When the user acted upon Link_Going_Down; `None`: it never came.
     pub started: Option<Time>,
     /// When the scan began.
@@ -107,10 +109,8 @@ pub struct MihHandoverConfig {
     pub message_bytes: Option<u32>,
 }
 
-/// The users of a handover entry, and what came of it.
-pub struct MihHandover {
-    /// What describes it.
-    pub config: MihHandoverConfig,
+/// Who takes part in a handover entry.
+pub struct Parties {
     /// The mobile node: a number of `Handovers::stations`.
     pub station: u32,
     /// The user there.
@@ -129,9 +129,19 @@ pub struct MihHandover {
     pub correspondents: Vec<Correspondent>,
     /// The sockets of its sessions that open a connection.
     pub opens: Vec<SocketId>,
+}
+
+/// A handover entry at work, and what came of it.
+pub struct MihHandover {
+    /// What describes it.
+    pub config: MihHandoverConfig,
+    /// Who takes part.
+    pub parties: Parties,
     /// Its handovers so far.
     pub accounts: Vec<Account>,
     pub(crate) redirection: Redirection,
+    /// Since when the link of the first network is going down.
+    pub(crate) going_down: Option<Time>,
     /// The candidate that traffic is redirected to.
     pub(crate) target: Option<usize>,
     pub(crate) set_up: bool,
@@ -140,55 +150,15 @@ pub struct MihHandover {
     pub(crate) random: Stream,
 }
 
-/// Who takes part in a handover entry.
-pub struct Parties {
-    /// See [`MihHandover`].
-    pub station: u32,
-    /// See [`MihHandover`].
-    pub mobile_node: Party<MobileNode>,
-    /// See [`MihHandover`].
-    pub serving: Party<ServingPos>,
-    /// See [`MihHandover`].
-    pub serving_interface: Address,
-    /// See [`MihHandover`].
-    pub serving_link: LinkTupleId,
-    /// See [`MihHandover`].
-    pub session: [End; 2],
-    /// See [`MihHandover`].
-    pub candidates: Vec<CandidateNetwork>,
-    /// See [`MihHandover`].
-    pub correspondents: Vec<Correspondent>,
-    /// See [`MihHandover`].
-    pub opens: Vec<SocketId>,
-}
-
 impl MihHandover {
     /// Users that have heard nothing yet.
     pub fn new(config: MihHandoverConfig, parties: Parties, random: Stream) -> MihHandover {
-        let Parties {
-            station,
-            mobile_node,
-            serving,
-            serving_interface,
-            serving_link,
-            session,
-            candidates,
-            correspondents,
-            opens,
-        } = parties;
         MihHandover {
-            redirection: Redirection::new(correspondents.len()),
+            redirection: Redirection::new(parties.correspondents.len()),
             config,
-            station,
-            mobile_node,
-            serving,
-            serving_interface,
-            serving_link,
-            session,
-            candidates,
-            correspondents,
-            opens,
+            parties,
             accounts: Vec::new(),
+            going_down: None,
             target: None,
             set_up: false,
             scanned_at: None,
@@ -202,8 +172,9 @@ impl MihHandover {
         if !self.set_up {
             return Some(Time::ZERO);
         }
-        let users = [self.mobile_node.user.poll_timeout(), self.serving.user.poll_timeout()];
-        let candidates = self.candidates.iter().map(|candidate| candidate.pos.user.poll_timeout());
+        let Parties { mobile_node, serving, candidates, .. } = &self.parties;
+        let users = [mobile_node.user.poll_timeout(), serving.user.poll_timeout()];
+        let candidates = candidates.iter().map(|candidate| candidate.pos.user.poll_timeout());
         let own = [self.scanned_at, self.redirection.poll_timeout()];
         users.into_iter().chain(candidates).chain(own).flatten().min()
     }
@@ -222,12 +193,14 @@ impl MihHandover {
             Milestone::Started => over || last.is_some_and(|account| account.redirect_begun.is_none()),
             // The link went down, and nobody had seen it coming.
             Milestone::RedirectBegun(..) => over,
+            // The network never heard of it.
+            Milestone::GivenUp(GivenUp::Notice) => over,
             Milestone::Completed => false,
             _ if over => return,
             _ => false,
         };
         if begins {
-            self.accounts.push(Account::default());
+            self.accounts.push(Account { going_down: self.going_down, ..Account::default() });
         } else if milestone == Milestone::Started {
             return;
         }

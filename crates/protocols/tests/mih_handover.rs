@@ -378,6 +378,24 @@ fn a_message_that_is_given_up_ends_the_preparation_and_the_link_down_redirects()
 }
 
 #[test]
+fn an_answer_that_is_given_up_is_told_by_who_gave_it() {
+    for (initiation, mid) in [
+        (Initiation::Mobile, MessageId::MN_HO_CANDIDATE_QUERY_RESPONSE),
+        (Initiation::Network, MessageId::NET_HO_CANDIDATE_QUERY_RESPONSE),
+    ] {
+        let mut net = Net::new(initiation, true);
+        net.lost.push((mid, false, 3));
+        net.at(0, LinkCue::GoingDown);
+        net.at(9400, LinkCue::Down);
+        net.run();
+        let milestones = net.milestones_ms();
+        // Both answer at 1060 ms.
+        assert!(milestones.contains(&(1360, Milestone::GivenUp(GivenUp::Response))), "{milestones:?}");
+        assert!(milestones.contains(&(9400, Milestone::RedirectBegun(0, Cause::LinkDown))), "{milestones:?}");
+    }
+}
+
+#[test]
 fn a_lost_message_costs_its_retransmission() {
     let mut net = Net::new(Initiation::Mobile, true);
     net.lost.push((MessageId::MN_HO_COMMIT_REQUEST, false, 2));

@@ -110,6 +110,64 @@ fn where_a_candidate_has_no_room_the_terminal_stays_until_its_link_is_down() {
     assert_eq!(ended(&full), ["link_down", "no_candidate"]);
 }
 
+/// The example with a third network, whose point of service is behind a wire of an MTU of its own.
+fn with_third_network(mtu: &str, changes: &[(&str, &str)]) -> String {
+    let second = "{ access = \"large\", pos = \"pos-2\" }";
+    let third = "{ access = \"other\", pos = \"pos-3\" }";
+    let to_both = format!("{second}, {third}");
+    let changes = [&[(second, to_both.as_str())], changes].concat();
+    with(&changes)
+        + &format!(
+            "\n[[node]]\nname = \"pos-3\"\n\n[[cell]]\nname = \"other\"\nbase_station = \"base-station\"\n\
+             stations = [\"terminal\"]\nrate = \"10Mb/s\"\ncoverage = {{ model = \"disc\", radius = \"500m\" }}\n\
+             advertisement = {{ period = \"100ms\" }}\n\n[[link]]\nname = \"f\"\nbetween = [\"router\", \"pos-3\"]\n\
+             rate = \"100Mb/s\"\ndelay = \"10ms\"\nmtu = \"{mtu}\"\n"
+        )
+}
+
+#[test]
+fn a_transport_between_points_of_service_fits_each_candidate() {
+    let tcp = "message_size = \"200B\"\ntransport_between_pos = { protocol = \"tcp\", mss = \"1400B\" }";
+    let changes = [("message_size = \"200B\"", tcp)];
+    outcome(&with_third_network("1500B", &changes), 1);
+    // With headers of IPv6 and TCP a full segment has 1460 B.
+    let report = refusal::refuse(&with_third_network("1400B", &changes));
+    assert!(report.contains("handover.walk.transport_between_pos.mss: a full segment makes"), "{report}");
+    assert_eq!(report.matches("1460 B").count(), 1, "{report}");
+}
+
+#[test]
+fn a_point_of_service_may_take_less_time_than_others() {
+    let from = (
+        "{ access = \"small\", pos = \"pos-1\" }",
+        "{ access = \"small\", pos = \"pos-1\", processing_time = \"0s\" }",
+    );
+    let outcome = outcome(&with(&[ROUND[0], ROUND[1], from]), 1);
+    // To the PoS, which asks the other one at once, its processing, and back; an acknowledgement leaves before each message.
+    // To the terminal that has 75 octets, between points of service 72.
+    let exchange = TO_POS + ACK_TO_TERMINAL + BETWEEN + PROCESSING + BETWEEN + ACK_OF_POS + TO_POS;
+    assert_eq!(ns(&outcome, "resources_s"), exchange);
+}
+
+#[test]
+fn sessions_may_go_over_sctp() {
+    let sctp = ("{ protocol = \"udp\" }\nmessage_size", "{ protocol = \"sctp\" }\nmessage_size");
+    let acknowledgement = ("acknowledgement = { timeout = \"100ms\", retransmissions = 2 }\n", "");
+    let outcome = outcome(&with(&[sctp, acknowledgement]), 1);
+    assert_eq!(ended(&outcome), ["committed", ""]);
+    // Messages to the old PoS and from it go through the old network, whose address their session has.
+    assert!(floats(&outcome, "mih_handovers", "resources_s")[0] < 0.6);
+}
+
+#[test]
+fn a_handover_is_as_long_as_its_link_was_going_down() {
+    let notice = ("\"mobile_node\"\nfrom", "\"network\"\nnotice = \"remote\"\nfrom");
+    let outcome = outcome(&with(&[ROUND[0], ROUND[1], notice]), 1);
+    assert_eq!(ns(&outcome, "going_down_s"), 16_100_000_000);
+    assert_eq!(ns(&outcome, "started_s"), 16_100_000_000 + TO_POS);
+    assert_eq!(ns(&outcome, "handover_s"), ns(&outcome, "redirected_s") - 16_100_000_000);
+}
+
 #[test]
 fn two_terminals_compete_for_the_room_of_one() {
     let mut text = with(&[
@@ -148,22 +206,40 @@ fn a_tcp_connection_goes_on_through_the_new_network() {
     assert_eq!(ended(&whole), ["committed", ""]);
 }
 
-#[test]
-fn a_wifi_cell_is_left_by_the_same_means() {
+/// The example with a Wi-Fi cell as the first network, in which packets are lost while the link is going down.
+fn with_wifi(loss: &str) -> String {
     let small = GOOD.split("[[cell]]").nth(1).expect("the small cell");
-    let wifi = "\nname = \"small\"\naccess_point = \"access-point\"\nstations = [\"terminal\"]\nstandard = \"802.11b\"\n\
-                beacons = {}\nradio = { path_loss = { model = \"free_space\" }, radius = \"50m\", \
-                carrier_sense_threshold = \"-90dBm\" }\n\n";
+    let wifi = format!(
+        "\nname = \"small\"\naccess_point = \"access-point\"\nstations = [\"terminal\"]\nstandard = \"802.11b\"\n\
+         beacons = {{}}\nradio = {{ path_loss = {{ model = \"free_space\" }}, radius = \"50m\", \
+         carrier_sense_threshold = \"-90dBm\" }}\n{loss}\n\n"
+    );
     let text = GOOD.replace(&format!("[[cell]]{small}"), &format!("[[wifi]]{wifi}"));
-    let text = text.replace(
+    text.replace(
         "multihomed = true",
         "wifi = { going_down_factor = 1.5, signal_weight = 1.0 }\nmultihomed = true",
-    );
-    let outcome = outcome(&text, 1);
+    )
+}
+
+#[test]
+fn a_wifi_cell_is_left_by_the_same_means() {
+    let outcome = outcome(&with_wifi(""), 1);
     assert_eq!(ended(&outcome), ["committed", ""]);
     // Free space: 1.5 times the power of the edge is there at 50 / sqrt(1.5) = 40.8 m, after 15.8 s.
     let started_s = floats(&outcome, "mih_handovers", "started_s")[0];
     assert!((15.8..16.0).contains(&started_s), "{started_s}");
+}
+
+#[test]
+fn a_network_that_is_never_told_does_nothing() {
+    let loss = "loss = [{ model = \"bernoulli\", during = \"link_going_down\", probability = 1.0 }]";
+    let remote = "initiated_by = \"network\"\nnotice = \"remote\"";
+    let text = with_wifi(loss).replace("initiated_by = \"mobile_node\"", remote);
+    let outcome = outcome(&text, 1);
+    assert_eq!(ended(&outcome), ["link_down", "notice"]);
+    assert!(floats(&outcome, "mih_handovers", "started_s")[0].is_nan());
+    // Three times 100 ms after the link's event.
+    assert_eq!(ns(&outcome, "given_up_s") - ns(&outcome, "going_down_s"), 300_000_000);
 }
 
 reports! {
@@ -178,6 +254,7 @@ reports! {
     mobile_node_as_point_of_service: "pos = \"pos-2\"" => "pos = \"terminal\"";
     handover_message_too_short: "message_size = \"200B\"" => "message_size = \"20B\"";
     handover_acknowledged_in_no_time: "timeout = \"100ms\"" => "timeout = \"0s\"";
-    handover_over_sctp: "transport = { protocol = \"udp\" }\nmessage_size" => "transport = { protocol = \"sctp\" }\nmessage_size";
+    handover_over_sctp_that_changes_addresses: "transport = { protocol = \"udp\" }\nmessage_size" => "transport = { protocol = \"sctp\", dynamic_addresses = true }\nmessage_size";
+    point_of_service_behind_the_other_cell: "between = [\"access-point\", \"router\"]" => "between = [\"base-station\", \"pos-2\"]";
     handover_scheme_contradicted: "multihomed = true " => "multihomed = true\nhandover = \"multihomed\" ";
 }

@@ -44,13 +44,13 @@ impl World {
         }
         let World { mih_handovers, mih_nodes, resources, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
-        let (mut cx, mihf) = called(mih_nodes, work, handover.mobile_node.mihf, now);
-        handover.mobile_node.user.handle_timeout(&mut cx, mihf);
-        let (mut cx, mihf) = called(mih_nodes, work, handover.serving.mihf, now);
-        handover.serving.user.handle_timeout(&mut cx, mihf);
-        for candidate in &mut handover.candidates {
+        let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
+        handover.parties.mobile_node.user.handle_timeout(&mut cx, mihf);
+        let (mut cx, mihf) = called(mih_nodes, work, handover.parties.serving.mihf, now);
+        handover.parties.serving.user.handle_timeout(&mut cx, mihf);
+        for candidate in &mut handover.parties.candidates {
             let (mut cx, mihf) = called(mih_nodes, work, candidate.pos.mihf, now);
-            let resources = &mut resources[candidate.resources as usize];
+            let resources = &mut resources[candidate.cell as usize];
             candidate.pos.user.handle_timeout(&mut cx, mihf, resources);
         }
         if handover.redirection.handle_timeout(now) {
@@ -63,9 +63,9 @@ impl World {
     /// Opens connections; the mobile node registers its link, to whose event the PoS subscribes where it has to be told.
     fn set_up_handover(&mut self, now: Time, number: u32) {
         let handover = &self.mih_handovers[number as usize];
-        let links = vec![handover.serving_link.link.clone()];
-        let mobile_node = handover.session[0];
-        for socket in handover.opens.clone() {
+        let links = vec![handover.parties.serving_link.link.clone()];
+        let mobile_node = handover.parties.session[0];
+        for socket in handover.parties.opens.clone() {
             self.open(socket);
         }
         self.on_mihf(now, mobile_node, |mihf, cx, session| mihf.register(cx, session, links));
@@ -77,22 +77,22 @@ impl World {
         let handover = &mut mih_handovers[number as usize];
         let (mut cx, function) = called(mih_nodes, work, mihf, now);
         // An answer that needs no time is ready before the request is acknowledged.
-        if mihf == handover.mobile_node.mihf {
-            handover.mobile_node.user.handle_event(&mut cx, function, event);
-            handover.mobile_node.user.handle_timeout(&mut cx, function);
-        } else if mihf == handover.serving.mihf {
+        if mihf == handover.parties.mobile_node.mihf {
+            handover.parties.mobile_node.user.handle_event(&mut cx, function, event);
+            handover.parties.mobile_node.user.handle_timeout(&mut cx, function);
+        } else if mihf == handover.parties.serving.mihf {
             if handover.config.notice == Notice::Remote && matches!(event, mih::Event::PeerRegistered { .. })
             {
-                let link = LinkTupleId { point_of_attachment: None, ..handover.serving_link.clone() };
+                let link = LinkTupleId { point_of_attachment: None, ..handover.parties.serving_link.clone() };
                 function.subscribe(&mut cx, event.session(), link, EventList::LINK_GOING_DOWN);
             }
-            handover.serving.user.handle_event(&mut cx, function, event);
-            handover.serving.user.handle_timeout(&mut cx, function);
+            handover.parties.serving.user.handle_event(&mut cx, function, event);
+            handover.parties.serving.user.handle_timeout(&mut cx, function);
         } else if let Some(candidate) =
-            handover.candidates.iter_mut().find(|candidate| candidate.pos.mihf == mihf)
+            handover.parties.candidates.iter_mut().find(|candidate| candidate.pos.mihf == mihf)
         {
             candidate.pos.user.handle_event(&mut cx, function, event);
-            let resources = &mut resources[candidate.resources as usize];
+            let resources = &mut resources[candidate.cell as usize];
             candidate.pos.user.handle_timeout(&mut cx, function, resources);
         }
         work.push_back(Work::MihHandover(number));
@@ -101,37 +101,42 @@ impl World {
     /// A link of a mobile node has indicated something: its user hears it, and its PoS, by itself or by an indication.
     pub(super) fn tell_handover_users(&mut self, now: Time, interface: Address, event: LinkEvent) {
         let cue = match event {
-            LinkEvent::GoingDown { .. } => LinkCue::GoingDown,
-            LinkEvent::Rollback => LinkCue::Rollback,
-            LinkEvent::Down(_) => LinkCue::Down,
+            LinkEvent::GoingDown { .. } => Some(LinkCue::GoingDown),
+            LinkEvent::Rollback => Some(LinkCue::Rollback),
+            LinkEvent::Down(_) => Some(LinkCue::Down),
+            LinkEvent::Up => None,
             _ => return,
         };
         let World { mih_handovers, mih_nodes, work, .. } = self;
         for (number, handover) in (0..).zip(mih_handovers) {
-            if handover.serving_interface != interface {
+            if handover.parties.serving_interface != interface {
                 continue;
             }
-            handover.mobile_node.user.handle_link_event(cue);
+            if cue != Some(LinkCue::Down) {
+                handover.going_down = (cue == Some(LinkCue::GoingDown)).then_some(now);
+            }
+            let Some(cue) = cue else { continue };
+            handover.parties.mobile_node.user.handle_link_event(cue);
             match (cue, handover.config.notice) {
                 (LinkCue::GoingDown, Notice::Local) => {
-                    let (mut cx, mihf) = called(mih_nodes, work, handover.serving.mihf, now);
-                    handover.serving.user.handle_link_going_down(&mut cx, mihf);
+                    let (mut cx, mihf) = called(mih_nodes, work, handover.parties.serving.mihf, now);
+                    handover.parties.serving.user.handle_link_going_down(&mut cx, mihf);
                 }
                 (LinkCue::GoingDown, Notice::Remote) => {
-                    let [of_mobile_node, _] = handover.session;
+                    let [of_mobile_node, _] = handover.parties.session;
                     let (mut cx, mihf) = called(mih_nodes, work, of_mobile_node.mihf, now);
                     if let Some(event) = heard_by_mihf(event, f64::INFINITY) {
                         let session = mih::SessionId(of_mobile_node.session);
                         mihf.link_event(
                             &mut cx,
                             session,
-                            &handover.serving_link,
+                            &handover.parties.serving_link,
                             event,
                             handover.config.message_bytes,
                         );
                     }
                 }
-                (LinkCue::Rollback, Notice::Local) => handover.serving.user.handle_rollback(),
+                (LinkCue::Rollback, Notice::Local) => handover.parties.serving.user.handle_rollback(),
                 (LinkCue::Rollback | LinkCue::Down, _) => {}
             }
             work.push_back(Work::MihHandover(number));
@@ -143,12 +148,12 @@ impl World {
         let World { mih_handovers, mih_nodes, handovers, work, .. } = self;
         let handover = &mut mih_handovers[number as usize];
         handover.scanned_at = None;
-        let association = &handovers.stations[handover.station as usize].association;
-        let heard: Vec<usize> = (0..handover.candidates.len())
-            .filter(|&candidate| association.hears(handover.candidates[candidate].place))
+        let association = &handovers.stations[handover.parties.station as usize].association;
+        let heard: Vec<usize> = (0..handover.parties.candidates.len())
+            .filter(|&candidate| association.hears(handover.parties.candidates[candidate].place))
             .collect();
-        let (mut cx, mihf) = called(mih_nodes, work, handover.mobile_node.mihf, now);
-        handover.mobile_node.user.handle_scan(&mut cx, mihf, &heard);
+        let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
+        handover.parties.mobile_node.user.handle_scan(&mut cx, mihf, &heard);
     }
 
     /// Does what the users of a handover entry ask for, and notes what they have come to.
@@ -159,7 +164,7 @@ impl World {
                 self.reach_milestone(now, number, milestone);
             }
             let handover = &mut self.mih_handovers[number as usize];
-            match handover.mobile_node.user.poll_command() {
+            match handover.parties.mobile_node.user.poll_command() {
                 Some(Command::Scan) => {
                     let time = handover.config.scan_time.sample_span(&mut handover.random);
                     handover.scanned_at = Some(now + time);
@@ -178,7 +183,12 @@ impl World {
 
     fn poll_milestone(&mut self, number: u32) -> Option<Milestone> {
         let handover = &mut self.mih_handovers[number as usize];
-        handover.serving.user.poll_milestone().or_else(|| handover.mobile_node.user.poll_milestone())
+        handover
+            .parties
+            .serving
+            .user
+            .poll_milestone()
+            .or_else(|| handover.parties.mobile_node.user.poll_milestone())
     }
 
     fn reach_milestone(&mut self, now: Time, number: u32, milestone: Milestone) {
@@ -187,10 +197,12 @@ impl World {
         handover.reach(now, milestone);
         match milestone {
             Milestone::RedirectBegun(candidate, _) => {
-                let place = handover.candidates[candidate].place;
-                handovers.perform(network, now, handover.station, Action::Begin(place));
+                let place = handover.parties.candidates[candidate].place;
+                handovers.perform(network, now, handover.parties.station, Action::Begin(place));
             }
-            Milestone::Redirected => handovers.perform(network, now, handover.station, Action::Complete),
+            Milestone::Redirected => {
+                handovers.perform(network, now, handover.parties.station, Action::Complete)
+            }
             _ => {}
         }
     }
@@ -201,7 +213,7 @@ impl World {
         let Some(candidate) = handover.target else { return };
         for correspondent in handover.redirection.untold() {
             let handover = &self.mih_handovers[number as usize];
-            let [socket, _] = handover.correspondents[correspondent].sockets[candidate];
+            let [socket, _] = handover.parties.correspondents[correspondent].sockets[candidate];
             let message = Message::Redirection(RedirectionMessage::Update);
             self.send_message(moment, socket, message);
         }
@@ -215,8 +227,8 @@ impl World {
         message: RedirectionMessage,
     ) {
         let handover = &mut self.mih_handovers[number as usize];
-        let interface = handover.candidates[candidate as usize].interface;
-        let with = &handover.correspondents[correspondent as usize];
+        let interface = handover.parties.candidates[candidate as usize].interface;
+        let with = &handover.parties.correspondents[correspondent as usize];
         match message {
             RedirectionMessage::Update => {
                 let [_, socket] = with.sockets[candidate as usize];
@@ -244,8 +256,8 @@ impl World {
         let done = handover.target.is_some() && handover.redirection.is_done();
         if done {
             handover.target = None;
-            let (mut cx, mihf) = called(mih_nodes, work, handover.mobile_node.mihf, now);
-            handover.mobile_node.user.handle_redirected(&mut cx, mihf);
+            let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
+            handover.parties.mobile_node.user.handle_redirected(&mut cx, mihf);
         }
         done
     }

@@ -77,7 +77,10 @@ impl World {
         (b, b_random): (SocketEnd, Stream),
     ) -> Option<Association> {
         let topology = &self.network.topology;
-        let addresses = [topology.addresses_for(a.node, b.node), topology.addresses_for(b.node, a.node)];
+        let addresses = [(&a, b.node), (&b, a.node)].map(|(end, peer)| match end.address {
+            Some(address) => vec![address],
+            None => topology.addresses_for(end.node, peer),
+        });
         if addresses.iter().any(Vec::is_empty) {
             return None;
         }

@@ -15,7 +15,8 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let ends = names
             .resolve_ends(&at, &flow.from, &flow.to, report)
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
-        transport::check(&at, &flow.transport, ends, scenario, topology, report);
+        let at_transport = join(&at, ["transport"]);
+        transport::check(&at_transport, &flow.transport, ends, scenario, topology, report);
         let over_udp = matches!(flow.transport, Transport::Udp(_));
         let steps = join(&at, ["application"]);
         check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
@@ -23,7 +24,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         check_both_ways(i, scenario, report);
         reader::check(i, scenario, report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
-            transport::check_messages(&at, &flow.transport, report);
+            transport::check_messages(&at_transport, &flow.transport, report);
         }
         for (key, size) in application::sizes(&flow.application) {
             let steps = join(&steps, [key]);

@@ -96,6 +96,9 @@ impl Builder<'_> {
             opens.push(association.source);
             of_mobile_node.push(Candidate { link: link.clone(), session: SessionId(ours.session) });
             of_serving.push(Candidate { link: link.clone(), session: SessionId(serving_end.session) });
+            // All entries say the same of a cell.
+            world.resources.resize(world.handovers.cells.len(), Resources::default());
+            world.resources[there.cell as usize] = Resources::new(target.capacity);
             candidates.push(CandidateNetwork {
                 pos: Party {
                     mihf: theirs.mihf,
@@ -104,13 +107,13 @@ impl Builder<'_> {
                         mobile_node: SessionId(theirs.session),
                         mobile_node_id: mihf_id(mobile_node, node),
                         link,
-                        processing_time,
+                        processing_time: target.processing_time.unwrap_or(processing_time),
                         message_bytes,
                     }),
                 },
                 interface: there.interface,
                 place,
-                resources: self.resources(world, &target.access, target.capacity),
+                cell: there.cell,
             });
         }
         let parties = Parties {
@@ -134,7 +137,7 @@ impl Builder<'_> {
                     mobile_node_id: mihf_id(mobile_node, node),
                     serving_link: serving_link.clone(),
                     candidates: of_serving,
-                    processing_time,
+                    processing_time: from.processing_time.unwrap_or(processing_time),
                     message_bytes,
                 }),
             },
@@ -157,25 +160,6 @@ impl Builder<'_> {
         };
         let random = self.stream("handover", name, &["scan"]);
         world.mih_handovers.push(MihHandover::new(config, parties, random));
-    }
-
-    /// The resources of a cell, made when they are first asked for.
-    fn resources(&self, world: &mut World, access: &str, capacity: Option<u32>) -> u32 {
-        let named = |entry: &Model| entry.to.iter().map(|target| target.access.clone()).collect::<Vec<_>>();
-        let mut seen: Vec<String> = Vec::new();
-        for name in self.scenario.mih_handovers.iter().flat_map(named) {
-            if !seen.contains(&name) {
-                seen.push(name);
-            }
-        }
-        let at = seen.iter().position(|name| name == access).unwrap_or(seen.len());
-        if world.resources.len() <= at {
-            world.resources.resize(at + 1, Resources::new(None));
-        }
-        if capacity.is_some() {
-            world.resources[at] = Resources::new(capacity);
-        }
-        at as u32
     }
 }
 

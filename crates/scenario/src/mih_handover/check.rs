@@ -135,7 +135,7 @@ fn check_mobile_node(
     }
 }
 
-/// The points of service exist, are different nodes, and reach whom they talk with.
+/// The points of service exist, are different nodes, and reach whom they talk with: the mobile node through their own networks.
 fn check_points_of_service(
     at: &[Step],
     entry: &MihHandover,
@@ -144,67 +144,118 @@ fn check_points_of_service(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let mut all = vec![(entry.from.pos.as_str(), join(at, ["from", "pos"]))];
+    let mut all = vec![(&entry.from.access, entry.from.pos.as_str(), join(at, ["from", "pos"]))];
     for (j, target) in entry.to.iter().enumerate() {
-        all.push((&target.pos, [at, &[Key("to"), At(j), Key("pos")]].concat()));
+        all.push((&target.access, &target.pos, [at, &[Key("to"), At(j), Key("pos")]].concat()));
     }
-    let between = entry.transport_between_pos.as_ref();
-    for (key, transport) in [("transport", Some(&entry.transport)), ("transport_between_pos", between)] {
-        if matches!(transport, Some(Transport::Sctp(_))) {
-            let message = "the sessions of a handover go over UDP or TCP, from one address each";
-            report.add(&join(at, [key]), message, "write { protocol = \"udp\" } or { protocol = \"tcp\" }");
-            return;
-        }
-    }
-    for (j, (pos, steps)) in all.iter().enumerate() {
+    let mut with_mobile_node = Vec::new();
+    let mut between = Vec::new();
+    for (j, (access, pos, steps)) in all.iter().enumerate() {
         let Some(of_pos) = names.resolve(pos, steps, report) else { continue };
         if *pos == entry.mobile_node {
             report.add(steps, format!("\"{pos}\" is the mobile node"), "name a node of the network");
             continue;
         }
-        if all[..j].iter().any(|(other, _)| other == pos) {
+        if all[..j].iter().any(|(_, other, _)| other == pos) {
             let message = format!("\"{pos}\" serves another of these networks");
             report.add(steps, message, "each network has a point of service of its own");
             continue;
         }
         let Some(mobile_node) = names.node(&entry.mobile_node) else { continue };
-        let ends = Some((mobile_node, of_pos)).filter(|_| topology.connected(mobile_node, of_pos));
-        if ends.is_none() {
-            let message = format!("nothing joins \"{}\" and \"{pos}\"", entry.mobile_node);
-            report.add(steps, message, "join the base station of its cell and this node by a [[link]]");
+        let Some(base_station) = base_station(scenario, access, &entry.mobile_node) else { continue };
+        if !names.node(base_station).is_some_and(|node| topology.connected(node, of_pos)) {
+            let message =
+                format!("nothing joins \"{base_station}\", the base station of \"{access}\", and \"{pos}\"");
+            report.add(
+                steps,
+                message,
+                "join them by a [[link]]: each cell has its point of service behind it",
+            );
             continue;
         }
-        if j == 0 {
-            transport::check(at, &entry.transport, ends, scenario, topology, report);
-        } else if let Some(first) = names.node(all[0].0)
-            && !topology.connected(first, of_pos)
-        {
-            let message = format!("nothing joins the points of service \"{}\" and \"{pos}\"", all[0].0);
+        with_mobile_node.push(Session { names: [&entry.mobile_node, pos], ends: (mobile_node, of_pos) });
+        let (_, first_name, _) = all[0];
+        let Some(first) = names.node(first_name).filter(|_| j > 0) else { continue };
+        if !topology.connected(first, of_pos) {
+            let message = format!("nothing joins the points of service \"{first_name}\" and \"{pos}\"");
             report.add(steps, message, "they ask each other for resources: join them by a [[link]]");
+            continue;
         }
-        if let Some(bytes) = entry.message_bytes {
-            let steps = join(at, ["message_size"]);
-            let of_ids = id_tlv_bytes(&entry.mobile_node) + id_tlv_bytes(pos);
-            if bytes < HEADER_BYTES + of_ids {
-                let message = format!(
-                    "an MIH message between \"{}\" and \"{pos}\" has at least {} B",
-                    entry.mobile_node,
-                    HEADER_BYTES + of_ids
-                );
-                report.add(&steps, message, "write more, or leave `message_size` out");
-                return;
-            }
-            if matches!(entry.transport, Transport::Udp(_)) {
-                transport::check_datagram(&steps, bytes, ends, scenario, topology, report);
-            }
-            let first = names.node(all[0].0).filter(|_| j > 0).map(|first| (first, of_pos));
-            if matches!(between.unwrap_or(&entry.transport), Transport::Udp(_)) {
-                transport::check_datagram(&steps, bytes, first, scenario, topology, report);
-            }
+        between.push(Session { names: [first_name, pos], ends: (first, of_pos) });
+    }
+    let mut groups = vec![("transport", &entry.transport, with_mobile_node)];
+    match &entry.transport_between_pos {
+        Some(transport) => groups.push(("transport_between_pos", transport, between)),
+        None => groups[0].2.extend(between),
+    }
+    for (key, transport, sessions) in groups {
+        check_sessions(&join(at, [key]), transport, &sessions, scenario, topology, report);
+        check_messages(at, entry, transport, &sessions, scenario, topology, report);
+    }
+}
+
+/// The base station by which a node is in a cell.
+fn base_station<'a>(scenario: &'a Scenario, access: &str, node: &str) -> Option<&'a str> {
+    let found = scenario.accesses().find(|entry| entry.access.name() == access)?;
+    let pairs = found.access.pairs();
+    pairs.iter().find(|pair| pair.has_station() && pair.nodes[1] == node).map(|pair| pair.nodes[0])
+}
+
+/// A session of a handover.
+struct Session<'a> {
+    names: [&'a str; 2],
+    ends: (usize, usize),
+}
+
+/// The transport at `at` carries these sessions; what is wrong is told of the first for which it is.
+fn check_sessions(
+    at: &[Step],
+    transport: &Transport,
+    sessions: &[Session<'_>],
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    if let Transport::Sctp(sctp) = transport
+        && sctp.dynamic_addresses
+    {
+        let message = "the sessions of a handover stay at one address of the mobile node each";
+        return report.add(&join(at, ["dynamic_addresses"]), message, "leave `dynamic_addresses` out");
+    }
+    let before = report.count();
+    transport::check_messages(at, transport, report);
+    for session in sessions {
+        if report.count() == before {
+            transport::check(at, transport, Some(session.ends), scenario, topology, report);
         }
     }
-    if let Some(transport) = between {
-        let ends = entry.to.first().and_then(|to| Some((names.node(&entry.from.pos)?, names.node(&to.pos)?)));
-        transport::check(at, transport, ends, scenario, topology, report);
+}
+
+/// The messages of these sessions have room for the names of both ends, and over UDP for themselves in a packet; what is wrong is
+/// told of the first for which it is.
+fn check_messages(
+    at: &[Step],
+    entry: &MihHandover,
+    transport: &Transport,
+    sessions: &[Session<'_>],
+    scenario: &Scenario,
+    topology: &Topology,
+    report: &mut Report<'_>,
+) {
+    let Some(bytes) = entry.message_bytes else { return };
+    let steps = join(at, ["message_size"]);
+    let before = report.count();
+    for Session { names, ends } in sessions {
+        let least_bytes = HEADER_BYTES + names.map(id_tlv_bytes).iter().sum::<u64>();
+        if bytes < least_bytes {
+            let [a, b] = names;
+            let message = format!("an MIH message between \"{a}\" and \"{b}\" has at least {least_bytes} B");
+            report.add(&steps, message, "write more, or leave `message_size` out");
+        } else if matches!(transport, Transport::Udp(_)) {
+            transport::check_datagram(&steps, bytes, Some(*ends), scenario, topology, report);
+        }
+        if report.count() > before {
+            return;
+        }
     }
 }

@@ -44,7 +44,7 @@ pub struct MihHandover {
     #[serde(rename = "message_size", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub message_bytes: Option<u64>,
-    /// Time from a request's arrival to what is done about it, at each node. Default: none.
+    /// Time from a request's arrival to what is done about it, at each node that has none of its own. Default: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>", extend("default" = "0s"))]
     pub processing_time: Option<Span>,
@@ -93,6 +93,10 @@ pub struct ServingNetwork {
     pub access: String,
     /// The node that is its point of service.
     pub pos: String,
+    /// The `processing_time` of that node. Left out: that of the entry.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub processing_time: Option<Span>,
 }
 
 /// A network that a mobile node may go to.
@@ -107,4 +111,8 @@ pub struct CandidateNetwork {
     /// same cell say the same. Left out: for all that come.
     #[serde(default)]
     pub capacity: Option<u32>,
+    /// The `processing_time` of the node that is its point of service. Left out: that of the entry.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub processing_time: Option<Span>,
 }

@@ -21,6 +21,8 @@ fn given_up_by(account: &Account) -> &'static str {
     match account.given_up {
         None => "",
         Some((_, GivenUp::Message)) => "message",
+        Some((_, GivenUp::Response)) => "response",
+        Some((_, GivenUp::Notice)) => "notice",
         Some((_, GivenUp::NoCandidate)) => "no_candidate",
         Some((_, GivenUp::Rollback)) => "rollback",
     }
@@ -34,12 +36,12 @@ pub(crate) fn table(world: &World) -> Table {
         .collect();
     let rows = || rows.iter().copied();
     let cell = |entry: &MihHandover, place: usize| {
-        let member = world.handovers.stations[entry.station as usize].cells[place];
+        let member = world.handovers.stations[entry.parties.station as usize].cells[place];
         world.handovers.cells[member.cell as usize].name.clone()
     };
     let cell_of_interface = |entry: &MihHandover| {
-        let cells = &world.handovers.stations[entry.station as usize].cells;
-        let place = cells.iter().position(|member| member.interface == entry.serving_interface);
+        let cells = &world.handovers.stations[entry.parties.station as usize].cells;
+        let place = cells.iter().position(|member| member.interface == entry.parties.serving_interface);
         place.map(|place| cell(entry, place)).unwrap_or_default()
     };
     let time = |name, of: fn(&Account) -> Option<Time>| {
@@ -56,7 +58,7 @@ pub(crate) fn table(world: &World) -> Table {
             text(
                 "node",
                 rows().map(|(entry, _)| {
-                    let node = world.handovers.stations[entry.station as usize].node;
+                    let node = world.handovers.stations[entry.parties.station as usize].node;
                     world.network.topology.node(node).name.clone()
                 }),
             ),
@@ -71,11 +73,12 @@ pub(crate) fn table(world: &World) -> Table {
             text(
                 "to_cell",
                 rows().map(|(entry, account)| {
-                    account.to.map(|to| cell(entry, entry.candidates[to].place)).unwrap_or_default()
+                    account.to.map(|to| cell(entry, entry.parties.candidates[to].place)).unwrap_or_default()
                 }),
             ),
             text("outcome", rows().map(|(_, account)| outcome(account).to_owned())),
             text("given_up_by", rows().map(|(_, account)| given_up_by(account).to_owned())),
+            time("going_down_s", |account| account.going_down),
             time("started_s", |account| account.started),
             time("scan_begun_s", |account| account.scan_begun),
             time("scan_done_s", |account| account.scan_done),
@@ -91,7 +94,7 @@ pub(crate) fn table(world: &World) -> Table {
             span("resources_s", |account| account.resources_asked, |account| account.resources_known),
             span("commit_s", |account| account.commit_asked, |account| account.committed),
             span("redirect_s", |account| account.redirect_begun, |account| account.redirected),
-            span("handover_s", |account| account.started, |account| account.redirected),
+            span("handover_s", |account| account.going_down, |account| account.redirected),
         ],
     }
 }

@@ -29,8 +29,9 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         let ends = names
             .resolve_ends(&at, &source.from, &source.to, report)
             .filter(|&ends| topology.check_route(&at, ends, scenario, report));
-        transport::check(&at, &source.transport, ends, scenario, topology, report);
-        transport::check_messages(&at, &source.transport, report);
+        let at_transport = join(&at, ["transport"]);
+        transport::check(&at_transport, &source.transport, ends, scenario, topology, report);
+        transport::check_messages(&at_transport, &source.transport, report);
         check_times(&at, &source.start, source.stop, scenario, report);
         check_sizes(&at, source, report);
         if matches!(source.transport, Transport::Udp(_)) {

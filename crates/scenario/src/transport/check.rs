@@ -5,7 +5,7 @@ use crate::Scenario;
 use crate::validate::topology::Topology;
 use crate::validate::{Report, Step, join};
 
-/// Checks the transport under `at`; `ends` are its nodes where a route between them exists.
+/// Checks the transport at `at`; `ends` are its nodes where a route between them exists.
 pub(crate) fn check(
     at: &[Step],
     transport: &Transport,
@@ -27,7 +27,7 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
         && sctp.message_size_bytes.is_some()
     {
         report.add(
-            &join(at, ["transport", "message_size"]),
+            &join(at, ["message_size"]),
             "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
             "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
         );

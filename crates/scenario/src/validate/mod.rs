@@ -77,6 +77,11 @@ impl Report<'_> {
         self.problems.add(Problem::new(message).at(node.place).path(path).help(help));
     }
 
+    /// How many problems there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.count()
+    }
+
     /// Reports a problem that is about a second place as well.
     pub(crate) fn add_related(
         &mut self,

@@ -242,7 +242,17 @@ impl MobileNode {
                 };
                 if waits {
                     self.give_up(GivenUp::Message);
+                } else if *session == self.config.serving
+                    && self.state == State::Connected
+                    && self.config.initiation == Initiation::Network
+                {
+                    self.reach(Milestone::GivenUp(GivenUp::Notice));
                 }
+            }
+            Event::ResponseFailed { session, .. }
+                if *session == self.config.serving && self.state == State::Answered =>
+            {
+                self.reach(Milestone::GivenUp(GivenUp::Response));
             }
             Event::RequestReceived { .. } => self.unexpected += 1,
             _ => {}

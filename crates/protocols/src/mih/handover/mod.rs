@@ -79,8 +79,12 @@ pub enum Cause {
 /// Why a handover is not prepared any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
-    /// A message was given up.
+    /// A request was given up, or what redirects.
     Message,
+    /// The answer to a request was given up: it may have arrived all the same.
+    Response,
+    /// What was to tell the network that the link is going down was given up.
+    Notice,
     /// No candidate was heard, or none has resources.
     NoCandidate,
     /// The link did not go down after all.

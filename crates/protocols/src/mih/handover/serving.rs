@@ -252,6 +252,9 @@ impl ServingPos {
             Event::TransactionFailed { session, number, .. } => {
                 self.handle_end(cx, mihf, (*session, *number), None);
             }
+            Event::ResponseFailed { session, .. } if *session == self.config.mobile_node => {
+                self.milestones.push_back(Milestone::GivenUp(GivenUp::Response));
+            }
             _ => {}
         }
     }

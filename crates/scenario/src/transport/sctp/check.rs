@@ -20,7 +20,7 @@ const MIN_WINDOW_BYTES: u64 = 1500;
 /// What the machine counts to.
 const MAX_MISSING_REPORTS: u32 = 255;
 
-/// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
+/// Checks the settings at `at`; `ends` are the transport's nodes where a route between them exists.
 pub(crate) fn check(
     at: &[Step],
     sctp: &Sctp,
@@ -29,26 +29,25 @@ pub(crate) fn check(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let at = join(at, ["transport"]);
-    check_timers(&at, sctp, report);
-    check_sacks(&at, sctp, report);
-    check_windows(&at, sctp, report);
+    check_timers(at, sctp, report);
+    check_sacks(at, sctp, report);
+    check_windows(at, sctp, report);
     if sctp.streams == 0 {
         let help = "write 1 or more; without `streams` there is one";
-        report.add(&join(&at, ["streams"]), "an association needs a stream to send on", help);
+        report.add(&join(at, ["streams"]), "an association needs a stream to send on", help);
     }
     if sctp.message_size_bytes == Some(0) {
         let help = "write a size of 1 B or more, or leave it out";
-        report.add(&join(&at, ["message_size"]), "there is nothing to send in zero bytes", help);
+        report.add(&join(at, ["message_size"]), "there is nothing to send in zero bytes", help);
     }
     if sctp.dynamic_addresses
         && let Some(ends) = ends
     {
-        check_dynamic_addresses(&join(&at, ["dynamic_addresses"]), ends, scenario, topology, report);
+        check_dynamic_addresses(&join(at, ["dynamic_addresses"]), ends, scenario, topology, report);
     }
     let header_bytes = scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MIN_PACKET_BYTES;
-    let steps = join(&at, ["mtu"]);
+    let steps = join(at, ["mtu"]);
     if let Some(mtu_bytes) = sctp.mtu_bytes {
         if mtu_bytes < least_bytes || mtu_bytes > MAX_PACKET_BYTES {
             let message = format!(
@@ -71,7 +70,7 @@ pub(crate) fn check(
     {
         let message =
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
-        report.add(&at, message, "raise the `mtu` of the links");
+        report.add(at, message, "raise the `mtu` of the links");
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_TCP_OPTION_BYTES: u64 = 40;
 /// The largest window that window scaling can express (RFC 7323 section 2.3).
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
 
-/// Checks the settings under `at`; `ends` are the transport's nodes where a route between them exists.
+/// Checks the settings at `at`; `ends` are the transport's nodes where a route between them exists.
 pub(crate) fn check(
     at: &[Step],
     tcp: &Tcp,
@@ -24,11 +24,10 @@ pub(crate) fn check(
     topology: &Topology,
     report: &mut Report<'_>,
 ) {
-    let at = join(at, ["transport"]);
-    check_timers(&at, tcp, report);
-    check_acknowledgements(&at, tcp, report);
-    check_windows(&at, tcp, report);
-    check_vegas(&at, tcp, report);
+    check_timers(at, tcp, report);
+    check_acknowledgements(at, tcp, report);
+    check_windows(at, tcp, report);
+    check_vegas(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
@@ -37,10 +36,10 @@ pub(crate) fn check(
         if mtu_bytes >= scenario.general.ip.minimum_mtu_bytes() {
             let message =
                 format!("TCP needs packets of {least_bytes} B, and the path carries {mtu_bytes} B at most");
-            report.add(&at, message, "raise the `mtu` of the links");
+            report.add(at, message, "raise the `mtu` of the links");
         }
     } else if let Some(mss_bytes) = tcp.mss_bytes {
-        let steps = join(&at, ["mss"]);
+        let steps = join(at, ["mss"]);
         let packet_bytes = mss_bytes.saturating_add(header_bytes);
         if mss_bytes <= MAX_TCP_OPTION_BYTES {
             let help = "write 41B or more, or leave `mss` out";

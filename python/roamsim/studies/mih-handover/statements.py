@@ -1,0 +1,287 @@
+"""Measurements of the published statements, one function a clause; the rule of each stands in statements.toml.
+
+Case 1 is started by the mobile node, case 2 by the network, whose PoS sees the link itself (local) or is told of it
+(remote).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+from roamsim import statistics
+from roamsim.statistics import Estimate
+from roamsim.study.data import Data, Share
+from roamsim.study.judging import Finding, Value, either, every, follows, positive, rises, value_of, within, yes
+
+from .study import EDGE_S, SCAN_S, STARTS, TCPS, UDP_TIMEOUTS_S
+
+UDPS = tuple(UDP_TIMEOUTS_S)
+TRANSPORTS = (*UDPS, *TCPS)
+PAIRS = tuple(product(UDPS, TCPS))
+MOBILE = "mobile"
+BY_NETWORK = tuple(name for name in STARTS if name != MOBILE)
+#: Of the stream in the experiment `edge`.
+PACKETS_S = 0.01
+#: How far from its value without loss a step may be that loss does not touch: a frame of 802.16.
+FRAME_S = 0.004
+
+
+def losses(data: Data, least: float = 1) -> list[float]:
+    """The losses from so many percent on."""
+    return [float(percent) for percent in data.labels("handovers", "loss") if float(percent) >= least]
+
+
+def over_losses(data: Data, metric: str, least: float = 1, **where: Any) -> Estimate:
+    """The mean of a metric at each loss, averaged over the losses.
+
+    Each counts alike, however many handovers succeed there.
+    """
+    found = [data.estimate("handovers", metric, **where, loss=percent) for percent in losses(data, least)]
+    found = [one for one in found if one.samples > 1]
+    if not found:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    mean = math.fsum(one.mean for one in found) / len(found)
+    half = math.sqrt(math.fsum(one.half_width**2 for one in found)) / len(found)
+    return Estimate(mean, mean - half, mean + half, sum(one.samples for one in found))
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """One less the other, as if they were independent.
+
+    Handovers that succeed over one transport fail over another.
+    """
+    mean = one.mean - other.mean
+    half = math.hypot(one.half_width, other.half_width)
+    return Estimate(mean, mean - half, mean + half, min(one.samples, other.samples))
+
+
+# 1. How much time there is
+
+
+def time_left(data: Data) -> Finding:
+    """From Link_Going_Down to the edge."""
+    left = data.estimate("handovers", f"{EDGE_S} - going_down_s")
+    return within(left, 8.5, 9.5, "seconds from Link_Going_Down to the edge")
+
+
+def failed_delay(data: Data) -> Finding:
+    """Failed handovers of all transports and cases."""
+    return within(data.estimate("handovers", "failure_s"), 9.45, 9.55, "delay of failed handovers (s)")
+
+
+# 2. Why handovers fail
+
+
+def given_up_over_udp(data: Data, start: str = MOBILE) -> Finding:
+    """Over UDP a message is given up, and more often with the shorter timeout."""
+    where: dict[str, Any] = {"start": start, "transport": list(UDPS), "loss": losses(data)}
+    share = data.estimate("handovers", Share("given_up", "failed"), **where)
+    paired = data.compared(
+        "handovers", "failed", "less", {"transport": "UDP 0.3 s"}, **{**where, "transport": "UDP 0.1 s"}
+    )
+    return every(
+        [
+            within(share, 0.95, 1, "share of failures over UDP in which a message was given up"),
+            positive(paired, "share that fails, timeout 0.1 s less 0.3 s"),
+        ]
+    )
+
+
+def out_of_time_over_tcp(data: Data, start: str = MOBILE) -> Finding:
+    """Over TCP nothing is given up, and more handovers run out of time than over UDP."""
+    where: dict[str, Any] = {"start": start, "loss": losses(data)}
+    given_up = data.estimate("handovers", Share("given_up", "handovers"), transport=list(TCPS), **where)
+    late = [
+        data.estimate("handovers", Share("out_of_time", "handovers"), transport=list(of), **where)
+        for of in (TCPS, UDPS)
+    ]
+    return every(
+        [
+            within(given_up, 0, 0.01, "share of handovers over TCP that give a message up"),
+            positive(difference(*late), "share that runs out of time, TCP less UDP"),
+        ]
+    )
+
+
+def more_fail_over_udp(data: Data, start: str = MOBILE) -> Finding:
+    """The share that fails over UDP beside twice that over TCP."""
+    where: dict[str, Any] = {"start": start, "loss": losses(data)}
+    udp, tcp = (
+        data.estimate("handovers", Share("failed", "handovers"), transport=list(of), **where) for of in (UDPS, TCPS)
+    )
+    finding = positive(difference(udp, tcp.scaled(2)), "share that fails over UDP, less twice that over TCP")
+    shares = value_of("share that fails over UDP", udp), value_of("share that fails over TCP", tcp)
+    text = f"{finding.measured}; {'; '.join(f'{one.what}: {one}' for one in shares)}"
+    return Finding(finding.verdict, text, (*shares, *finding.values), finding.decided_by)
+
+
+# 3. How long they take
+
+
+def pair_of_successes(data: Data, udp: str, tcp: str, start: str = MOBILE) -> Finding:
+    """Successful handovers over TCP less those over UDP."""
+    longer = difference(
+        over_losses(data, "success_s", start=start, transport=tcp),
+        over_losses(data, "success_s", start=start, transport=udp),
+    )
+    return positive(longer, f"{tcp} less {udp} (s), successful")
+
+
+def pair_of_all(data: Data, udp: str, tcp: str, start: str = MOBILE) -> Finding:
+    """All handovers over UDP less those over TCP."""
+    longer = difference(
+        over_losses(data, "handover_s", start=start, transport=udp),
+        over_losses(data, "handover_s", start=start, transport=tcp),
+    )
+    return positive(longer, f"{udp} less {tcp} (s), all")
+
+
+def successes_longer_over_tcp(data: Data, start: str = MOBILE) -> Finding:
+    """Each pair of transports by itself; the statement agrees when all do."""
+    return _of_pairs([pair_of_successes(data, *pair, start) for pair in PAIRS])
+
+
+def all_longer_over_udp(data: Data, start: str = MOBILE) -> Finding:
+    """Each pair of transports by itself; the statement agrees when all do."""
+    return _of_pairs([pair_of_all(data, *pair, start) for pair in PAIRS])
+
+
+def _of_pairs(findings: Sequence[Finding]) -> Finding:
+    whole = every(findings)
+    agree = sum(one.verdict == "agrees" for one in findings)
+    differ = sum(one.verdict == "differs" for one in findings)
+    deciding = f"; {whole.decided_by.what}: {whole.decided_by}" if whole.decided_by else ""
+    brief = f"of {len(findings)} pairs {agree} agree, {differ} differ{deciding}"
+    return Finding(whole.verdict, whole.measured, whole.values, whole.decided_by, brief=brief)
+
+
+# 4. What the steps take
+
+
+def scan_stays(data: Data, start: str = MOBILE) -> Finding:
+    """The scan of each successful handover."""
+    samples = [one for one in data.samples("handovers", "scan_s", start=start) if not math.isnan(one)]
+    if not samples:
+        return Finding("not decidable", "no handover succeeded")
+    furthest = max(samples, key=lambda one: abs(one - SCAN_S))
+    value = Value("scan that is furthest from 0.6 s", furthest)
+    return yes(abs(furthest - SCAN_S) < 1e-9, f"{value.what}: {value}", value)
+
+
+def redirection_stays(data: Data, start: str = MOBILE) -> Finding:
+    """The redirection at each loss beside that without."""
+    found = []
+    for name in TRANSPORTS:
+        base = data.estimate("handovers", "redirect_s", start=start, transport=name, loss=0).mean
+        curve = data.curve("handovers", "redirect_s", "loss", start=start, transport=name)
+        curve = {at: one for at, one in curve.items() if at and one.samples > 1}
+        found.append(follows(curve, _constant(base), FRAME_S, f"redirection (s), {name}"))
+    return every(found)
+
+
+def _constant(value: float) -> Callable[[float], float]:
+    return lambda _x: value
+
+
+def signalling_grows(data: Data, start: str = MOBILE) -> Finding:
+    """What is neither scan nor redirection, over loss."""
+    curves = {
+        name: data.curve("handovers", "signalling_s", "loss", start=start, transport=name) for name in TRANSPORTS
+    }
+    return every([rises(curve, f"signalling (s), {name}") for name, curve in curves.items()])
+
+
+def request_longer_than_check(data: Data, start: str = MOBILE) -> Finding:
+    """The handover request less the resource availability, in each successful handover over TCP."""
+    return every(
+        [
+            positive(
+                over_losses(data, "request_s - availability_s", start=start, transport=name),
+                f"handover request less resource availability (s), {name}",
+            )
+            for name in TCPS
+        ]
+    )
+
+
+# 5. Case 2
+
+#: The clauses whose trends case 2 shows too.
+TRENDS: dict[str, Callable[[Data, str], Finding]] = {
+    "2a": given_up_over_udp,
+    "2b": out_of_time_over_tcp,
+    "2c": more_fail_over_udp,
+    "3a": successes_longer_over_tcp,
+    "3b": all_longer_over_udp,
+    "4a": scan_stays,
+    "4b": redirection_stays,
+    "4c": signalling_grows,
+}
+
+
+def same_trends(data: Data) -> Finding:
+    """The verdict of each clause in case 2, local and remote, beside that in case 1."""
+    parts = []
+    for clause, rule in TRENDS.items():
+        chosen = rule(data, MOBILE).verdict
+        for name in BY_NETWORK:
+            verdict = rule(data, name).verdict
+            open_ = "not decidable" in (chosen, verdict)
+            same = "agrees" if verdict == chosen else "not decidable" if open_ else "differs"
+            parts.append((clause, name, chosen, verdict, same))
+    others = [
+        f"{c} {name}: {verdict}, case 1: {chosen}" for c, name, chosen, verdict, same in parts if same != "agrees"
+    ]
+    equal = sum(same == "agrees" for *_, same in parts)
+    verdicts = [same for *_, same in parts]
+    whole = "differs" if "differs" in verdicts else "not decidable" if "not decidable" in verdicts else "agrees"
+    text = f"{equal} of {len(parts)} verdicts as in case 1" + (f"; {'; '.join(others)}" if others else "")
+    return Finding(whole, text, (Value("verdicts as in case 1", equal),), brief=text)  # type: ignore[arg-type]
+
+
+def case_2_shorter(data: Data) -> Finding:
+    """Successful handovers of case 1 less those of case 2, by transport, under either notice of the link."""
+
+    def under(name: str) -> Finding:
+        return every(
+            [
+                positive(
+                    difference(
+                        over_losses(data, "success_s", 0, start=MOBILE, transport=transport),
+                        over_losses(data, "success_s", 0, start=name, transport=transport),
+                    ),
+                    f"case 1 less case 2 (s), {transport}",
+                )
+                for transport in TRANSPORTS
+            ]
+        )
+
+    return either({name: under(name) for name in BY_NETWORK}, "start")
+
+
+# 6. What the application loses
+
+
+def application_loses(data: Data) -> Finding:
+    """Packets of the stream that are lost, over loss."""
+    found = []
+    for start, name in product(STARTS, TRANSPORTS):
+        curve = data.curve("handovers", "lost_packets", "loss", start=start, transport=name)
+        without = data.estimate("handovers", "lost_packets", start=start, transport=name, loss=0)
+        found += [
+            within(without, 0, 0, f"lost without frame loss, {start}, {name}"),
+            rises(curve, f"lost, {start}, {name}"),
+        ]
+    return every(found)
+
+
+def all_lost_behind_the_edge(data: Data) -> Finding:
+    """How long the stream was lost, beside the time from the edge to the end of the redirection."""
+    failed = [row for row in data.rows("edge") if row["failed"]]
+    shares = [PACKETS_S * row["lost_packets"] / (row["redirected_s"] - EDGE_S) for row in failed]
+    return within(
+        statistics.mean(shares), 0.95, 1.05, "time of lost packets over time from the edge to the redirection's end"
+    )

@@ -1,0 +1,347 @@
+"""The study's code: settings that are computed, what is measured of a run, closed forms and checks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from roamsim.study import Check, Data
+from roamsim.theory import mih_handover
+from roamsim.theory.mih_handover import Chain
+from roamsim.theory.mih_udp import Validity
+
+#: MIH timeouts over UDP in seconds, and MaxRTO over TCP and SCTP, by transport.
+UDP_TIMEOUTS_S = {"UDP 0.1 s": 0.1, "UDP 0.3 s": 0.3}
+MAX_RTOS = {"0.2 s": "200ms", "0.5 s": "500ms", "1 s": "1s"}
+TCPS = ("TCP 0.2 s", "TCP 0.5 s", "TCP 1 s")
+
+#: Who starts, and how the PoS hears that the link is going down.
+STARTS = {
+    "mobile": ("mobile_node", "local"),
+    "network, local": ("network", "local"),
+    "network, remote": ("network", "remote"),
+}
+
+# The walk (scenarios/walk.toml).
+RADIUS_M, START_M, SPEED_MPS, FACTOR = 50.0, 25.0, 1.0, 1.5
+BEACONS_S, MISSED_BEACONS = 0.1, 3
+INTERVAL_S = 0.5
+PROCESSING_S, SCAN_S = 0.2, 0.6
+#: When the mobile node is at the edge of the Wi-Fi cell.
+EDGE_S = (RADIUS_M - START_M) / SPEED_MPS
+
+# Times of packets: IPv6 40, UDP 8. A wire's 10 ms and 8 L / 100 Mb/s; 802.11b (clause 18): 192 us of preamble, the
+# frame with
+# 36 octets at 11 Mb/s, whole microseconds.
+WIRE_S, WIRE_BPS = 0.01, 100e6
+MESSAGE_BYTES = 200 + 48
+#: An ACK: header 8, MIHF IDs of "mn" 5 and "pos-1" 8 octets, headers of IPv6 and UDP.
+ACK_BYTES = 8 + 5 + 8 + 48
+
+
+def wired_s(octets: int, hops: int) -> float:
+    """A packet over so many wires."""
+    return hops * (WIRE_S + 8 * octets / WIRE_BPS)
+
+
+def radio_s(octets: int) -> float:
+    """A packet over 802.11 at 11 Mb/s, from an idle medium."""
+    return 192e-6 + math.ceil(8 * (octets + 36) / 11) * 1e-6
+
+
+#: MN to PoS1 with a message and back with an ACK; PoS1 to PoS2 and back.
+ROUND_TRIP_S = radio_s(MESSAGE_BYTES) + radio_s(ACK_BYTES) + wired_s(MESSAGE_BYTES, 2) + wired_s(ACK_BYTES, 2)
+BETWEEN_S = 2 * wired_s(MESSAGE_BYTES, 2)
+
+# Settings of dimensions -------------------------------------------------------------------------------------------
+
+
+def _loss(of: str, probability: float) -> dict[str, Any]:
+    loss = {"model": "bernoulli", "of": of, "during": "link_going_down", "probability": probability}
+    return {"wifi.wifi.loss": [loss]}
+
+
+def loss(percent: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """What the Wi-Fi cell loses of packets, either way, from Link_Going_Down on."""
+    return _loss("packets", percent / 100)
+
+
+def loss_of_attempts(percent: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of single attempts, of which a packet has seven."""
+    return _loss("attempts", percent / 100)
+
+
+def transport(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """What carries the messages: UDP with MIH ACK, TCP or SCTP without."""
+    protocol, _, time = name.partition(" ")
+    if protocol == "UDP":
+        timeout = f"{round(1e3 * UDP_TIMEOUTS_S[name])}ms"
+        return {"handover.walk.acknowledgement": {"timeout": timeout, "retransmissions": 2}}
+    if protocol == "TCP":
+        # Every message at once, and every ACK.
+        rto = {"min_rto": "200ms", "max_rto": MAX_RTOS[time], "nagle": False, "delayed_ack": False}
+        return {"handover.walk.transport": {"protocol": "tcp", "mss": "1280B", **rto}}
+    # As TCP, without end of retransmission; heartbeats are left out, which TCP has none of.
+    rto = {"rto_min": "200ms", "rto_max": MAX_RTOS[time], "rto_initial": "200ms", "sack_frequency": 1}
+    lasting = {"association_max_retrans": 1000, "path_max_retrans": 1000, "heartbeats": False}
+    return {"handover.walk.transport": {"protocol": "sctp", **rto, **lasting}}
+
+
+def start(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Who starts, and by what."""
+    initiated_by, notice = STARTS[name]
+    return {"handover.walk.initiated_by": initiated_by, "handover.walk.notice": notice}
+
+
+def validity(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Until when a response is accepted. A dimension behind that of the transport, over UDP."""
+    return {"handover.walk.acknowledgement.validity": name}
+
+
+def factor(value: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """At how many times the power of the edge the link is going down."""
+    return {"node.mn.wifi.going_down_factor": value}
+
+
+def processing(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Where requests take time."""
+    return {"handover.walk.from.processing_time": "0s"} if name == "not at PoS1" else {}
+
+
+def place(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the PoS are: behind the router, or at a wire of 1 us beside the AP and the BS."""
+    if name != "beside AP and BS":
+        return {}
+    beside = {"pos-1-wire": "ap", "pos-2-wire": "bs"}
+    ends = {f"link.{wire}.between": [at, wire.removesuffix("-wire")] for wire, at in beside.items()}
+    return ends | {f"link.{wire}.delay": "1us" for wire in beside}
+
+
+def speed(mps: float, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Walks at other speeds, which begin 20 m and 5 s before the edge, or 30 m behind the AP.
+
+    Before any factor matters.
+    """
+    start_m = max(-30.0, RADIUS_M - 20 - 5 * mps)
+    return {
+        "node.mn.position.x": f"{start_m}m",
+        "node.mn.motion.speed": f"{mps}m/s",
+        "node.mn.motion.to.x": f"{RADIUS_M + 5 * mps}m",
+        "scenario.duration": f"{round((RADIUS_M - start_m) / mps + 5, 3)}s",
+    }
+
+
+def wifi_stations(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """So many stations in the Wi-Fi cell, each of which sends 0.8 Mb/s."""
+    return {"node.wifi-{i}.count": count}
+
+
+def wimax_stations(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """So many stations in the 802.16 cell, each of which sends 0.8 Mb/s."""
+    return {"node.wimax-{i}.count": count}
+
+
+def phase(number: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """When the mobile node comes into reach of the 802.16 cell: 0.1 s later each, over an interval of descriptors."""
+    return {"node.mn.position.x": f"{510 + 0.1 * number:g}m"}
+
+
+def flow(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The start of a chart."""
+    return start(values["piece"]["start"], {}) | transport("UDP 0.3 s", {})
+
+
+# Measurements -----------------------------------------------------------------------------------------------------
+
+
+def handover(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
+    """One row a run: what became of the handover, what its steps took where it succeeded, what the stream lost.
+
+    The resources' availability is everything from the start up to the commitment but the scan; the handover request
+    what follows up to the redirection.
+    """
+    rows = tables["mih_handovers"]
+    flows = tables["flows"]
+    stream = list(flows["name"]).index("stream")
+    row = {name: values[-1] for name, values in rows.items()} if len(rows["outcome"]) else {}
+    succeeded = row.get("outcome") == "committed"
+    failed = row.get("outcome") == "link_down"
+    nan = math.nan
+    times = {name: value for name, value in row.items() if name.endswith("_s")}
+    steps = dict.fromkeys(("notice_s", "scan_s", "availability_s", "request_s", "redirect_s"), nan)
+    if succeeded:
+        steps = {
+            "notice_s": times["started_s"] - times["going_down_s"],
+            "scan_s": times["scan_s"],
+            "availability_s": times["commit_asked_s"] - times["started_s"] - times["scan_s"],
+            "request_s": times["redirect_begun_s"] - times["commit_asked_s"],
+            "redirect_s": times["redirect_s"],
+        }
+    handover_s = times.get("handover_s", nan)
+    given_up = row.get("given_up_by") in ("message", "response", "notice")
+    return {
+        name: [value]
+        for name, value in {
+            "handovers": 1,
+            "succeeded": int(succeeded),
+            "failed": int(not succeeded),
+            "given_up": int(given_up and not succeeded),
+            "out_of_time": int(not given_up and not succeeded),
+            "going_down_s": times.get("going_down_s", nan),
+            "handover_s": handover_s,
+            "success_s": handover_s if succeeded else nan,
+            "failure_s": handover_s if failed else nan,
+            **steps,
+            "signalling_s": steps["notice_s"] + steps["availability_s"] + steps["request_s"],
+            "redirected_s": times.get("redirected_s", nan),
+            "lost_packets": int(flows["lost_packets"][stream]),
+        }.items()
+    }
+
+
+def network_entry(tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, list[Any]]:
+    """One row a run: how long network entry took from the first map that was heard to Link_Up."""
+    events = tables["link_events"]
+    at = {"link_detected": math.nan, "link_up": math.nan}
+    for time_s, event, node in zip(events["time_s"], events["event"], events["node"], strict=True):
+        if node == "mn" and event in at and math.isnan(at[event]):
+            at[event] = time_s
+    return {"entry_s": [at["link_up"] - at["link_detected"]]}
+
+
+# Closed forms -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def law(start_name: str, transport_name: str, percent: float, policy: Validity = "acked") -> Chain:
+    """The chain of exchanges over UDP."""
+    initiated_by, notice = STARTS[start_name]
+    exchanges = mih_handover.exchanges(
+        "mobile_node" if initiated_by == "mobile_node" else "network",
+        "remote" if notice == "remote" else "local",
+        timeout_s=UDP_TIMEOUTS_S[transport_name],
+        round_trip_s=ROUND_TRIP_S,
+        processing_s=(PROCESSING_S, PROCESSING_S, PROCESSING_S),
+        between_s=BETWEEN_S,
+        scan_s=SCAN_S,
+    )
+    return mih_handover.chain(percent / 100, exchanges, policy)
+
+
+def _without_loss_s(start_name: str, transport_name: str, data: Data) -> float:
+    where: dict[str, Any] = {"start": start_name, "transport": transport_name, "loss": 0}
+    return data.estimate("handovers", "handover_s", **where).mean
+
+
+def success_form(row: Mapping[str, Any], _column: str, _data: Data) -> float | None:
+    """The success rate over UDP; none over TCP."""
+    if row["transport"] not in UDP_TIMEOUTS_S:
+        return None
+    return law(row["start"], row["transport"], row["loss"], row.get("validity", "acked")).success
+
+
+def success_delay_form(row: Mapping[str, Any], _column: str, data: Data) -> float | None:
+    """The mean delay of successful handovers over UDP: that without loss, and what repetitions add."""
+    if row["transport"] not in UDP_TIMEOUTS_S:
+        return None
+    at, without = (law(row["start"], row["transport"], percent).delay_s for percent in (row["loss"], 0))
+    return _without_loss_s(row["start"], row["transport"], data) + at - without
+
+
+def going_down_at_s() -> float:
+    """When the mobile node is where its link is going down, before the next beacon tells it."""
+    return (RADIUS_M / math.sqrt(FACTOR) - START_M) / SPEED_MPS
+
+
+def failure_delay_form(row: Mapping[str, Any], _column: str, data: Data) -> float | None:
+    """The mean delay of failed handovers: up to Link_Down, and the redirection."""
+    left = (going_down_at_s(), EDGE_S)
+    down_s = mih_handover.link_down_after_s(BEACONS_S, MISSED_BEACONS, left)
+    redirect_s = data.estimate("handovers", "redirect_s", start=row["start"], loss=0).mean
+    return down_s + redirect_s
+
+
+def all_delay_form(row: Mapping[str, Any], column: str, data: Data) -> float | None:
+    """The mean delay of all handovers over UDP."""
+    if row["transport"] not in UDP_TIMEOUTS_S:
+        return None
+    success = law(row["start"], row["transport"], row["loss"]).success
+    committed_s, failed_s = success_delay_form(row, column, data), failure_delay_form(row, column, data)
+    assert committed_s is not None and failed_s is not None
+    return success * committed_s + (1 - success) * failed_s
+
+
+def lost_packets_form(row: Mapping[str, Any], column: str, data: Data) -> float | None:
+    """The mean number of application packets lost over UDP.
+
+    From the redirection's acknowledgement back: the last packet over the old network left CN when the redirect
+    came, the way of the acknowledgement earlier, and took two wires to the AP. Up to the scheduling of 802.16 both
+    ways take the same.
+    """
+    if row["transport"] not in UDP_TIMEOUTS_S:
+        return None
+    committed_s, failed_s = success_delay_form(row, column, data), failure_delay_form(row, column, data)
+    assert committed_s is not None and failed_s is not None
+    success = law(row["start"], row["transport"], row["loss"]).success
+    # Beacons tell half a period late in the mean.
+    edge_s = EDGE_S - going_down_at_s() - BEACONS_S / 2
+    return mih_handover.lost_packets(row["loss"] / 100, INTERVAL_S, success, committed_s, failed_s, edge_s)
+
+
+# Checks -----------------------------------------------------------------------------------------------------------
+
+
+def checks(data: Data) -> list[Check]:
+    """Handovers over UDP beside the law of their chain.
+
+    How many succeed, how long those take; how long failed ones take.
+    """
+    found = []
+    for start_name in STARTS:
+        for name in UDP_TIMEOUTS_S:
+            base = data.estimate("handovers", "handover_s", start=start_name, transport=name, loss=0)
+            for percent in data.labels("handovers", "loss"):
+                if percent:
+                    found += _of_point(data, start_name, name, float(percent), base.mean)
+    failed = [value for value in data.samples("handovers", "failure_s") if not math.isnan(value)]
+    if len(failed) > 1:
+        mean = math.fsum(failed) / len(failed)
+        deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in failed) / (len(failed) - 1))
+        # Runs of one replication share the phase of the beacons.
+        phases = len({row["replication"] for row in data.rows("handovers") if row["failure_s"] is not None})
+        exact = failure_delay_form({"start": "mobile"}, "", data)
+        assert exact is not None
+        found.append(Check("delay (s) of failed handovers", mean, exact, deviation / math.sqrt(phases)))
+    return found
+
+
+def _of_point(data: Data, start_name: str, name: str, percent: float, base_s: float) -> list[Check]:
+    rows = data.rows("handovers", start=start_name, transport=name, loss=percent)
+    exact, without = law(start_name, name, percent), law(start_name, name, 0)
+    where = f"{start_name}, {name}, loss {percent:g} %"
+    succeeded = sum(row["succeeded"] for row in rows)
+    error = math.sqrt(exact.success * (1 - exact.success) / len(rows))
+    one = [Check(f"success of {where}", succeeded / len(rows), exact.success, error)]
+    if succeeded:
+        taken_s = math.fsum(row["success_s"] for row in rows if row["succeeded"]) / succeeded
+        # 802.16's frames, up to one of 4 ms each way, come on top.
+        error = math.sqrt((exact.variance_s2 + 2 * 0.004**2 / 12) / succeeded)
+        one.append(Check(f"delay (s) of {where}", taken_s, base_s + exact.delay_s - without.delay_s, error))
+    return one
+
+
+# Sequence charts --------------------------------------------------------------------------------------------------
+
+MIH_MESSAGE = re.compile(r"(?P<ack>ACK of )?MIH_(?P<name>\w+)\.(?P<opcode>\w+) tid (?P<tid>\d+)")
+
+
+def describe_packet(description: str, **_number: Any) -> tuple[str, str] | None:
+    """A packet's label and kind in a chart, from the words of its trace; the stream is left out."""
+    message = MIH_MESSAGE.search(description)
+    if message:
+        label = f"{message['name']}.{message['opcode']}"
+        return (f"ACK of {label}", "acknowledgement") if message["ack"] else (label, "message")
+    return (description, "transport") if "redirect" in description.lower() else None

@@ -1,0 +1,179 @@
+"""The definition of the study `mih-handover`, the law that it is held against, and single runs of its scenarios."""
+
+import math
+import statistics
+from typing import Any
+
+import pytest
+import roamsim
+from roamsim import study
+from roamsim.study.definition import points
+from roamsim.theory import mih_handover
+from roamsim.theory.mih_handover import Exchange
+from roamsim.theory.mih_udp import Timing
+
+FOLDER = study.available()["mih-handover"]
+TRANSPORTS = ("UDP 0.1 s", "UDP 0.3 s", "TCP 0.2 s", "TCP 0.5 s", "TCP 1 s")
+
+
+@pytest.fixture(scope="module")
+def loaded() -> study.Study:
+    return study.load("mih-handover")
+
+
+def run(loaded: study.Study, *, seed: int = 1, replications: int = 1, **chosen: Any) -> list[dict[str, Any]]:
+    """The measured rows of the walk with labels of the study's dimensions."""
+    settings: dict[str, Any] = {}
+    for dimension, label in {"start": "mobile", "transport": "UDP 0.1 s", "loss": 0, **chosen}.items():
+        settings |= getattr(loaded.code, dimension)(label, chosen)
+    result = roamsim.run(FOLDER / "scenarios/walk.toml", set=settings, seed=seed, replications=replications)
+    rows = []
+    for replication in range(replications):
+        tables = {
+            name: table.filter(table["replication"] == replication).to_dict(as_series=False)
+            for name, table in result.tables.items()
+            if name in ("mih_handovers", "flows")
+        }
+        rows.append({name: values[0] for name, values in loaded.code.handover(tables).items()})
+    return rows
+
+
+def test_each_case_is_run_over_each_transport_at_each_loss(loaded: study.Study) -> None:
+    labels = [point.labels for point in points(loaded, loaded.experiment("handovers"), "full")]
+    assert len(labels) == 3 * 5 * 11
+    assert {label["transport"] for label in labels} == set(TRANSPORTS)
+    assert {label["loss"] for label in labels} == set(range(0, 51, 5))
+    assert loaded.experiment("handovers").full.replications == 200
+
+
+def test_everything_is_named_in_the_coverage(loaded: study.Study) -> None:
+    assert loaded.not_covered() == []
+
+
+def test_the_link_goes_down_nine_seconds_before_the_edge(loaded: study.Study) -> None:
+    # 1.5 times the power of 50 m is there at 50 / sqrt(1.5) = 40.825 m, after 15.825 s: told by the next beacon.
+    for seed in range(1, 6):
+        (row,) = run(loaded, seed=seed)
+        assert 15.825 <= row["going_down_s"] <= 15.928
+
+
+#: Of packets over 802.11 (us, clause 18): 192 + 8 (L + 36) / 11, rounded up. A message of 248 octets 399 (2272 / 11 = 206.5),
+#: an acknowledgement of 69 (header 8, "mn" 5, "pos-1" 8, UDP and IPv6 48) 269 (840 / 11 = 76.4).
+MESSAGE_US, ACK_US = 399, 269
+#: Two wires of 10 ms, 248 octets 19.84 us each; 69 octets 5.52.
+TO_POS_S = 1e-6 * MESSAGE_US + 0.02 + 2 * 19.84e-6
+
+
+def test_steps_without_loss_take_what_their_messages_take(loaded: study.Study) -> None:
+    result = roamsim.run(FOLDER / "scenarios/walk.toml")
+    tables = {name: result.tables[name].to_dict(as_series=False) for name in ("mih_handovers", "flows")}
+    row = {name: values[0] for name, values in loaded.code.handover(tables).items()}
+    assert row["succeeded"] == 1 and row["lost_packets"] == 0
+    assert row["scan_s"] == pytest.approx(0.6, abs=1e-9)
+    # Without MIH ACK. To PoS1, 0.2 s, to PoS2, 0.2 s, and back: 2 x 20.439 + 400 + 40.079 ms. The MN's frame waits for the end of
+    # another: SIFS, an acknowledgement of the radio's, DIFS and a back-off: 10 + 248 + 50 + 0 to 31 x 20 us.
+    exchange_s = 2 * TO_POS_S + 0.4 + 0.04 + 4 * 19.84e-6
+    assert exchange_s == pytest.approx(0.480957, abs=1e-6)
+    for step in ("availability_s", "request_s"):
+        assert exchange_s <= row[step] <= exchange_s + 928e-6
+    # 40 ms of wires, and 802.16: up to a frame of 4 ms down, request and grant up.
+    assert 0.04 < row["redirect_s"] < 0.06
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_failed_handover_waits_for_the_third_missed_beacon(loaded: study.Study, transport: str) -> None:
+    rows = run(loaded, transport=transport, loss=100, replications=4)
+    for row in rows:
+        assert row["failed"] == 1
+        assert 9.38 <= row["failure_s"] <= 9.53
+        assert row["given_up"] == int(transport.startswith("UDP"))
+
+
+def test_success_over_udp_is_that_of_the_chain(loaded: study.Study) -> None:
+    # p = 0.3, 0.1 s, acked: every response is too late for `strict` (J < 0), so it counts if the request was acknowledged in time.
+    # f = 0.51; a(0) = 1 - 0.3 f^2 = 0.92197, a(1) = 1 - 0.3 f = 0.847, a(2) = 0.7;
+    # (1-p)^2 (a(0) + 0.3 a(1) + 0.09 a(2)) (1 + 0.3 + 0.09) = 0.49 x 1.23907 x 1.39 = 0.84393; two of them 0.71222.
+    exact = 0.71222
+    assert loaded.code.law("mobile", "UDP 0.1 s", 30).success == pytest.approx(exact, abs=1e-4)
+    rows = run(loaded, loss=30, replications=120)
+    succeeded = sum(row["succeeded"] for row in rows)
+    error = math.sqrt(exact * (1 - exact) / 120)
+    assert abs(succeeded / 120 - exact) < 3 * error
+
+
+def test_a_chain_of_one_way_messages_and_requests() -> None:
+    timing = Timing(rtt_s=0.04, timeout_s=0.1)
+    one = mih_handover.chain(0.2, [Exchange("indication", timing)])
+    # 1 - p^3; R/2 + T (p + 2 p^2) / (1 + p + p^2) = 0.02 + 0.1 x 0.28 / 1.24.
+    assert one.success == pytest.approx(0.992)
+    assert one.delay_s == pytest.approx(0.042581, abs=1e-6)
+    three = mih_handover.chain(0.2, [Exchange("indication", timing), *[Exchange("request", timing)] * 2], "open")
+    assert three.success == pytest.approx(0.992**5)
+    with_remote = mih_handover.exchanges(
+        "network",
+        "remote",
+        timeout_s=0.1,
+        round_trip_s=0.04,
+        processing_s=(0.2, 0.2, 0.2),
+        between_s=0.04,
+        scan_s=0.6,
+    )
+    assert [one.kind for one in with_remote] == ["indication", "request", "indication"]
+    assert with_remote[1].timing.processing_s == pytest.approx(0.8)
+
+
+def test_link_down_comes_after_the_beacons_that_are_left() -> None:
+    # From 15.825 to 25 s 91 or 92 beacons, 91.75 in the mean: the last one 90.75 periods after the first; 3.5 until Link_Down.
+    assert mih_handover.link_down_after_s(0.1, 3, (15.825, 25.0)) == pytest.approx(9.425)
+
+
+def test_packets_lost_by_hand() -> None:
+    # 20 % of the 2 a second in 2 s, with probability 0.75; else 20 % of those in 9 s and all in 0.4 s.
+    lost = mih_handover.lost_packets(0.2, 0.5, 0.75, 2.0, 9.4, 9.0)
+    assert lost == pytest.approx((0.75 * 0.4 + 0.25 * (1.8 + 0.4)) / 0.5)
+
+
+def test_other_walks_begin_where_no_factor_matters(loaded: study.Study) -> None:
+    for mps in (0.5, 1, 4, 30):
+        settings = loaded.code.speed(mps, {})
+        start_m = float(settings["node.mn.position.x"].removesuffix("m"))
+        # Twice the power of the edge is there at 35.36 m.
+        assert abs(start_m) < 35
+        assert float(settings["scenario.duration"].removesuffix("s")) > (50 - start_m) / mps + 1
+
+
+def test_a_handover_over_sctp_goes_on_as_over_tcp(loaded: study.Study) -> None:
+    rows = run(loaded, transport="SCTP 0.2 s", loss=30, replications=20)
+    assert sum(row["succeeded"] for row in rows) >= 19
+    assert all(row["given_up"] == 0 for row in rows)
+
+
+def test_steps_add_up_to_the_delay(loaded: study.Study) -> None:
+    for start in loaded.code.STARTS:
+        for row in run(loaded, start=start, transport="TCP 0.5 s", loss=20, replications=3):
+            steps = ("notice_s", "scan_s", "availability_s", "request_s", "redirect_s")
+            assert math.fsum(row[step] for step in steps) == pytest.approx(row["success_s"], abs=1e-9)
+
+
+def test_loss_of_attempts_leaves_little_to_lose(loaded: study.Study) -> None:
+    chosen = loaded.code.loss_of_attempts(50, {})
+    result = roamsim.run(
+        FOLDER / "scenarios/walk.toml", set={**loaded.code.transport("UDP 0.1 s", {}), **chosen}, replications=5
+    )
+    assert set(result.tables["mih_handovers"]["outcome"]) == {"committed"}
+
+
+def test_entry_waits_for_descriptors_that_are_not_known(loaded: study.Study) -> None:
+    def entry_s(known: bool, phase: int) -> float:
+        settings = {**loaded.code.phase(phase, {}), "wimax.wimax.entry.known_descriptors": known}
+        result = roamsim.run(FOLDER / "scenarios/entry.toml", set=settings, trace=["link_events"])
+        (found,) = loaded.code.network_entry({"link_events": result.tables["link_events"].to_dict(as_series=False)})[
+            "entry_s"
+        ]
+        return float(found)
+
+    # From the first ranging opportunity on seven frames; up to 20 ms to that.
+    assert all(0.024 < entry_s(True, phase) < 0.2 for phase in (0, 25))
+    unknown = [entry_s(False, phase) for phase in (0, 12, 25, 37)]
+    assert max(unknown) - min(unknown) > 2
+    assert statistics.fmean(unknown) == pytest.approx(2.5, abs=1)
