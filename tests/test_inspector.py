@@ -404,6 +404,27 @@ def test_a_line_a_drag_and_a_count_answer_to_the_pointer(tmp_path: Path) -> None
 
 
 @pytest.mark.needs("chromium")
+def test_the_chart_says_how_many_packets_of_a_span_the_page_lacks(tmp_path: Path) -> None:
+    # 100 packets a second for 100 s, each on its way for 1 ms; the first 6000 are held, for there is no instant to be near to.
+    sent = polars.DataFrame(
+        {
+            "packet_id": np.arange(10_000, dtype=np.uint64), "time_s": np.arange(10_000) / 100, "event": "sent", "node": "a", "name": "",
+            "to": "", "reason": "", "protocol": "udp", "description": "message", "size_bytes": 100,
+        }
+    )  # fmt: skip
+    delivered = sent.with_columns(
+        polars.col("time_s") + 0.001, polars.lit("delivered").alias("event"), polars.lit("b").alias("node")
+    )
+    model = inspector.time_line({"packets": polars.concat([sent, delivered])}, {"scenario": {"duration": "100s"}})
+    page = Report("Many")
+    page.time_line("time-line", model, "All")
+    figure = opened(page.write(tmp_path / "many.html"), tmp_path, at="59.905,60.5")
+    # 59.91 s to 59.99 s are held, nine packets; from 60 s on 50 a half second are not.
+    assert "Sequence chart: 9 packets; some 50 others of this span are not in this page" in figure
+    assert figure.count('class="target"') == 9
+
+
+@pytest.mark.needs("chromium")
 def test_keys_the_wheel_and_buttons_zoom(walk: Path, tmp_path: Path) -> None:
     script = """
         const board = document.querySelector(".lanes"), place = document.querySelector("[data-time-line]");

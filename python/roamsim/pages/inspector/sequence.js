@@ -8,19 +8,32 @@ const APART = 17;         // between two sends: one line of label
 const LONGEST_IDLE = 60;  // idle height from which time is cut
 const CUT = 34;           // height of a cut
 
+/** How many packets of a span the page does not hold, by the parts of the run in which they are counted. */
+function notHeld(bins, from, until, end) {
+  let count = 0;
+  for (const counts of Object.values(bins ?? {})) {
+    const width = end / counts.length;
+    for (let n = Math.floor(from / width); n < Math.min(counts.length, Math.ceil(until / width - 1e-9)); n++) {
+      count += counts[n] * Math.max(0, Math.min(until, (n + 1) * width) - Math.max(from, n * width)) / width;
+    }
+  }
+  return Math.ceil(count - 1e-6);
+}
+
 /** The packets of a span: all when they are few, else signalling alone; and what is said of the others. */
-function inSpan(packets, from, until) {
+function inSpan(packets, from, until, end) {
   if (!packets) return {places: [], note: "No packets were recorded; run with --trace packets."};
   const [first, behind] = touching(packets, from, until);
   const places = [];
   for (let i = first; i < behind; i++) if ((packets.until[i] ?? Infinity) >= from) places.push(i);
-  const left = packets.all > packets.t.length ? " of those that this page holds" : "";
+  const absent = notHeld(packets.bins, from, until, end);
+  const left = absent ? `; some ${absent} others of this span are not in this page` : "";
   if (places.length <= MESSAGES) return {places, note: `${places.length} packets${left}`};
   const signalling = places.filter((i) => packets.about[i] !== "data" && packets.carries[i] !== "agent advertisement");
   const shown = signalling.length ? signalling : places;
-  const what = signalling.length ? `signalling, ${signalling.length} packets` : `${places.length} packets${left}`;
+  const what = signalling.length ? `signalling, ${signalling.length} packets` : `${places.length} packets`;
   const few = shown.length > MESSAGES ? `; the first ${MESSAGES} are drawn` : "";
-  const others = signalling.length ? `; ${places.length - signalling.length} others are not drawn` : "";
+  const others = signalling.length ? `; ${places.length - signalling.length + absent} others are not drawn` : left;
   return {places: shown.slice(0, MESSAGES), note: `${what}${few}${others}. Zoom in for more.`};
 }
 
@@ -86,7 +99,7 @@ function sequenceChart(packets, order, places, width, selected) {
   }
   for (const [y, seconds] of cuts) {
     parts.push(`<rect class="cut" x="${left}" y="${round(y - 9)}" width="${round(width - left - right)}" height="18"/>`);
-    parts.push(`<text class="quiet" x="${round((left + width - right) / 2)}" y="${round(y + 4)}" text-anchor="middle">${duration(seconds, 3)} without</text>`);
+    parts.push(`<text class="quiet" x="${round((left + width - right) / 2)}" y="${round(y + 4)}" text-anchor="middle">${duration(seconds, 3)} left out</text>`);
   }
   const labels = [], crosses = [];
   for (const i of places) {

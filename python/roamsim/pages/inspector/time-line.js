@@ -4,6 +4,7 @@
 const SHORTEST = 1e-6;    // the narrowest span, in seconds (chosen: a thousand times the engine's clock)
 const MANY = 400;         // marks of a row from which they are counted in columns
 const COLUMN = 4;         // width of such a column
+const TALLER = 4;         // how many times the first line of a lane others may be for its scale to hold them
 const ROW = 22, LINES = 84, TITLE = 20, AXIS = 34;
 const SERIES = ["first", "late", "good", "third", "second", "plain"];
 
@@ -120,13 +121,16 @@ class TimeLine {
 
   lines(lane, top) {
     const [from, until] = this.view;
-    const values = lane.rows.flatMap((row) => row.value);
-    let low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+    const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity), most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+    let low = least(lane.rows.map((row) => least(row.value)));
+    // A line far above the first one, as a threshold that was not cut yet, is drawn at the top and does not flatten it.
+    const first = most(lane.rows[0].value);
+    let high = most(lane.rows.map((row) => most(row.value)).filter((top) => first <= 0 || top <= TALLER * first));
     if (low === high) [low, high] = [low - 1, high + 1];
     // A level that is far from all values would leave them no room.
     const levels = lane.levels.filter(([, value]) => value > low - (high - low) && value < high + (high - low));
     for (const [, value] of levels) [low, high] = [Math.min(low, value), Math.max(high, value)];
-    const y = (value) => round(top + 6 + (high - value) / (high - low) * (LINES - 12));
+    const y = (value) => round(top + 6 + (high - Math.min(high, value)) / (high - low) * (LINES - 12));
     const short = (value) => Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(3))}k` : `${Number(value.toPrecision(3))}`;
     const parts = [`<path class="frame" d="M${this.left} ${top}h${this.wide}v${LINES}h${-this.wide}z"/>`];
     for (const value of [low, high]) parts.push(`<text class="scale" x="${this.left - 4}" y="${y(value) + 4}" text-anchor="end">${short(value)}</text>`);
@@ -245,7 +249,7 @@ class TimeLine {
   }
 
   sequence() {
-    const {places, note} = inSpan(this.packets, ...this.view);
+    const {places, note} = inSpan(this.packets, ...this.view, this.end);
     const width = this.chart.clientWidth || 380;
     this.chart.querySelector(".note").textContent = `Sequence chart: ${note}`;
     const drawn = this.chart.querySelector(".drawn");

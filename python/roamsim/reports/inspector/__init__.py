@@ -15,8 +15,8 @@ import polars
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import asked
 from roamsim.reports.inspector import radio, traffic
-from roamsim.reports.inspector.packets import packets
-from roamsim.reports.inspector.rows import BINS, chosen, columns, encoded
+from roamsim.reports.inspector.packets import DATA, packets
+from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encoded
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.values import shown_value
@@ -72,13 +72,13 @@ def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, An
     instants = radio.instants(events, tables)
     model: dict[str, Any] = {"end": end_s, "lanes": [encoded(lane, end_s, instants) for lane in lanes]}
     if sent is not None:
-        model |= _ways(tables["packets"], sent, instants)
+        model |= _ways(tables["packets"], sent, instants, end_s)
     return model
 
 
-def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float]) -> dict[str, Any]:
+def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float], end_s: float) -> dict[str, Any]:
     """The packets that the page holds for the sequence chart, with each step of their ways."""
-    kept, _ = chosen(sent, PACKETS, instants)
+    kept, others = chosen(sent, PACKETS, instants)
     steps = table.join(kept.select("packet_id"), on="packet_id", how="semi").select(
         "packet_id",
         polars.col("time_s").alias("t"),
@@ -89,7 +89,11 @@ def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float]
         "reason",
     )
     return {
-        "packets": {"all": sent.height, "columns": columns(kept)},
+        "packets": {
+            "all": sent.height,
+            "columns": columns(kept),
+            **({"bins": counts(others.with_columns(kind=polars.lit(DATA)), end_s)} if others.height else {}),
+        },
         "steps": columns(steps.sort("packet_id", maintain_order=True)),
     }
 

@@ -91,18 +91,22 @@ def packets(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def _destinations(found: polars.DataFrame) -> polars.DataFrame:
-    """Fills in where lost packets went, as far as others tell."""
+    """Fills in where packets went that did not arrive, as far as others tell."""
     arrived = found.filter(polars.col("to").is_not_null())
+    open_ = found.filter(polars.col("to").is_null()).drop("to")
+    told = []
     for same in (["from", "protocol", "description"], ["from", "protocol"]):
         only = (
-            arrived.group_by(same)
-            .agg(polars.col("to").unique().alias("there"))
-            .filter(polars.col("there").list.len() == 1)
-            .select(*same, polars.col("there").list.first())
+            arrived.join(open_.select(same).unique(), on=same, how="semi")
+            .group_by(same)
+            .agg(polars.col("to").first(), polars.col("to").n_unique().alias("there"))
+            .filter(polars.col("there") == 1)
+            .drop("there")
         )
-        found = found.join(only, on=same, how="left", maintain_order="left")
-        found = found.with_columns(polars.coalesce("to", "there").alias("to")).drop("there")
-    return found.with_columns(polars.col("to").fill_null(""))
+        told.append(open_.join(only, on=same).select("packet_id", "to"))
+    first = polars.concat(told).unique("packet_id", keep="first", maintain_order=True)
+    found = found.join(first, on="packet_id", how="left", suffix="_told", maintain_order="left")
+    return found.with_columns(polars.coalesce("to", "to_told", polars.lit("")).alias("to")).drop("to_told")
 
 
 def _first(part: int) -> polars.Expr:
@@ -119,8 +123,9 @@ def _repeated(found: polars.DataFrame) -> polars.Series:
     Messages of MIH and of SCTP addresses have a number in their words, and it may not have come round since; of
     others a second one may be another one.
     """
-    numbered = (polars.col("carries") == "message") & polars.col("about").is_in(["MIH", "SCTP addresses"])
-    ways = ["from", "to", "description"]
-    placed = found.with_columns(numbered.cast(polars.Int64).cum_sum().over("from", "to").alias("place"))
-    since = polars.col("place") - polars.col("place").shift(1).over(ways)
-    return placed.select(numbered & (since < IDS).fill_null(value=False)).to_series()
+    about = polars.col("about").is_in(["MIH", "SCTP addresses"])
+    numbered = found.filter(about & (polars.col("carries") == "message")).with_columns(
+        polars.int_range(polars.len()).over("from", "to").alias("place")
+    )
+    since = polars.col("place") - polars.col("place").shift(1).over("from", "to", "description")
+    return found["packet_id"].is_in(numbered.filter(since < IDS)["packet_id"].implode())
