@@ -87,6 +87,14 @@ def test_a_number_that_has_come_round_is_no_repetition() -> None:
     assert found["kind"].to_list() == ["message"] * 4096 + ["repetition"]
 
 
+def test_a_segment_that_is_sent_again_with_another_acknowledgement_repeats_its_message() -> None:
+    part = "length 9 [part of MIH_X.request tid 1]"
+    words = {0: f"Flags [.], seq 1:10, ack 3, win 9, {part}", 1: f"Flags [.], seq 10:19, ack 3, win 9, {part}", 2: f"Flags [.], seq 1:10, ack 7, win 8, {part}"}  # fmt: skip
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))
+    # The second one carries another part of the message.
+    assert found["repeated"].to_list() == [False, False, True]
+
+
 def test_an_acknowledgement_that_rides_with_a_message_is_a_message() -> None:
     words = {0: "Flags [P.], seq 1:2, length 9 [ACK of MIH_X.request tid 1; MIH_Y.request tid 4]", 1: "Flags [.] [ACK of MIH_X.request tid 1]", 2: "Flags [.], ack 3"}  # fmt: skip
     found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))

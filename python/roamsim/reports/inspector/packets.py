@@ -127,5 +127,7 @@ def _repeated(found: polars.DataFrame) -> polars.Series:
     numbered = found.filter(about & (polars.col("carries") == "message")).with_columns(
         polars.int_range(polars.len()).over("from", "to").alias("place")
     )
-    since = polars.col("place") - polars.col("place").shift(1).over("from", "to", "description")
+    # What a segment acknowledges may have changed since.
+    words = polars.col("description").str.replace_all(r"ack \d+, win \d+|SACK up to [^;]*; ", "")
+    since = polars.col("place") - polars.col("place").shift(1).over("from", "to", words)
     return found["packet_id"].is_in(numbered.filter(since < IDS)["packet_id"].implode())
