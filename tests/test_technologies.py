@@ -11,6 +11,7 @@ import pytest
 import roamsim
 from roamsim import technologies
 from roamsim.errors import UsageError
+from roamsim.technologies import wimax
 from roamsim.technologies.wifi import airtime, signals
 from roamsim.technologies.wifi import rates as wifi_rates
 
@@ -30,6 +31,7 @@ def test_what_is_there() -> None:
         "roamsim.technologies.dect",
         "roamsim.technologies.mobility",
         "roamsim.technologies.wifi",
+        "roamsim.technologies.wimax",
     ]
     assert list(technologies.pictures()) == ["occupancy", "link_events"]
 
@@ -127,3 +129,32 @@ def test_rates_that_adapt_are_told_and_drawn(tmp_path: Path) -> None:
         "neighbour to access-point",
     ]
     assert "air: attempts by rate" in results.report().read_text()
+
+
+def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wimax-walk.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["60s"]}, replications=1, out=tmp_path / "out")
+    parts = results["wimax"].select(*wimax.FRAME)
+    # 12,000 frames of 5 ms, and the one that begins when the run ends.
+    assert parts.sum_horizontal().to_list() == pytest.approx([60.005])
+    changes = wimax.first_run(results)
+    down = changes.filter(direction="downlink")["profile"].to_list()
+    # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
+    assert down == wimax.PROFILES[5::-1]
+    lines = wimax.draw_profiles(changes).axes[0].lines
+    assert [round(level) for level in lines[0].get_ydata()] == [5, 4, 3, 2, 1, 0]
+    page = results.report().read_text()
+    assert "air: frames, means over the runs" in page
+    assert "Burst profiles over time, first run" in page
+    assert "12 changes at 1 station, from each entry on." in page
+
+
+def test_a_station_shows_its_bursts_and_its_requests() -> None:
+    cell = polars.DataFrame([dict.fromkeys(wimax.FRAME, 0.0) | {"maps_s": 1.0, "uplink_data_s": 3.0}])
+    own = {"burst_bytes": [100], "padding_bytes": [30], "uplink_pdus": [2], "downlink_pdus": [0]}
+    asked = {"requests": [5], "collided_requests": [2], "answered_polls": [4], "piggybacked_requests": [7]}
+    stations = polars.DataFrame({"node": ["a"], **own, **asked})
+    frame, bursts, requests = ([bar.get_width() for bar in axes.patches] for axes in wimax.draw(cell, stations).axes)
+    # 25 and 75 %; 100 - 30 used; 5 - 2 heard.
+    assert (sum(frame), frame[1], frame[6]) == (100, 25, 75)
+    assert (bursts, requests) == ([70, 30], [3, 2, 4, 7])

@@ -63,6 +63,8 @@ reports! {
     grants_of_nobody: "stations = [\"far\"], packet_size" => "stations = [\"fat\"], packet_size";
     profile_of_a_station_twice: "[\"far\"], uplink" => "[\"far\", \"far\"], uplink";
     profile_that_does_not_exist: "QPSK 1/2" => "QPSK 2/3";
+    a_station_of_two_services: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]\nreal_time_polling = [{ stations = [\"far\"], interval = \"20ms\" }]";
+    polls_all_the_time: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "non_real_time_polling = [{ stations = [\"far\"], interval = \"10us\" }]";
     no_opportunity: "opportunities = 4" => "opportunities = 0";
     opportunities_that_leave_nothing: "opportunities = 4" => "opportunities = 24";
     windows_in_the_wrong_order: "backoff_start = 0" => "backoff_start = 7";

@@ -42,6 +42,10 @@ pub struct StationStats {
     pub collided_requests: u64,
     /// Requests that it sent with its data.
     pub piggybacked_requests: u64,
+    /// Polls that it answered by a request.
+    pub answered_polls: u64,
+    /// Connections that the base station refused: it was served best effort instead.
+    pub refused_connections: u64,
     /// RNG-REQ that it sent by contention.
     pub ranging_requests: u64,
     /// Those of them that collided.

@@ -37,6 +37,11 @@ impl Admission {
         Admission { config, state: State::Unknown, timer: None, attempts: 0, flows: [false; 2] }
     }
 
+    /// Whether the station is registered, with connections or without.
+    pub fn is_registered(&self) -> bool {
+        self.state == State::Registered
+    }
+
     /// Whether the station has all that it needs.
     pub fn is_complete(&self) -> bool {
         self.flows == [true; 2]

@@ -2,8 +2,10 @@
 
 use super::contention::ContentionConfig;
 use super::entry::EntryConfig;
-use super::management::{DOWNLINK_DESCRIPTOR_BYTES, UPLINK_DESCRIPTOR_BYTES};
-use super::pdu::{FRAGMENT_BYTES, PIGGYBACK_BYTES, WHOLE_BYTES, downlink_map_bytes, uplink_map_bytes};
+use super::management::{DOWNLINK_DESCRIPTOR_BYTES, LONGEST_FROM_STATION_BYTES, UPLINK_DESCRIPTOR_BYTES};
+use super::pdu::{
+    FRAGMENT_BYTES, HEADER_BYTES, PIGGYBACK_BYTES, WHOLE_BYTES, downlink_map_bytes, uplink_map_bytes,
+};
 use super::phy::{
     BurstProfile, FrameLayout, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS, REQUEST_SYMBOLS,
     UPLINK_PREAMBLE_SYMBOLS,
@@ -57,6 +59,46 @@ pub enum Service {
         /// The time between two grants, above zero.
         interval: Span,
     },
+    /// rtPS: at each interval it gets a burst for a request. It does not contend for its data.
+    RealTimePolling {
+        /// The time between two polls, above zero.
+        interval: Span,
+    },
+    /// nrtPS: it gets such bursts, and contends.
+    NonRealTimePolling {
+        /// The time between two polls, above zero.
+        interval: Span,
+    },
+}
+
+/// Ranks of services: who has a lower one goes first.
+pub(super) const RANKS: usize = 4;
+
+impl Service {
+    /// Its rank: UGS, rtPS, nrtPS, BE.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            Service::UnsolicitedGrant { .. } => 0,
+            Service::RealTimePolling { .. } => 1,
+            Service::NonRealTimePolling { .. } => 2,
+            Service::BestEffort => 3,
+        }
+    }
+
+    /// The time between bursts that it gets without asking.
+    pub(super) fn interval(self) -> Option<Span> {
+        match self {
+            Service::UnsolicitedGrant { interval, .. }
+            | Service::RealTimePolling { interval }
+            | Service::NonRealTimePolling { interval } => Some(interval),
+            Service::BestEffort => None,
+        }
+    }
+
+    /// Whether it contends for its data.
+    pub(super) fn contends(self) -> bool {
+        matches!(self, Service::BestEffort | Service::NonRealTimePolling { .. })
+    }
 }
 
 impl StationConfig {
@@ -65,24 +107,32 @@ impl StationConfig {
         self.uplink.burst_symbols(FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
     }
 
-    /// Symbols, preamble included, of a burst with so many unsolicited grants in it.
+    /// Symbols, preamble included, of a burst with so many unsolicited grants in it, or with a request for so many polls.
     pub fn unsolicited_symbols(&self, grants: u32) -> u32 {
-        match self.service {
-            Service::UnsolicitedGrant { packet_bytes, .. } if grants > 0 => {
-                UPLINK_PREAMBLE_SYMBOLS + self.uplink.burst_symbols(grants * (packet_bytes + WHOLE_BYTES))
-            }
-            _ => 0,
-        }
+        let bytes = match self.service {
+            _ if grants == 0 => return 0,
+            Service::BestEffort => return 0,
+            Service::UnsolicitedGrant { packet_bytes, .. } => grants * (packet_bytes + WHOLE_BYTES),
+            Service::RealTimePolling { .. } | Service::NonRealTimePolling { .. } => HEADER_BYTES,
+        };
+        UPLINK_PREAMBLE_SYMBOLS + self.uplink.burst_symbols(bytes)
     }
 
-    /// The most unsolicited grants in one frame of this duration.
+    /// The most unsolicited grants, or polls, in one frame of this duration.
     pub fn most_unsolicited(&self, frame: Span) -> u32 {
-        match self.service {
-            Service::UnsolicitedGrant { interval, .. } => {
-                u32::try_from(frame.as_ns().div_ceil(interval.as_ns().max(1))).unwrap_or(u32::MAX)
-            }
-            Service::BestEffort => 0,
-        }
+        self.service.interval().map_or(0, |interval| {
+            u32::try_from(frame.as_ns().div_ceil(interval.as_ns().max(1))).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Symbols, preamble included, of the longest burst that it gets without asking in a frame of this duration.
+    pub fn most_unsolicited_symbols(&self, frame: Span) -> u32 {
+        self.unsolicited_symbols(self.most_unsolicited(frame))
+    }
+
+    /// Symbols, preamble included, of a burst for the longest message of network entry.
+    pub fn message_symbols(&self) -> u32 {
+        UPLINK_PREAMBLE_SYMBOLS + self.uplink.burst_symbols(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
     }
 }
 

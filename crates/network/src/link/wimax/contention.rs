@@ -90,6 +90,12 @@ impl Contention {
         self.state = State::Waiting { until: now + self.config.timeout };
     }
 
+    /// The same in answer to a poll, where nobody contends.
+    pub fn asked_when_polled(&mut self, now: Time, backlog_bytes: u64) {
+        self.asked(now, backlog_bytes);
+        self.requests = 0;
+    }
+
     /// A grant has come, which ends all contention. Returns what is still due to it of what it has asked for.
     pub fn granted(&mut self, bytes: u64) -> u64 {
         self.requests = 0;

@@ -1,18 +1,21 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
-use super::config::Extra;
+use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
 use super::joining::Joining;
 use super::management::{LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::PIGGYBACK_BYTES;
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::schedule::{Demand, deal};
-use super::{Attachment, BROADCAST, Burst, Cell, Service, Station, Step};
+use super::{Attachment, BROADCAST, Burst, Cell, Station, Step};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
-const PROFILES: usize = BurstProfile::ALL.len();
+pub(super) const PROFILES: usize = BurstProfile::ALL.len();
+
+/// So many frames ahead a burst is looked for that finds no room, chosen: twice as many as the longest interval of a poll may have.
+const MOST_LEFT_OUT: u64 = 100_000;
 
 /// The downlink bursts of a frame, one a profile.
 #[derive(Default)]
@@ -76,33 +79,32 @@ impl Cell {
 
     /// Unsolicited grants that come due by the begin of a frame, after that of the one before.
     fn unsolicited_grants(&self, station: u32, frame: u64) -> u32 {
-        let Service::UnsolicitedGrant { interval, .. } = self.stations[station as usize].config.service
-        else {
-            return 0;
-        };
+        let Some(interval) = self.stations[station as usize].config.service.interval() else { return 0 };
         let due = |frame: u64| self.frame_start(frame).as_ns() / interval.as_ns() + 1;
         (due(frame) - frame.checked_sub(1).map_or(0, due)) as u32
     }
 
-    /// The bursts of unsolicited grants in a frame, behind the request opportunities.
+    /// The bursts of unsolicited grants and polls in a frame, behind the request opportunities. Where profiles have become slower than at
+    /// admission, those for which there is no room are left out.
     fn unsolicited_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
         let mut first_symbol = self.first_symbol(frame);
+        let end = self.config.layout.uplink_symbols;
         let served = self.unsolicited.iter().filter(|&&station| self.is_served(station));
         served.filter_map(move |&station| {
             let grants = self.unsolicited_grants(station, frame);
             let symbols = self.stations[station as usize].config.unsolicited_symbols(grants);
+            if symbols == 0 || first_symbol + symbols > end {
+                return None;
+            }
             let burst = Burst { station, frame, first_symbol, symbols, unsolicited: true };
             first_symbol += symbols;
-            (symbols > 0).then_some(burst)
+            Some(burst)
         })
     }
 
     /// The next unsolicited burst of a station that begins at or after `now`.
     pub(super) fn next_unsolicited(&self, now: Time, station: u32) -> Option<Burst> {
-        let Service::UnsolicitedGrant { interval, .. } = self.stations[station as usize].config.service
-        else {
-            return None;
-        };
+        let interval = self.stations[station as usize].config.service.interval()?;
         let duration_ns = self.config.layout.duration.as_ns();
         let mut frame = self.frame_of(now);
         loop {
@@ -112,9 +114,15 @@ impl Cell {
                 Some(before) => self.frame_start(before).as_ns() / interval.as_ns() + 1,
             };
             frame = due.checked_mul(interval.as_ns())?.div_ceil(duration_ns).max(frame);
-            let own = self.unsolicited_bursts(frame).find(|burst| burst.station == station)?;
-            if self.uplink_time(frame, own.first_symbol) >= now {
+            let own = self.unsolicited_bursts(frame).find(|burst| burst.station == station);
+            if let Some(own) = own
+                && self.uplink_time(frame, own.first_symbol) >= now
+            {
                 return Some(own);
+            }
+            // Left out of so many frames in a row, it is looked for again when something changes.
+            if !self.is_served(station) || frame > self.frame_of(now) + MOST_LEFT_OUT {
+                return None;
             }
             frame += 1;
         }
@@ -187,10 +195,16 @@ impl Cell {
         let messages = self.config.entry.as_ref().and_then(|_| self.stations.iter().filter_map(first).max());
         let broadcast = (!self.broadcasts.is_empty()).then_some(LEAST_PDU_BYTES);
         let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_symbols(bytes));
-        let (count, turn) = (self.station_count(), self.turns[0]);
-        let stations = (turn..count).chain(0..turn).map(|station| &self.stations[station as usize]);
-        let mut waiting = stations.filter(|station| !station.downlink.is_empty());
-        let data = waiting.next().map_or(0, |station| station.config.downlink.burst_symbols(LEAST_PDU_BYTES));
+        let count = self.station_count();
+        let waits = |&station: &u32| !self.stations[station as usize].downlink.is_empty();
+        let first = (0..RANKS).find_map(|rank| {
+            let turn = self.turns[0][rank];
+            let mut ring = (turn..count).chain(0..turn).filter(waits);
+            ring.find(|&station| self.stations[station as usize].config.service.rank() == rank)
+        });
+        let data = first.map_or(0, |station| {
+            self.stations[station as usize].config.downlink.burst_symbols(LEAST_PDU_BYTES)
+        });
         robust.max(data)
     }
 
@@ -204,38 +218,44 @@ impl Cell {
             (first_symbol, bursts) = (burst.first_symbol + burst.symbols, bursts + 1);
         }
         let mut used_symbols = first_symbol - behind;
-        let count = self.station_count();
-        let demand = |station: u32| {
-            let Station { requested_bytes, config, joining, .. } = &self.stations[station as usize];
-            // Who enters has a message to send, which is not cut.
-            let enters = joining.as_ref().is_some_and(|joining| !joining.admission.is_complete());
+        let mut demands: [Vec<Demand>; RANKS] = Default::default();
+        for (station, own) in (0..).zip(&self.stations).filter(|(_, own)| own.requested_bytes > 0) {
+            // Who enters has a message to send, which is not cut, and goes first.
+            let enters = own.joining.as_ref().is_some_and(|joining| !joining.admission.is_complete());
             let whole = u32::from(enters) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
-            let wanted = u32::try_from(*requested_bytes).unwrap_or(u32::MAX / 2);
-            let least_symbols = config.least_symbols().max(config.uplink.burst_symbols(whole.min(wanted)));
-            let symbols = config.uplink.burst_symbols(wanted).max(least_symbols);
-            (*requested_bytes > 0).then_some(Demand { station, symbols, least_symbols })
-        };
-        let turn = self.turns[1];
-        let demands: Vec<Demand> = (turn..count).chain(0..turn).filter_map(demand).collect();
-        if !demands.is_empty() {
+            let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
+            let profile = own.config.uplink;
+            let least_symbols = own.config.least_symbols().max(profile.burst_symbols(whole.min(wanted)));
+            let symbols = profile.burst_symbols(wanted).max(least_symbols);
+            let rank = if enters { 0 } else { own.config.service.rank() };
+            demands[rank].push(Demand { station, symbols, least_symbols });
+        }
+        if demands.iter().any(|of_rank| !of_rank.is_empty()) {
             let left_symbols = self.least_downlink_symbols();
-            let most =
+            let mut most =
                 self.config.most_uplink_bursts(extra, downlink_bursts, left_symbols).saturating_sub(bursts);
-            let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
-            let (grants, next) = deal(&demands, room, most);
-            self.turns[1] = next.unwrap_or(turn);
-            for grant in grants {
-                let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
-                let own = &mut self.stations[grant.station as usize];
-                let bytes = own.config.uplink.burst_bytes(grant.symbols);
-                own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
-                own.stats.grants += 1;
-                let unsolicited = false;
-                let burst = Burst { station: grant.station, frame, first_symbol, symbols, unsolicited };
-                self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
-                first_symbol += symbols;
-                used_symbols += symbols;
-                bursts += 1;
+            for (rank, of_rank) in demands.iter_mut().enumerate().filter(|(_, of_rank)| !of_rank.is_empty()) {
+                let turn = self.turns[1][rank];
+                let first = of_rank.iter().position(|demand| demand.station >= turn).unwrap_or(0);
+                of_rank.rotate_left(first);
+                let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
+                let (grants, next) = deal(of_rank, room, most);
+                self.turns[1][rank] = next.unwrap_or(turn);
+                most -= grants.len() as u32;
+                bursts += grants.len() as u32;
+                for grant in grants {
+                    let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
+                    let own = &mut self.stations[grant.station as usize];
+                    let bytes = own.config.uplink.burst_bytes(grant.symbols);
+                    own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
+                    own.stats.grants += 1;
+                    own.granted = Some(frame);
+                    let unsolicited = false;
+                    let burst = Burst { station: grant.station, frame, first_symbol, symbols, unsolicited };
+                    self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
+                    first_symbol += symbols;
+                    used_symbols += symbols;
+                }
             }
         }
         self.time.uplink_symbols += u64::from(used_symbols);
@@ -246,15 +266,49 @@ impl Cell {
     fn send_downlink(&mut self, now: Time, room_symbols: u32, map_symbols: u32) -> u32 {
         let mut room = room_symbols;
         let mut bursts = Bursts::default();
-        let (count, turn) = (self.station_count(), self.turns[0]);
-        let mut interrupted = None;
         if self.config.entry.is_some() {
             room -= self.take_robust(now, &mut bursts, room);
         }
-        let mut ring: VecDeque<u32> = (turn..count)
-            .chain(0..turn)
-            .filter(|&station| !self.stations[station as usize].downlink.is_empty())
-            .collect();
+        let mut rings: [VecDeque<u32>; RANKS] = Default::default();
+        for (station, own) in (0..).zip(&self.stations).filter(|(_, own)| !own.downlink.is_empty()) {
+            rings[own.config.service.rank()].push_back(station);
+        }
+        for (rank, ring) in rings.into_iter().enumerate().filter(|(_, ring)| !ring.is_empty()) {
+            room -= self.take_round(now, &mut bursts, room, (rank, ring));
+        }
+        let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
+        for number in 1..PROFILES {
+            first[number] = first[number - 1] + bursts.symbols[number - 1];
+        }
+        // Bursts follow each other by profile, and the packets of a burst are in order.
+        bursts.ended.sort_by_key(|&(profile, ..)| profile);
+        let clock = self.config.layout.clock;
+        let end = |profile: BurstProfile, end_bytes: u32| {
+            now + clock.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
+        };
+        let robust = self.config.map_profile;
+        for (end_bytes, station, message) in bursts.messages {
+            self.at(end(robust, end_bytes), Step::Told(station, message));
+        }
+        for (profile, end_bytes, to, (packet, lost)) in bursts.ended {
+            self.flying.push_back((end(profile, end_bytes), to, packet, lost));
+        }
+        room_symbols - room
+    }
+
+    /// Fills bursts with packets to stations of a rank, a packet a turn. Returns their symbols.
+    fn take_round(
+        &mut self,
+        now: Time,
+        bursts: &mut Bursts,
+        room_symbols: u32,
+        (rank, mut ring): (usize, VecDeque<u32>),
+    ) -> u32 {
+        let mut room = room_symbols;
+        let (count, turn) = (self.station_count(), self.turns[0][rank]);
+        let first = ring.iter().position(|&station| station >= turn).unwrap_or(0);
+        ring.rotate_left(first);
+        let mut interrupted = None;
         while let Some(station) = ring.pop_front() {
             let own = &mut self.stations[station as usize];
             let profile = own.config.downlink;
@@ -281,27 +335,12 @@ impl Cell {
             } else if !own.downlink.is_empty() {
                 ring.push_back(station);
             }
-            self.turns[0] = (station + 1) % count;
+            self.turns[0][rank] = (station + 1) % count;
             let to = Attachment(self.first + count + station);
             room -= bursts.take(profile, to, pdu);
         }
-        self.turns[0] = interrupted.unwrap_or(self.turns[0]);
-        let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
-        for number in 1..PROFILES {
-            first[number] = first[number - 1] + bursts.symbols[number - 1];
-        }
-        // Bursts follow each other by profile, and the packets of a burst are in order.
-        bursts.ended.sort_by_key(|&(profile, ..)| profile);
-        let clock = self.config.layout.clock;
-        let end = |profile: BurstProfile, end_bytes: u32| {
-            now + clock.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
-        };
-        let robust = self.config.map_profile;
-        for (end_bytes, station, message) in bursts.messages {
-            self.at(end(robust, end_bytes), Step::Told(station, message));
-        }
-        for (profile, end_bytes, to, (packet, lost)) in bursts.ended {
-            self.flying.push_back((end(profile, end_bytes), to, packet, lost));
+        if let Some(interrupted) = interrupted {
+            self.turns[0][rank] = interrupted;
         }
         room_symbols - room
     }

@@ -11,10 +11,12 @@
 
 use super::admission::Admission;
 use super::config::{CellEntry, is_due};
+use super::connection::LEAST_PDU_BYTES;
 use super::entry::{Action, Entry, Failure};
+use super::frame::PROFILES;
 use super::management::{Flow, Message};
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS};
-use super::{Cell, Step};
+use super::{Cell, Service, Station, Step};
 use crate::drops::DropReason;
 use crate::link::Attachment;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
@@ -265,6 +267,7 @@ impl Cell {
         }
         if let Some(joining) = &mut own.joining {
             joining.admission.release();
+            own.config.service = self.config.stations[station as usize].service;
             joining.to_station.clear();
             joining.from_station.clear();
             (joining.going_down, joining.reported, joining.profile_until) = (false, None, None);
@@ -397,6 +400,7 @@ impl Cell {
             Message::RangingRequest => {
                 Flow::ALL.into_iter().for_each(|flow| self.adapt_flow(now, station, flow))
             }
+            Message::RegistrationRequest => self.admit(now, station),
             Message::ProfileRequest(profile) => self.change_profile(now, station, Flow::Downlink, profile),
             _ => {}
         }
@@ -404,6 +408,34 @@ impl Cell {
         let messages = joining.admission.heard(now, message);
         self.tell(now, station, messages);
         self.arm_entry(station);
+    }
+
+    /// Whether the connections of a station are added as they are, or best effort, as there is no room for more unsolicited bursts:
+    /// beside those of all others there has to be some for a message of who enters, and in the maps for one burst more.
+    fn admit(&mut self, now: Time, station: u32) {
+        let frame = self.config.layout.duration;
+        let own = &self.stations[station as usize];
+        let registers =
+            |own: &Station| own.joining.as_ref().is_some_and(|joining| joining.admission.is_registered());
+        if own.config.service.interval().is_none() || registers(own) {
+            return;
+        }
+        let others = self.unsolicited.iter().map(|&other| &self.stations[other as usize]);
+        let others = others.filter(|other| registers(other) && other.config.service.interval().is_some());
+        let (mut bursts, mut symbols) = (1, own.config.most_unsolicited_symbols(frame));
+        for other in others {
+            (bursts, symbols) = (bursts + 1, symbols + other.config.most_unsolicited_symbols(frame));
+        }
+        let message = self.stations.iter().map(|own| own.config.message_symbols()).max().unwrap_or(0);
+        let data = self.stations.iter().map(|own| own.config.downlink.burst_symbols(LEAST_PDU_BYTES)).max();
+        let fits = symbols + message <= self.config.least_uplink_room()
+            && self.config.least_downlink_room(PROFILES as u32, bursts + 1) >= data.unwrap_or(0);
+        if !fits {
+            self.leave_out_until(self.frame_of(now));
+            let own = &mut self.stations[station as usize];
+            own.config.service = Service::BestEffort;
+            own.stats.refused_connections += 1;
+        }
     }
 
     /// A station is told something by the base station.

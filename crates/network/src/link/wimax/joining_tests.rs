@@ -11,11 +11,11 @@ use crate::mobility::{Point, Trajectory};
 use proptest::prelude::*;
 use roamsim_engine::Span;
 
-fn at(x_m: f64) -> Trajectory {
+pub(super) fn at(x_m: f64) -> Trajectory {
     Trajectory::fixed(Point::new(x_m, 0.0))
 }
 
-fn entry(stations: Vec<Trajectory>) -> CellEntry {
+pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
     let timers = Timers {
         t1: Span::from_secs(50),
         t2: Span::from_secs(10),
@@ -67,7 +67,7 @@ fn events(entry: CellEntry, until_us: u64) -> (Work, Vec<(u64, u32, LinkEvent)>)
     (work, found)
 }
 
-fn go_on(work: &mut Work, until_us: u64) -> Vec<(u64, u32, LinkEvent)> {
+pub(super) fn go_on(work: &mut Work, until_us: u64) -> Vec<(u64, u32, LinkEvent)> {
     let mut found = Vec::new();
     while let Some(now) = work.cell.poll_timeout().filter(|&now| now <= us(until_us)) {
         work.until(now);
@@ -378,7 +378,7 @@ proptest! {
     fn packets_of_stations_that_come_and_go_end_once_and_in_order(
         sends in prop::collection::vec((0u64..4_000_000, 0u32..4, any::<bool>(), 1u32..2034), 0..200),
         leaves in prop::collection::vec((0u64..4_000_000, 0u32..4), 0..8),
-        stations in prop::collection::vec((0usize..7, 0usize..7, 0u32..3, 0.0f64..200.0, -40.0f64..40.0), 4),
+        stations in prop::collection::vec((0usize..7, 0usize..7, 0u32..5, 0.0f64..200.0, -40.0f64..40.0), 4),
         known_descriptors in any::<bool>(),
         with_radio in any::<bool>(),
         limit in 1u32..20,
@@ -388,6 +388,8 @@ proptest! {
             uplink: BurstProfile::ALL[up],
             service: match service {
                 0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
+                1 => Service::RealTimePolling { interval: Span::from_us(23_000) },
+                2 => Service::NonRealTimePolling { interval: Span::from_us(61_000) },
                 _ => Service::BestEffort,
             },
         };

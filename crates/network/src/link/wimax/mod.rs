@@ -9,7 +9,8 @@
 //!
 //! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
 //! PDUs with header and CRC, fragmentation; best effort connections, which contend for request opportunities and then ask with
-//! their data; unsolicited grants; round robin, by packets on the downlink and by symbols on the uplink.
+//! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
+//! packets on the downlink and by symbols on the uplink.
 //!
 //! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`).
 //!
@@ -43,6 +44,7 @@ mod uplink;
 
 pub use self::account::{CellTime, StationStats};
 pub use self::adaptation::ProfileChange;
+use self::config::RANKS;
 pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
@@ -125,6 +127,8 @@ struct Station {
     unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     requested_bytes: u64,
+    /// The last frame with a grant for it.
+    granted: Option<u64>,
     /// Why bursts to it are lost in the frame that begins at this instant.
     understands: Option<(Time, Option<DropReason>)>,
     /// Where it enters the network.
@@ -152,10 +156,10 @@ impl Station {
 pub struct Cell {
     config: CellConfig,
     stations: Vec<Station>,
-    /// Stations with unsolicited grants.
+    /// Stations with unsolicited grants, and then those that are polled.
     unsolicited: Vec<u32>,
-    /// Whose turn it is on the downlink, and on the uplink.
-    turns: [u32; 2],
+    /// Whose turn it is on the downlink, and on the uplink, by rank.
+    turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
     steps: u64,
     /// The first attachment of a station.
@@ -198,18 +202,20 @@ impl Cell {
             timer: None,
             unsolicited: None,
             requested_bytes: 0,
+            granted: None,
             understands: None,
             joining: (config.entry.as_ref())
                 .map(|entry| Box::new(Joining::new(entry, stream(number as usize, "entry")))),
             stats: StationStats::default(),
         };
-        let is_unsolicited = |station: &u32| {
-            matches!(config.stations[*station as usize].service, Service::UnsolicitedGrant { .. })
-        };
+        let service = |station: &u32| config.stations[*station as usize].service;
+        let mut unsolicited: Vec<u32> =
+            (0..count).filter(|station| service(station).interval().is_some()).collect();
+        unsolicited.sort_by_key(|station| service(station).rank());
         let mut cell = Cell {
             stations: (0..).zip(&config.stations).map(station).collect(),
-            unsolicited: (0..count).filter(is_unsolicited).collect(),
-            turns: [0; 2],
+            unsolicited,
+            turns: [[0; RANKS]; 2],
             agenda: BinaryHeap::new(),
             steps: 0,
             first,
@@ -440,4 +446,8 @@ mod entry_tests;
 #[cfg(test)]
 mod joining_tests;
 #[cfg(test)]
+mod services;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod theory;

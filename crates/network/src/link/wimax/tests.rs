@@ -396,7 +396,7 @@ proptest! {
     #[test]
     fn packets_of_any_traffic_arrive_once_and_in_order(
         sends in prop::collection::vec((0u64..40_000, 0u32..5, any::<bool>(), 1u32..2100), 0..120),
-        profiles in prop::collection::vec((0usize..7, 0usize..7, 0u32..3), 5),
+        profiles in prop::collection::vec((0usize..7, 0usize..7, 0u32..6), 5),
         limit in 1u32..20,
     ) {
         let station = |&(down, up, service): &(usize, usize, u32)| StationConfig {
@@ -404,6 +404,8 @@ proptest! {
             uplink: BurstProfile::ALL[up],
             service: match service {
                 0 => Service::UnsolicitedGrant { packet_bytes: 30, interval: Span::from_us(7300) },
+                1 => Service::RealTimePolling { interval: Span::from_us(23_000) },
+                2 => Service::NonRealTimePolling { interval: Span::from_us(61_000) },
                 _ => Service::BestEffort,
             },
         };

@@ -3,7 +3,7 @@
 use super::contention::Expiry;
 use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::{BurstProfile, REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
-use super::{Burst, Cell, Service, Step};
+use super::{Burst, Cell, Service, Station, Step};
 use crate::drops::DropReason;
 use roamsim_engine::Time;
 
@@ -32,11 +32,23 @@ impl Cell {
 
     /// A station has taken a packet.
     pub(super) fn wants_to_send(&mut self, now: Time, station: u32) {
-        let own = &self.stations[station as usize];
-        match own.config.service {
-            Service::BestEffort if own.contention.is_idle() => self.contend(now, station),
-            Service::BestEffort => {}
-            Service::UnsolicitedGrant { .. } => self.await_unsolicited(now, station),
+        let Station { config, contention, .. } = &self.stations[station as usize];
+        let (service, idle) = (config.service, contention.is_idle());
+        if matches!(service, Service::UnsolicitedGrant { .. }) {
+            self.await_unsolicited(now, station);
+        } else if idle {
+            self.ask(now, station);
+        }
+    }
+
+    /// A station asks for bandwidth for its data, as soon as it may.
+    fn ask(&mut self, now: Time, station: u32) {
+        let service = self.stations[station as usize].config.service;
+        if service.contends() {
+            self.contend(now, station);
+        }
+        if service.interval().is_some() {
+            self.await_unsolicited(now, station);
         }
     }
 
@@ -60,10 +72,35 @@ impl Cell {
         self.stations[station as usize].unsolicited = None;
         match self.next_unsolicited(now, station) {
             Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => {
-                self.send_burst(now, burst)
+                match self.stations[station as usize].config.service {
+                    Service::UnsolicitedGrant { .. } => self.send_burst(now, burst),
+                    _ => self.answer_poll(now, station, burst.frame),
+                }
             }
             _ => self.await_unsolicited(now, station),
         }
+    }
+
+    /// A polled station asks for bandwidth.
+    fn answer_poll(&mut self, now: Time, station: u32, frame: u64) {
+        if !self.hears_frame_of(station, now) {
+            let next = now + self.config.layout.clock.symbols(1);
+            return self.await_unsolicited(next, station);
+        }
+        let lost = self.uplink_lost(now, station, self.stations[station as usize].config.uplink);
+        let own = &mut self.stations[station as usize];
+        let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
+        // The maps of this frame have told it of a grant, or not.
+        if backlog_bytes == 0 || own.granted == Some(frame) {
+            return;
+        }
+        own.contention.asked_when_polled(now, backlog_bytes);
+        own.stats.answered_polls += 1;
+        if lost.is_none() {
+            own.requested_bytes = backlog_bytes;
+            self.want_frame(now);
+        }
+        self.arm(station);
     }
 
     pub(super) fn contend(&mut self, now: Time, station: u32) {
@@ -133,9 +170,22 @@ impl Cell {
             return;
         }
         own.timer = None;
+        if own.contention.deadline().is_some_and(|until| until <= now)
+            && !own.config.service.contends()
+            && own.uplink.packets() > 0
+        {
+            // The next poll comes whatever was before.
+            own.contention.reset();
+            return self.wants_to_send(now, station);
+        }
         match own.contention.expire(now, next, &mut own.draws) {
             Expiry::None => self.arm(station),
-            Expiry::Retry(opportunity) => self.will_use(station, opportunity),
+            Expiry::Retry(opportunity) => {
+                self.will_use(station, opportunity);
+                if self.stations[station as usize].config.service.interval().is_some() {
+                    self.await_unsolicited(now, station);
+                }
+            }
             Expiry::GiveUp => {
                 let message = own.joining.as_mut().and_then(|joining| joining.from_station.pop_front());
                 let packet = if message.is_none() { own.uplink.give_up(now) } else { None };

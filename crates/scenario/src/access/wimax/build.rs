@@ -1,6 +1,6 @@
 //! The machine of an 802.16 cell.
 
-use super::model::{Requests, UnsolicitedGrants, Wimax};
+use super::model::{Polling, Requests, UnsolicitedGrants, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
 use roamsim_engine::Span;
@@ -28,6 +28,8 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         station_profiles: _,
         map_profile,
         unsolicited_grants: _,
+        real_time_polling: _,
+        non_real_time_polling: _,
         requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
         ref entry,
         queue,
@@ -55,19 +57,22 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
 }
 
 fn station(model: &Wimax, name: &str) -> StationConfig {
-    let of = |stations: &[String]| stations.iter().any(|own| own == name);
     let (downlink, uplink) = model.profiles(name);
-    let grants = model.unsolicited_grants.iter().find(|entry| of(&entry.stations));
-    StationConfig {
-        downlink: downlink.network(),
-        uplink: uplink.network(),
-        service: match grants {
-            None => Service::BestEffort,
-            Some(&UnsolicitedGrants { stations: _, packet_bytes, interval }) => {
-                Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval }
-            }
-        },
+    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service: service(model, name) }
+}
+
+/// How a station gets its bursts.
+fn service(model: &Wimax, name: &str) -> Service {
+    let of = |stations: &[String]| stations.iter().any(|own| own == name);
+    let polled = |list: &[Polling]| list.iter().find(|entry| of(&entry.stations)).map(|entry| entry.interval);
+    if let Some(grants) = model.unsolicited_grants.iter().find(|entry| of(&entry.stations)) {
+        let &UnsolicitedGrants { stations: _, packet_bytes, interval } = grants;
+        return Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval };
     }
+    let real_time = polled(&model.real_time_polling).map(|interval| Service::RealTimePolling { interval });
+    let other =
+        || polled(&model.non_real_time_polling).map(|interval| Service::NonRealTimePolling { interval });
+    real_time.or_else(other).unwrap_or(Service::BestEffort)
 }
 
 /// The machine of a cell that was checked.

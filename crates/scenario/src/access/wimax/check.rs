@@ -12,7 +12,7 @@ use roamsim_network::mobility::{Point, Trajectory};
 
 use super::build::{LEAST_T16, config};
 use super::entry_check;
-use super::model::{RequestLimit, Wimax};
+use super::model::{Polling, RequestLimit, Wimax};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_queue;
@@ -33,15 +33,23 @@ const LEAST_RETRIES: u32 = 16;
 /// Grants more often than that are no service of the standard, and more steps than packets.
 const SHORTEST_INTERVAL: Span = Span::from_ms(1);
 
-pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+pub(super) fn check<'a>(cell: &'a Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     match &cell.entry {
         Some(entry) => entry_check::check(cell, entry, at, context, report),
         None => check_members(at, cell, context, report),
     }
     let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
-    check_named(at, "station_profiles", profiles, cell, report);
+    check_named(at, [("station_profiles", profiles.collect())], cell, report);
     let grants = cell.unsolicited_grants.iter().map(|entry| &entry.stations);
-    check_named(at, "unsolicited_grants", grants, cell, report);
+    let polled = |(key, list): (&'static str, &'a Vec<Polling>)| {
+        (key, list.iter().map(|entry| &entry.stations).collect())
+    };
+    let lists = [
+        ("unsolicited_grants", grants.collect()),
+        polled(("real_time_polling", &cell.real_time_polling)),
+        polled(("non_real_time_polling", &cell.non_real_time_polling)),
+    ];
+    check_named(at, lists, cell, report);
     check_requests(at, cell, report);
     check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
@@ -71,16 +79,18 @@ fn check_members(at: &[Step], cell: &Wimax, context: &Context<'_>, report: &mut 
     }
 }
 
-/// Checks entries for some stations: each is one of this cell, and in one entry.
+/// Checks lists of entries for some stations: each is one of this cell, and in one entry of them all.
 fn check_named<'a>(
     at: &[Step],
-    key: &'static str,
-    entries: impl Iterator<Item = &'a Vec<String>>,
+    lists: impl IntoIterator<Item = (&'static str, Vec<&'a Vec<String>>)>,
     cell: &Wimax,
     report: &mut Report<'_>,
 ) {
     let mut named = BTreeSet::new();
-    for (number, stations) in entries.enumerate() {
+    let entries = lists.into_iter().flat_map(|(key, list)| {
+        list.into_iter().enumerate().map(move |(number, stations)| (key, number, stations))
+    });
+    for (key, number, stations) in entries {
         for (j, name) in stations.iter().enumerate() {
             let place = [&join(at, [key])[..], &[At(number), Key("stations"), At(j)]].concat();
             if !cell.stations.contains(name) {
@@ -133,6 +143,21 @@ fn check_grants(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
         if entry.interval < SHORTEST_INTERVAL {
             let message = "grants come once a millisecond at most";
             report.add(&join(&steps, ["interval"]), message, "write a longer time, such as \"20ms\"");
+            good = false;
+        }
+    }
+    let polls = [
+        ("real_time_polling", &cell.real_time_polling),
+        ("non_real_time_polling", &cell.non_real_time_polling),
+    ];
+    for (key, list) in polls {
+        for (number, _) in list.iter().enumerate().filter(|(_, entry)| entry.interval < SHORTEST_INTERVAL) {
+            let steps = [&join(at, [key])[..], &[At(number), Key("interval")]].concat();
+            report.add(
+                &steps,
+                "polls come once a millisecond at most",
+                "write a longer time, such as \"20ms\"",
+            );
             good = false;
         }
     }
@@ -194,16 +219,15 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     // Where profiles adapt, the most robust one may be the one of all.
     let stations: Vec<StationConfig> = stations.iter().map(|station| robust(station, adapts)).collect();
     let enters = config.entry.is_some();
-    let best_effort = stations.iter().any(|station| station.service == Service::BestEffort);
-    let unsolicited = stations.iter().filter(|station| station.service != Service::BestEffort);
-    let grants: u64 = unsolicited
-        .clone()
-        .map(|station| {
-            let most = station.most_unsolicited(layout.duration);
-            u64::from(station.unsolicited_symbols(most))
-        })
-        .sum();
-    let bursts = unsolicited.count() as u32 + u32::from(best_effort || enters);
+    let asks = |station: &&StationConfig| !matches!(station.service, Service::UnsolicitedGrant { .. });
+    // Who enters is admitted when it does; others are all there at once.
+    let unasked = stations.iter().map(|station| station.most_unsolicited_symbols(layout.duration));
+    let unasked = unasked.filter(|&symbols| symbols > 0);
+    let (most, sum, count) = unasked.fold((0, 0u64, 0), |(most, sum, count), symbols| {
+        (symbols.max(most), sum + u64::from(symbols), count + 1)
+    });
+    let (grants, unasked) = if enters { (u64::from(most), count.min(1)) } else { (sum, count) };
+    let bursts = unasked + u32::from(enters || stations.iter().any(|station| asks(&station)));
     // A burst a profile, and the most robust one for messages.
     let all = adapts.then_some(BurstProfile::ALL).into_iter().flatten();
     let profiles: BTreeSet<_> = stations
@@ -220,10 +244,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let least_uplink =
         asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
     // Messages are not cut.
-    let message = |station: &StationConfig| {
-        UPLINK_PREAMBLE_SYMBOLS + station.uplink.burst_symbols(LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES)
-    };
-    let message = stations.iter().filter(|_| enters).map(message).max().unwrap_or(0);
+    let message = stations.iter().filter(|_| enters).map(StationConfig::message_symbols).max().unwrap_or(0);
     let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
     let help = "write a longer `frame`, a wider `bandwidth`, shorter gaps, or another `downlink_share`";
     let requests_help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
@@ -255,14 +276,14 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["requests"]), message, help);
     } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
         let message = format!(
-            "unsolicited grants take up to {grants} symbols of a frame, and the uplink has {} for data",
+            "unsolicited grants and polls take up to {grants} symbols of a frame, and the uplink has {} for data",
             config.least_uplink_room()
         );
         let help = "give them to fewer stations, at a longer interval, or widen the uplink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);
     } else if u64::from(config.most_uplink_room()) < grants + u64::from(message) {
         let message = format!(
-            "unsolicited grants take up to {grants} symbols of a frame, and leave no room for messages of network entry, which \
+            "unsolicited grants and polls take up to {grants} symbols of a frame, and leave no room for messages of network entry, which \
              take {message}: the uplink has {}",
             config.most_uplink_room()
         );
@@ -270,7 +291,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["unsolicited_grants"]), message, help);
     } else if config.least_downlink_room(profiles, bursts) < least_downlink {
         let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
-        let help = "give unsolicited grants to fewer stations, or widen the downlink";
+        let help = "give unsolicited grants and polls to fewer stations, or widen the downlink";
         report.add(&join(at, ["unsolicited_grants"]), message, help);
     }
 }

@@ -55,10 +55,18 @@ pub struct Wimax {
     /// The burst profile of the maps. Default chosen: the most robust, which every station understands.
     #[serde(default = "default_map_profile")]
     pub map_profile: BurstProfile,
-    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); the others are
-    /// served best effort. Default: none.
+    /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); those of no
+    /// list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best effort goes first, both ways. Default: none.
     #[serde(default)]
     pub unsolicited_grants: Vec<UnsolicitedGrants>,
+    /// Stations that are asked at each interval what bandwidth they want, and never contend for their data, as a connection of rtPS (IEEE
+    /// Std 802.16-2004 section 6.3.5.2.2). Default: none.
+    #[serde(default)]
+    pub real_time_polling: Vec<Polling>,
+    /// Stations that are asked so and may contend as well, as a connection of nrtPS (IEEE Std 802.16-2004 section 6.3.5.2.3). Default:
+    /// none.
+    #[serde(default)]
+    pub non_real_time_polling: Vec<Polling>,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
@@ -222,6 +230,18 @@ pub struct UnsolicitedGrants {
     #[schemars(with = "units::Size")]
     pub packet_bytes: u64,
     /// The time between two grants. The first is due at time zero, each in the frame that begins then or next.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub interval: Span,
+}
+
+/// Stations that are polled: each gets a burst for a request, whether it has something to send or not.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Polling {
+    /// The stations, each with polls of its own.
+    pub stations: Vec<String>,
+    /// The time between two polls. The first is due at time zero, each in the frame that begins then or next.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,

@@ -124,6 +124,8 @@ fn stations(rows: &[Row<'_>]) -> Table {
             count("requests", "", |stats| stats.requests),
             count("collided_requests", "", |stats| stats.collided_requests),
             count("piggybacked_requests", "", |stats| stats.piggybacked_requests),
+            count("answered_polls", "", |stats| stats.answered_polls),
+            count("refused_connections", "", |stats| stats.refused_connections),
             count("grants", "", |stats| stats.grants),
             count("bursts", "", |stats| stats.bursts),
             count("burst_bytes", "B", |stats| stats.burst_bytes),

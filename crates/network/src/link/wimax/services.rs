@@ -1,0 +1,128 @@
+//! Scheduling services: what each waits for on an idle cell, who goes first, who is refused.
+//!
+//! Symbols of 50 us; the uplink begins at 2.5 ms with four request opportunities, bursts from 2.9 ms on.
+
+use super::joining_tests::{at, entry, go_on};
+use super::tests::{FAST, Work, config, us};
+use super::*;
+use roamsim_engine::Span;
+
+fn station(service: Service) -> StationConfig {
+    StationConfig { service, ..FAST }
+}
+
+const REAL_TIME: Service = Service::RealTimePolling { interval: Span::from_ms(20) };
+
+/// When a packet of 1000 octets arrives that comes at these microseconds to an idle station.
+fn arrives_us(service: Service, came_us: u64) -> u64 {
+    let mut work = Work::new(config(&[station(service)]));
+    work.until(us(came_us));
+    work.up(us(came_us), 0, 1000);
+    work.until(us(came_us + 3_000_000));
+    assert_eq!(work.delivered.len(), 1, "{service:?} {came_us}");
+    work.delivered[0].0
+}
+
+#[test]
+fn each_service_waits_for_its_own_way_to_bandwidth_on_an_idle_cell() {
+    let unsolicited = Service::UnsolicitedGrant { packet_bytes: 1000, interval: Span::from_ms(20) };
+    let non_real_time = Service::NonRealTimePolling { interval: Span::from_secs(1) };
+    // The preamble and ten symbols for 1010 octets and the tail.
+    let burst_us = 50 + 500;
+    for came_us in (0..40_000u64).step_by(331) {
+        // UGS: the burst at 2.9 ms of each fourth frame.
+        let due_us = came_us.saturating_sub(2900).div_ceil(20_000) * 20_000 + 2900;
+        assert_eq!(arrives_us(unsolicited, came_us), due_us + burst_us);
+        // rtPS: its poll is there; the grant a frame later.
+        assert_eq!(arrives_us(REAL_TIME, came_us), due_us + 5000 + burst_us);
+        // BE: one of four opportunities of 100 us from 2.5 ms on; the grant in the next frame, at 2.9 ms. nrtPS is no slower; the grant comes
+        // behind its poll, of two symbols, in frame 0 of each second.
+        let frame_us = came_us.saturating_sub(2800).div_ceil(5000) * 5000;
+        let expected = frame_us + 5000 + 2900 + burst_us;
+        assert_eq!(arrives_us(Service::BestEffort, came_us), expected);
+        assert_eq!(arrives_us(non_real_time, came_us), expected);
+    }
+}
+
+#[test]
+fn a_poll_helps_who_collides_for_ever() {
+    let non_real_time = Service::NonRealTimePolling { interval: Span::from_ms(20) };
+    for (service, expected) in [(Service::BestEffort, 0), (non_real_time, 2), (REAL_TIME, 2)] {
+        let mut deaf = config(&[station(service), station(service)]);
+        // All contend in the same opportunity.
+        deaf.contention.backoff_end = 0;
+        deaf.contention.retries = 2;
+        let mut work = Work::new(deaf);
+        // Behind the polls of the first frame.
+        work.until(us(3500));
+        (0..2).for_each(|station| work.up(us(3500), station, 500));
+        work.until(us(200_000));
+        assert_eq!(work.delivered.len(), expected, "{service:?}");
+        let stats = work.cell.station_stats(0);
+        assert_eq!(stats.answered_polls, u64::from(expected > 0));
+        assert_eq!(stats.requests > 0, service.contends());
+    }
+}
+
+#[test]
+fn who_has_the_lower_rank_goes_first_both_ways() {
+    let non_real_time = Service::NonRealTimePolling { interval: Span::from_ms(20) };
+    let unsolicited = Service::UnsolicitedGrant { packet_bytes: 500, interval: Span::from_ms(5) };
+    let services = [Service::BestEffort, non_real_time, REAL_TIME, unsolicited];
+    let mut with = config(&services.map(station));
+    with.contention.backoff_start = 3;
+    let mut work = Work::new(with);
+    // 48 symbols less maps: some 4000 octets a frame each way. UGS and rtPS want 500 and 2000 of them, nrtPS and BE more than there is.
+    for frame in 0..400 {
+        work.until(us(5000 * frame));
+        for (station, count) in [(0, 8), (1, 4), (2, 4), (3, 1)] {
+            (0..count).for_each(|_| work.down(us(5000 * frame), station, 490));
+            (0..count).for_each(|_| work.up(us(5000 * frame), station, 490));
+        }
+    }
+    work.until(us(2_000_000));
+    for way in 0..2 {
+        let count = |station| {
+            let (down, up) = work.cell.attachments_of(station);
+            work.count(if way == 0 { up } else { down })
+        };
+        // Of 400 and 1600; some are on their way, and rtPS has to ask first.
+        assert!((395..=400).contains(&count(3)), "{way}: {}", count(3));
+        assert!((1570..=1600).contains(&count(2)), "{way}: {}", count(2));
+        // The rest is nrtPS's, but for what is too little for it.
+        assert!(count(1) > 900 && count(0) < 60, "{way}: {} {}", count(1), count(0));
+    }
+}
+
+#[test]
+fn who_enters_where_there_is_no_room_for_its_service_is_served_best_effort() {
+    // 48 symbols less 8 for requests and 10 for ranging: 30. Three bursts of 1 + 9 symbols leave nothing for a message of 1 + 1.
+    let service = Service::UnsolicitedGrant { packet_bytes: 900, interval: Span::from_ms(5) };
+    let mut with = config(&[station(service); 3]);
+    let mut known = entry(vec![at(50.0), at(60.0), at(70.0)]);
+    known.station.known_descriptors = true;
+    known.station.backoff_start = 3;
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    go_on(&mut work, 2_000_000);
+    let refused =
+        |work: &Work| (0..3).map(|station| work.cell.station_stats(station).refused_connections).collect();
+    let first: Vec<u64> = refused(&work);
+    assert_eq!(first.iter().sum::<u64>(), 1, "{first:?}");
+    for frame in 0..100 {
+        go_on(&mut work, 2_000_000 + 5000 * frame);
+        (0..3).for_each(|station| work.up(us(2_000_000 + 5000 * frame), station, 900));
+    }
+    go_on(&mut work, 4_000_000);
+    assert_eq!(work.delivered.len(), 300);
+    // Who was refused asks by contention. When another has left, it is admitted as it enters again.
+    let asks: Vec<bool> = (0..3).map(|station| work.cell.station_stats(station).requests > 0).collect();
+    assert_eq!(asks, first.iter().map(|&refused| refused > 0).collect::<Vec<_>>());
+    let Some(loser) = (0..3).find(|&station| first[station as usize] > 0) else { panic!("{first:?}") };
+    Stations::leave(&mut work.cell, us(4_000_000), (loser + 1) % 3);
+    Stations::leave(&mut work.cell, us(4_000_000), loser);
+    Stations::associate(&mut work.cell, us(4_000_000), loser);
+    go_on(&mut work, 6_000_000);
+    assert_eq!(refused(&work) as Vec<u64>, first);
+    assert_eq!(work.cell.stations[loser as usize].config.service, service);
+}

@@ -1,0 +1,190 @@
+"""802.16 cells: what their frames were used for, what stations asked for and got, and how burst profiles changed."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from roamsim.estimates.summaries import means, titles
+from roamsim.pages.page import Report
+from roamsim.pictures.paper import write_figure
+from roamsim.storing.store import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["report"]
+
+#: The parts of a cell's time, their names and colours; they add up to its frames.
+FRAME = {
+    "preamble_s": ("preamble, header", "#9d755d"),
+    "maps_s": ("maps", "#b279a2"),
+    "downlink_data_s": ("downlink bursts", "#4c78a8"),
+    "downlink_idle_s": ("downlink idle", "#d6d9dc"),
+    "requests_s": ("requests", "#eeca3b"),
+    "ranging_s": ("ranging", "#f58518"),
+    "uplink_data_s": ("uplink bursts", "#54a24b"),
+    "uplink_idle_s": ("uplink idle", "#e6e8ea"),
+    "gaps_s": ("gaps", "#bab0ac"),
+}
+
+#: What the bursts of a station had room for.
+BURSTS = {"used_bytes": ("used", "#54a24b"), "padding_bytes": ("padding", "#d6d9dc")}
+
+#: How a station asked for bandwidth.
+REQUESTS = {
+    "heard_requests": ("in contention", "#4c78a8"),
+    "collided_requests": ("collided", "#e45756"),
+    "answered_polls": ("polled", "#72b7b2"),
+    "piggybacked_requests": ("with data", "#9ecae9"),
+}
+
+#: Burst profiles, the most robust first.
+PROFILES = ["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"]
+
+#: More stations than that are not told apart in a picture (chosen: they fill a page); the tables have all.
+MAX_STATIONS = 40
+#: More than that cannot be followed through a picture of profiles (chosen).
+MAX_FOLLOWED = 8
+
+
+def report(page: Report, results: Results) -> None:
+    """The time of each cell, the bursts and requests of its stations, and the profiles of the first run over time."""
+    if "wimax" not in results or not results["wimax"].height:
+        return
+    page.heading("802.16")
+    cells, stations = means(results, "wimax"), means(results, "wimax_stations")
+    several = len(results.manifest.points) > 1
+    which = "means over the runs" + (" of the first point" if several else "")
+    for row in (cells.filter(point=0) if several else cells).to_dicts():
+        own = stations.filter(name=row["name"])
+        own = own.filter(point=0) if several else own
+        drawn = io.BytesIO()
+        write_figure(partial(draw, polars.DataFrame([row]), own), drawn, ".svg")
+        page.picture(
+            f"frames-{row['name']}", drawn.getvalue().decode(), f"{row['name']}: frames, {which}", _note(own)
+        )
+    changes = first_run(results)
+    if changes.height:
+        drawn = io.BytesIO()
+        write_figure(partial(draw_profiles, changes), drawn, ".svg")
+        page.picture(
+            "wimax-profiles",
+            drawn.getvalue().decode(),
+            "Burst profiles over time, first run",
+            _profile_note(changes),
+        )
+    page.table(cells.rename(titles("wimax", cells.columns)), "wimax: means over replications")
+    page.table(stations.rename(titles("wimax_stations", stations.columns)), "wimax_stations: means over replications")
+
+
+def first_run(results: Results) -> polars.DataFrame:
+    """The changes of burst profiles in the first replication of the first point."""
+    if "wimax_profiles" not in results:
+        return polars.DataFrame()
+    changes = results["wimax_profiles"]
+    return changes.filter(
+        polars.col("point") == polars.col("point").min(), polars.col("replication") == polars.col("replication").min()
+    )
+
+
+def draw(cell: polars.DataFrame, stations: polars.DataFrame) -> Figure:
+    """The shares of a cell's time above; below, for each station, what its bursts had room for, and its requests."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
+    shown = _busiest(stations).with_columns(
+        used_bytes=polars.col("burst_bytes") - polars.col("padding_bytes"),
+        heard_requests=polars.col("requests") - polars.col("collided_requests"),
+    )
+    names = shown["node"].to_list()
+    total_s = sum(cell[column][0] for column in FRAME)
+    below_height = 0.24 * shown.height + 0.6
+    figure = Figure(figsize=(9.0, 2.1 + below_height), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1.2, below_height + 0.7])
+    above, below = parts
+    frame = above.subplots()
+    _bars(frame, cell, ["frames"], FRAME, 100 / total_s)
+    frame.set_xlim(0, 100)
+    frame.set_xlabel("% of the frames' time")
+    bursts, requests = below.subplots(1, 2, sharey=True)
+    _bars(bursts, shown, names, BURSTS, 1.0)
+    bursts.set_xlabel("octets of uplink bursts")
+    bursts.xaxis.set_major_formatter(EngFormatter(sep=""))
+    _bars(requests, shown, names, REQUESTS, 1.0)
+    requests.set_xlabel("bandwidth requests")
+    for axes in (bursts, requests):
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    for axes, columns in ((frame, 5), (bursts, 2), (requests, 4)):
+        axes.legend(ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+    bursts.invert_yaxis()  # of both, which share it
+    return figure
+
+
+def draw_profiles(changes: polars.DataFrame) -> Figure:
+    """The burst profiles of stations as steps over time, from and to them."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
+    axes = figure.subplots()
+    colours = colormaps["tab10"]
+    followed = changes["node"].unique(maintain_order=True).to_list()[:MAX_FOLLOWED]
+    for number, node in enumerate(followed):
+        for direction, style, shift in (("downlink", "-", 0.05), ("uplink", "--", -0.05)):
+            own = changes.filter(node=node, direction=direction).sort("time_s")
+            levels = [PROFILES.index(profile) + shift for profile in own["profile"]]
+            axes.step(
+                own["time_s"].to_list(),
+                levels,
+                where="post",
+                color=colours(number),
+                linestyle=style,
+                marker="o",
+                markersize=3,
+                label=f"{node}, {direction}",
+            )
+    axes.set_yticks(range(len(PROFILES)), PROFILES)
+    axes.set_ylim(-0.5, len(PROFILES) - 0.5)
+    axes.set_xlabel("time, s")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+    return figure
+
+
+def _bars(
+    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], scale: float
+) -> None:
+    places = list(range(len(names)))
+    left = [0.0] * len(names)
+    for column, (label, colour) in parts.items():
+        widths = [scale * value for value in frame[column]]
+        axes.barh(places, widths, left=left, height=0.7, color=colour, label=label)
+        left = [begin + width for begin, width in zip(left, widths, strict=True)]
+    axes.set_yticks(places, names)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
+    """The stations with most PDUs, in their order."""
+    pdus = polars.col("uplink_pdus") + polars.col("downlink_pdus")
+    return stations.with_row_index("place").sort(pdus, descending=True).head(MAX_STATIONS).sort("place")
+
+
+def _note(stations: polars.DataFrame) -> str:
+    requests, collided = sum(stations["requests"].to_list()), sum(stations["collided_requests"].to_list())
+    share = f"{100 * collided / requests:.1f} % of them collided" if requests else "none in vain"
+    told = f"{requests:,.0f} bandwidth requests in contention, {share}."
+    left_out = stations.height - MAX_STATIONS
+    return told + (f" {left_out} stations with fewer PDUs are in the table alone." if left_out > 0 else "")
+
+
+def _profile_note(changes: polars.DataFrame) -> str:
+    nodes = changes["node"].n_unique()
+    told = f"{changes.height} changes at {nodes} station{'s' if nodes > 1 else ''}, from each entry on."
+    left_out = nodes - MAX_FOLLOWED
+    return told + (f" {left_out} stations are in the table alone." if left_out > 0 else "")
