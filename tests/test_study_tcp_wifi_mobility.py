@@ -48,6 +48,21 @@ def test_a_frame_is_sent_once_more_than_it_is_sent_again(loaded: study.Study) ->
     assert (habits["wifi.bs1.long_retry_limit"], habits["wifi.bs1.short_retry_limit"]) == (3, 7)
 
 
+def test_every_way_to_choose_the_rate_has_the_same_radio(loaded: study.Study) -> None:
+    # 20 dBm less 40.095 + 27 log10(20) = 75.223 dB arrive at 20 m: the threshold of 24 Mb/s, -74 dBm by the standard. 6 Mb/s need
+    # 8 dB less, 54 Mb/s 9 dB more.
+    expected = {"6Mb/s": "-63.22dBm", "24Mb/s": "-55.22dBm", "54Mb/s": "-46.22dBm"}
+    run = {point.labels["rate"] for point in points(loaded, loaded.experiment("rates"), "quick")}
+    assert run == set(loaded.code.RATES)
+    for name in run:
+        settings = loaded.code.rates(name, {})
+        assert settings["wifi.bs0.radio"] == settings["wifi.bs1.radio"]
+        found = {one["rate"]: one["power"] for one in settings["wifi.bs1.radio"]["reception_thresholds"]}
+        rate = settings["wifi.bs1.rate"]
+        assert list(found)[-1] == rate
+        assert all(found[one] == power for one, power in expected.items() if one in found)
+
+
 def test_every_condition_is_run_and_changes_something(loaded: study.Study) -> None:
     run = list(points(loaded, loaded.experiment("conditions"), "full"))
     assert {point.labels["condition"] for point in run} == set(loaded.code.CONDITIONS)

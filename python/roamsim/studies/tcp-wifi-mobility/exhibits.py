@@ -18,6 +18,8 @@ from .moving_exhibits import (
     over_time,
     ranking,
     ranking_orders,
+    rates,
+    rates_over_time,
     walk_by_condition,
 )
 from .statements import IFQS, order_of_delays
@@ -29,6 +31,8 @@ __all__ = [
     "over_time",
     "ranking",
     "ranking_orders",
+    "rates",
+    "rates_over_time",
     "walk_by_condition",
 ]
 

@@ -14,7 +14,19 @@ from roamsim.study.figures import COLOURS
 from roamsim.study.judging import with_interval
 
 from .findings import NAMES, THREE, VARIANTS
-from .walk import FIFTY, SETS_OUT_S, SPEEDS_KMH, WALK_M, Walks, order_at, published_order, published_ranks
+from .walk import (
+    ADAPTED_RATES,
+    FIFTY,
+    FIXED_RATES,
+    SETS_OUT_S,
+    SPEEDS_KMH,
+    WALK_M,
+    Walks,
+    order_at,
+    published_order,
+    published_ranks,
+    rate_gain,
+)
 
 OF = {"retransmissions": THREE, "ifq": FIFTY}
 #: By then n3, which may hear BS1 first, has found its own base station.
@@ -24,14 +36,25 @@ ARRIVED_S = 10.0
 def over_time(data: Data, **values: Any) -> Figure:
     """The throughput of each variant, second by second, in the mean of the replications."""
     speed = values["speed"]
+    lines = [(NAMES[variant], {"variant": variant, **OF}) for variant in VARIANTS]
+    return _over_time(data, "moving", speed, lines)
+
+
+def rates_over_time(data: Data) -> Figure:
+    """The same of SACK by the way to choose the rate, at 4 km/h."""
+    lines = [(rate, {"variant": "sack", "rate": rate}) for rate in (*FIXED_RATES, *ADAPTED_RATES)]
+    return _over_time(data, "rates", 4, lines)
+
+
+def _over_time(data: Data, experiment: str, speed: int, lines: list[tuple[str, dict[str, Any]]]) -> Figure:
     figure = Figure(figsize=(8.5, 3.2), layout="constrained")
     axes = figure.add_subplot()
     axes.axvspan(SETS_OUT_S, SETS_OUT_S + WALK_M / (speed / 3.6), color="#eef3f8", zorder=0)
-    for variant, colour in zip(VARIANTS, COLOURS, strict=False):
+    for (name, at), colour in zip(lines, COLOURS, strict=False):
         seconds: dict[int, list[float]] = {}
-        for row in data.rows("moving", variant=variant, speed_kmh=speed, **OF):
+        for row in data.rows(experiment, speed_kmh=speed, **at):
             seconds.setdefault(row["second"], []).append(row["throughput_bps"] / 1e6)
-        axes.plot(list(seconds), [fmean(one) for one in seconds.values()], color=colour, label=NAMES[variant])
+        axes.plot(list(seconds), [fmean(one) for one in seconds.values()], color=colour, label=name)
     axes.set_xlabel("time since the transfer began (s)")
     axes.set_ylabel("throughput (Mb/s)")
     axes.set_ylim(bottom=0)
@@ -137,4 +160,22 @@ def walk_by_condition(data: Data) -> list[dict[str, Any]]:
             counts = [str(verdicts.count(v)) for v in ("agrees", "differs", "not decidable")]
             shown = ", ".join(f"{NAMES[variant]} {with_interval(found)}" for variant, found in _sorted(runs, speed))
             rows.append({"condition": condition, "km/h": speed, "best first": shown, "orders": " / ".join(counts)})
+    return rows
+
+
+def rates(data: Data) -> list[dict[str, Any]]:
+    """By speed and the way to choose the rate: each variant's throughput, the gain over 24 Mb/s, interruptions."""
+    rows = []
+    for speed in data.labels("rates", "speed_kmh"):
+        for rate in (*FIXED_RATES, *ADAPTED_RATES):
+            runs = Walks(data, "rates", {"rate": rate})
+            row: dict[str, Any] = {"km/h": speed, "rate": rate}
+            for variant in data.labels("rates", "variant"):
+                row[NAMES.get(str(variant), "CUBIC")] = with_interval(runs.throughput(int(speed), variant=variant))
+            gain = rate_gain(data, rate, FIXED_RATES[0], int(speed)) if rate != FIXED_RATES[0] else None
+            row["gain (%)"] = with_interval(gain) if gain else ""
+            found = data.rows_of("rates", "handovers", speed_kmh=speed, rate=rate)
+            way_s = [row["interruption_s"] for row in found if row["begun_s"] > ARRIVED_S and row["interruption_s"]]
+            row["interruption (s)"] = with_interval(statistics.mean(way_s)) if way_s else ""
+            rows.append(row)
     return rows

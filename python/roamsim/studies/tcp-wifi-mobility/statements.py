@@ -12,6 +12,8 @@ from roamsim.study.judging import Finding, Value, Verdict, every, within, yes
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
 from .study import published_delays_ms
 from .walk import (
+    adaptation_gains,
+    fixed_rate_falls_short,
     mac_matters_more_when_fast,
     overall_order,
     queue_matters_when_moving,
@@ -23,6 +25,8 @@ from .walk import (
 )
 
 __all__ = [
+    "adaptation_gains",
+    "fixed_rate_falls_short",
     "mac_matters_more_when_fast",
     "overall_order",
     "queue_matters_when_moving",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,39 @@ def condition(name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
         limits = _of_cells(short_retry_limit=labels["retransmissions"], long_retry_limit=labels["retransmissions"])
         changed = {**limits, **changed}
     return changed
+
+
+#: What the standard asks for at each rate of 802.11g (IEEE 802.11-2007 table 17-13), in Mb/s and dBm.
+SENSITIVITIES_DBM = {6: -82, 9: -81, 12: -79, 18: -77, 24: -74, 36: -70, 48: -66, 54: -65}
+#: 24 Mb/s are understood up to the radius of the study; what arrives there, by the log-distance law beyond 1 m.
+RADIUS_M, EXPONENT, POWER_DBM, FREE_SPACE_1_M_DB = 20, 2.7, 20, 40.0953
+#: The ways to choose a rate, by the names in study.toml.
+RATES: Mapping[str, Mapping[str, Any]] = {
+    "24 Mb/s": {"rate": "24Mb/s"},
+    "54 Mb/s": {"rate": "54Mb/s"},
+    "54 Mb/s, by signal": {"rate": "54Mb/s", "rate_control": {"algorithm": "by_signal"}},
+    "54 Mb/s, ARF": {"rate": "54Mb/s", "rate_control": {"algorithm": "arf"}},
+    "54 Mb/s, AARF": {"rate": "54Mb/s", "rate_control": {"algorithm": "aarf"}},
+}
+
+
+def rates(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A way to choose the rate, on one and the same radio: each rate has a threshold of its own."""
+    chosen = RATES[name]
+    most_mbps = int(chosen["rate"].removesuffix("Mb/s"))
+    at_radius_dbm = POWER_DBM - FREE_SPACE_1_M_DB - 10 * EXPONENT * math.log10(RADIUS_M)
+    more_db = at_radius_dbm - SENSITIVITIES_DBM[24]
+    thresholds = [
+        {"rate": f"{mbps}Mb/s", "power": f"{round(dbm + more_db, 2)}dBm"}
+        for mbps, dbm in SENSITIVITIES_DBM.items()
+        if mbps <= most_mbps
+    ]
+    radio = {
+        "path_loss": {"model": "log_distance", "exponent": EXPONENT},
+        "shadowing_deviation_db": 4.0,
+        "reception_thresholds": thresholds,
+    }
+    return _of_cells(radio=radio, **chosen)
 
 
 def condition_of_walk(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:

@@ -219,3 +219,39 @@ def mac_matters_more_when_fast(data: Data) -> Finding:
         statistics.mean([fast[r] - slow[r] for r in both]),
         "gain of 3 retransmissions over 1 at 10 km/h less that at 2 (points)",
     )
+
+
+#: The ways to choose a rate: the fixed ones first.
+FIXED_RATES = ("24 Mb/s", "54 Mb/s")
+ADAPTED_RATES = ("54 Mb/s, by signal", "54 Mb/s, ARF", "54 Mb/s, AARF")
+
+
+def rate_gain(data: Data, here: str, there: str, speed_kmh: int) -> Estimate:
+    """By how many percent one way to choose the rate is ahead of another, in the mean of the variants, in pairs."""
+
+    def mean(rate: str) -> dict[int, float]:
+        runs = Walks(data, "rates", {"rate": rate})
+        points = [runs.throughputs(speed_kmh, variant=variant) for variant in data.labels("rates", "variant")]
+        return {replication: fmean(point[replication] for point in points) for replication in points[0]}
+
+    ours, others = mean(here), mean(there)
+    return statistics.paired_ratio([others[r] for r in ours], [ours[r] for r in ours]).scaled(100)
+
+
+def _gains(data: Data, pairs: Sequence[tuple[str, str]]) -> Finding:
+    return every(
+        [
+            positive(rate_gain(data, here, there, int(speed)), f"{here} over {there}, {speed} km/h (%)")
+            for (here, there), speed in product(pairs, data.labels("rates", "speed_kmh"))
+        ]
+    )
+
+
+def fixed_rate_falls_short(data: Data) -> Finding:
+    """7a: 24 Mb/s are ahead of 54 Mb/s without adaptation."""
+    return _gains(data, [FIXED_RATES])
+
+
+def adaptation_gains(data: Data) -> Finding:
+    """7b: each way to adapt is ahead of each fixed rate."""
+    return _gains(data, list(product(ADAPTED_RATES, FIXED_RATES)))
