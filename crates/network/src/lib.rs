@@ -24,6 +24,7 @@ pub mod subject;
 #[cfg(test)]
 mod testing;
 pub mod topology;
+pub mod trace;
 pub mod traffic_class;
 pub mod world;
 

@@ -9,42 +9,12 @@ use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
 use crate::topology::{NodeId, Topology};
+use crate::trace::Trace;
 use roamsim_engine::log::{Log, Timed};
 use roamsim_engine::probe::Probe;
 use roamsim_engine::{Fingerprint, Time};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
-
-/// What to record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
-    pub cwnd: bool,
-    /// Every RTT measured by a TCP or SCTP sender; smoothed RTT and RTO, when they change.
-    pub rtt: bool,
-    /// Packets waiting at every interface, at every arrival.
-    pub queue: bool,
-    /// Octets delivered by every flow, at every delivery.
-    pub throughput: bool,
-    /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached it.
-    pub segments: bool,
-    /// Every message that a flow delivered.
-    pub messages: bool,
-    /// The story of every packet.
-    pub packets: bool,
-    /// Link events.
-    pub link_events: bool,
-    /// Octets that the source of every flow over TCP has written and that are not acknowledged, when they change.
-    pub backlog: bool,
-    /// Bearers of the terminal of every DECT access, when they change.
-    pub bearers: bool,
-    /// Fragments in the DLC of every DECT access, when they change.
-    pub dlc_queue: bool,
-    /// Which channel of every DECT access is in use by whom.
-    pub occupancy: bool,
-    /// Digests of packets between nodes.
-    pub fingerprints: bool,
-}
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,8 +139,10 @@ pub struct Series {
 
 /// The recorder of one run.
 pub struct Recorder {
-    /// What is recorded.
-    pub wanted: Wanted,
+    /// The traces that are kept.
+    pub trace: Trace,
+    /// Whether packets between nodes, and events, are digested.
+    pub fingerprints: bool,
     /// Time series.
     pub probe: Probe<Series>,
     series: BTreeMap<(Subject, &'static str), u32>,
@@ -190,10 +162,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of what is wanted.
-    pub fn new(wanted: Wanted, capture: Option<Capture>) -> Recorder {
+    /// A recorder of these traces, of fingerprints, of a capture.
+    pub fn new(trace: Trace, fingerprints: bool, capture: Option<Capture>) -> Recorder {
         Recorder {
-            wanted,
+            trace,
+            fingerprints,
             probe: Probe::default(),
             series: BTreeMap::new(),
             last: BTreeMap::new(),
@@ -209,7 +182,7 @@ impl Recorder {
 
     /// Records a link event, if they are wanted.
     pub(crate) fn link_event(&mut self, time: Time, at: Address, event: LinkEvent) {
-        if self.wanted.link_events {
+        if self.trace.link_events {
             self.link_events.push(LinkEventRow { time, at, event });
         }
     }
@@ -237,7 +210,7 @@ impl Recorder {
 
     /// Whether sockets have to describe their packets.
     pub fn wants_details(&self) -> bool {
-        self.wanted.packets || self.capture.is_some()
+        self.trace.packets || self.capture.is_some()
     }
 
     /// Records a value of a quantity of a subject.
@@ -293,7 +266,7 @@ impl Recorder {
         reason: Option<DropReason>,
         packet: &Packet,
     ) {
-        if !self.wanted.packets {
+        if !self.trace.packets {
             return;
         }
         let description = self.traced.get(&packet.id).map(|traced| traced.description.clone());
@@ -342,10 +315,10 @@ impl Recorder {
         topology: &Topology,
     ) {
         let interface = topology.interface(at);
-        if self.wanted.fingerprints {
+        if self.fingerprints {
             self.digest(now, at.0, packet);
         }
-        if self.wanted.queue {
+        if self.trace.queue {
             self.sample(now, Subject::Interface(at), "queue", "packets", waiting as f64);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
@@ -385,10 +358,10 @@ impl Recorder {
     ) {
         let interface = topology.interface(at);
         let place = format!("{} ({} to all)", interface.name, topology.node(interface.node).name);
-        if self.wanted.fingerprints {
+        if self.fingerprints {
             self.digest(now, at.0, packet);
         }
-        if self.wanted.queue {
+        if self.trace.queue {
             self.sample(now, Subject::Broadcast(at), "queue", "packets", waiting as f64);
         }
         let traced = self.traced.get(&packet.id).cloned();
@@ -444,7 +417,7 @@ impl Recorder {
 
     /// A packet has come in at an interface.
     pub(crate) fn received(&mut self, now: Time, at: Address, packet: &Packet) {
-        if self.wanted.fingerprints {
+        if self.fingerprints {
             self.digest(now, u32::MAX - at.0, packet);
         }
         if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {

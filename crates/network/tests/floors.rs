@@ -13,7 +13,7 @@ const FLOORS: [(&str, &[&str]); 9] = [
     ("packets and addresses", &["traffic_class", "packet", "drops", "topology", "testing"]),
     ("queues", &["queue"]),
     ("links and motion", &["mobility", "link"]),
-    ("what is recorded", &["subject", "segment_log", "capture", "recorder"]),
+    ("what is recorded", &["subject", "segment_log", "capture", "trace", "recorder"]),
     ("nodes between links", &["network"]),
     ("handovers", &["handover"]),
     ("sockets and applications", &["application", "ending", "socket", "flow", "signalling", "mih_handover"]),

@@ -13,111 +13,11 @@ use roamsim_engine::{Fingerprint, Time};
 use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
-use roamsim_network::recorder::{Recorder, Wanted};
+use roamsim_network::recorder::Recorder;
+pub use roamsim_network::trace::Trace;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
-
-/// What to record beside the result tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
-    /// Congestion window and slow start threshold.
-    pub cwnd: bool,
-    /// Round-trip time, smoothed too, and retransmission timeout.
-    pub rtt: bool,
-    /// Packets waiting at interfaces.
-    pub queue: bool,
-    /// Octets delivered.
-    pub throughput: bool,
-    /// What TCP senders sent, sent again and lost, and the acknowledgements that reached them.
-    pub segments: bool,
-    /// Octets written to TCP senders and not acknowledged.
-    pub backlog: bool,
-    /// Bearers of the terminals of DECT accesses.
-    pub bearers: bool,
-    /// Fragments in the DLC of DECT accesses.
-    pub dlc_queue: bool,
-    /// Which channels of DECT accesses were in use by whom.
-    pub occupancy: bool,
-    /// One row a message delivered.
-    pub messages: bool,
-    /// The story of every packet.
-    pub packets: bool,
-    /// One row a signalling transaction.
-    pub transactions: bool,
-    /// What links indicated.
-    pub link_events: bool,
-}
-
-impl Trace {
-    /// The names that [`Trace::add`] knows.
-    pub const NAMES: [&'static str; 13] = [
-        "cwnd",
-        "rtt",
-        "queue",
-        "throughput",
-        "backlog",
-        "bearers",
-        "dlc_queue",
-        "occupancy",
-        "messages",
-        "segments",
-        "packets",
-        "transactions",
-        "link_events",
-    ];
-
-    /// Adds a kind by its name; false when there is none of this name.
-    pub fn add(&mut self, name: &str) -> bool {
-        let kind = match name {
-            "cwnd" => &mut self.cwnd,
-            "rtt" => &mut self.rtt,
-            "queue" => &mut self.queue,
-            "throughput" => &mut self.throughput,
-            "backlog" => &mut self.backlog,
-            "bearers" => &mut self.bearers,
-            "dlc_queue" => &mut self.dlc_queue,
-            "occupancy" => &mut self.occupancy,
-            "messages" => &mut self.messages,
-            "segments" => &mut self.segments,
-            "packets" => &mut self.packets,
-            "transactions" => &mut self.transactions,
-            "link_events" => &mut self.link_events,
-            _ => return false,
-        };
-        *kind = true;
-        true
-    }
-
-    /// Whether any time series is wanted.
-    pub(crate) fn time_series(&self) -> bool {
-        self.cwnd
-            || self.rtt
-            || self.queue
-            || self.throughput
-            || self.backlog
-            || self.bearers
-            || self.dlc_queue
-    }
-
-    fn wanted(&self, fingerprints: bool) -> Wanted {
-        Wanted {
-            cwnd: self.cwnd,
-            rtt: self.rtt,
-            queue: self.queue,
-            throughput: self.throughput,
-            segments: self.segments,
-            messages: self.messages,
-            backlog: self.backlog,
-            bearers: self.bearers,
-            dlc_queue: self.dlc_queue,
-            occupancy: self.occupancy,
-            packets: self.packets,
-            link_events: self.link_events,
-            fingerprints,
-        }
-    }
-}
 
 /// What a capture shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -246,9 +146,8 @@ pub struct Prepared<'s> {
 pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, RunError> {
     let Options { seed, replication, trace, fingerprints, capture, captured, sink, rows_at_once, watch } =
         options;
-    let wanted = trace.wanted(fingerprints);
     let recorder = |topology: &_, ip| {
-        if wanted == Wanted::default() && capture.is_none() {
+        if trace == Trace::default() && !fingerprints && capture.is_none() {
             return Ok(None);
         }
         let begun = |file| match captured {
@@ -257,7 +156,7 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
             Captured::FramesOf(node) => Capture::of_frames(file, ip, Some(node)),
         };
         let capture = capture.map(begun).transpose()?;
-        Ok(Some(Box::new(Recorder::new(wanted, capture))))
+        Ok(Some(Box::new(Recorder::new(trace, fingerprints, capture))))
     };
     let mut world =
         build::world(scenario, seed, replication, recorder, &watch).map_err(|unbuilt| match unbuilt {
@@ -296,7 +195,7 @@ impl Prepared<'_> {
         tables.extend(traces);
         let mut fingerprints = None;
         if let Some(recorder) = &mut self.world.network.recorder {
-            if recorder.wanted.fingerprints {
+            if recorder.fingerprints {
                 fingerprints = Some(Fingerprints {
                     events: 0,
                     packets: recorder.packets_fingerprint(),

@@ -145,7 +145,7 @@ impl<'s> Traces<'s> {
                 });
             tables.push((table.make)(0..0));
         }
-        if self.trace.time_series() {
+        if self.trace.has_samples() {
             tables.push(samples::table(&[]));
         }
         if self.trace.link_events {

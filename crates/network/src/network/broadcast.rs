@@ -79,13 +79,14 @@ mod tests {
     use crate::mobility::{Point, Trajectory};
     use crate::packet::{BROADCAST, IpVersion};
     use crate::queue::QueueLimit;
-    use crate::recorder::{PacketEvent, Recorder, Wanted};
+    use crate::recorder::{PacketEvent, Recorder};
     use crate::testing::{datagram, stream};
     use crate::topology::{Interface, Topology};
+    use crate::trace::Trace;
     use roamsim_engine::{EventQueue, Span};
 
     /// A cell of stations at these places, in metres, with a reach of 100 m; errors of a half everywhere.
-    fn cell_network(places_m: &[f64], wanted: Wanted) -> (Network, Address) {
+    fn cell_network(places_m: &[f64], trace: Trace) -> (Network, Address) {
         let streams = |station, purpose: &str| stream(&format!("{station} {purpose}"));
         let config = CellConfig {
             rate_bps: 8_000_000,
@@ -130,15 +131,15 @@ mod tests {
             .collect();
         topology.make_routes();
         let mut network = Network::new(topology, IpVersion::V4);
-        network.recorder = Some(Box::new(Recorder::new(wanted, None)));
+        network.recorder = Some(Box::new(Recorder::new(trace, false, None)));
         network.add_link(AnyLink::Cell(Box::new(cell)), "cell", &addresses, stream("cell"));
         (network, addresses[0])
     }
 
     #[test]
     fn every_copy_of_a_broadcast_has_a_number_and_an_end() {
-        let wanted = Wanted { packets: true, ..Wanted::default() };
-        let (mut network, from) = cell_network(&[10.0, 20.0, 30.0, 500.0], wanted);
+        let trace = Trace { packets: true, ..Trace::default() };
+        let (mut network, from) = cell_network(&[10.0, 20.0, 30.0, 500.0], trace);
         let mut queue = EventQueue::new();
         let mut arrived_at = Vec::new();
         for round in 0..50 {
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_broadcast_that_reaches_nobody_is_dropped_once() {
-        let (mut network, from) = cell_network(&[500.0], Wanted::default());
+        let (mut network, from) = cell_network(&[500.0], Trace::default());
         let mut queue = EventQueue::new();
         let packet = Packet { destination: BROADCAST, ..datagram(100) };
         network.broadcast(&mut Moment::new(Time::ZERO, &mut queue), from, packet, None);

@@ -420,7 +420,7 @@ impl Socket for SctpSocket {
             true => sctp_detail(log, pdu, recorder.capture.is_some()),
             false => Detail::default(),
         });
-        if recorder.wanted.segments {
+        if recorder.trace.segments {
             for data in pdu.data() {
                 let (octets, again) = log.record(data.tsn)?;
                 let part = StreamPart { sender, octets };
@@ -461,14 +461,14 @@ impl Socket for SctpSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
+        let (subject, trace) = (Subject::Socket(self.id()), recorder.trace);
         let association = &mut self.association;
         // Before the association is up there is no window of the peer's.
         let open = !matches!(association.state(), State::Closed | State::CookieWait | State::CookieEchoed);
-        if wanted.cwnd && open {
+        if trace.cwnd && open {
             sample_window(now, subject, recorder, association.cwnd_bytes(), association.ssthresh_bytes());
         }
-        if wanted.rtt {
+        if trace.rtt {
             let (srtt, rto) = (association.srtt(), association.rto());
             sample_rtt(now, subject, recorder, (association.take_rtt_sample(), srtt, rto));
         }

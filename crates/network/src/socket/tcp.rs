@@ -317,7 +317,7 @@ impl Socket for TcpSocket {
         let Pdu::Tcp(segment) = &packet.pdu else { return None };
         let capturing = recorder.capture.is_some();
         let mut detail = recorder.wants_details().then(|| Box::new(tcp_detail(self, segment, capturing)));
-        if recorder.wanted.segments && segment.payload_bytes > 0 {
+        if recorder.trace.segments && segment.payload_bytes > 0 {
             let start = self.connection.payload_offset(segment);
             let octets = start..start + u64::from(segment.payload_bytes);
             let again = start < self.highest_sent;
@@ -352,21 +352,21 @@ impl Socket for TcpSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        let (subject, wanted) = (Subject::Socket(self.id()), recorder.wanted);
+        let (subject, trace) = (Subject::Socket(self.id()), recorder.trace);
         let connection = &mut self.connection;
         // Before the handshake is complete there is no window.
         let open = !matches!(
             connection.state(),
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         );
-        if wanted.cwnd && open {
+        if trace.cwnd && open {
             sample_window(now, subject, recorder, connection.cwnd_bytes(), connection.ssthresh_bytes());
         }
-        if wanted.backlog && self.written_bytes > 0 {
+        if trace.backlog && self.written_bytes > 0 {
             let backlog_bytes = self.written_bytes - connection.snd_una_offset();
             recorder.sample_change(now, subject, "backlog", "B", backlog_bytes as f64);
         }
-        if wanted.rtt {
+        if trace.rtt {
             let (srtt, rto) = (connection.srtt(), connection.rto());
             sample_rtt(now, subject, recorder, (connection.take_rtt_sample(), srtt, rto));
         }

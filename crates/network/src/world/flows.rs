@@ -140,7 +140,7 @@ impl World {
     /// Records how much a flow has delivered.
     #[inline]
     pub(super) fn sample_delivered(&mut self, now: Time, number: u32) {
-        if self.wanted.throughput {
+        if self.trace.throughput {
             self.record_delivered(now, number);
         }
     }
@@ -156,7 +156,7 @@ impl World {
 
     /// Records a message that a flow has delivered.
     pub(super) fn record_message(&mut self, now: Time, number: u32, message: &AppMessage) {
-        if !self.wanted.messages {
+        if !self.trace.messages {
             return;
         }
         if let Some(recorder) = &mut self.network.recorder {

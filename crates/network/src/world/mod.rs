@@ -21,10 +21,10 @@ use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
 use crate::network::Network;
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
-use crate::recorder::Wanted;
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
 use crate::topology::NodeId;
+use crate::trace::Trace;
 use roamsim_engine::run::{Simulation, Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::mih::handover::Resources;
@@ -65,14 +65,16 @@ pub struct World {
     pub signalling: Vec<Signalling>,
     /// Handover entries.
     pub mih_handovers: Vec<MihHandover>,
-    /// What networks have left for mobile nodes that are handed over to them.
+    /// By cell, what it has left for mobile nodes that are handed over to it.
     pub resources: Vec<Resources>,
     /// Cells, their stations, and the handovers between them.
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
     pub(crate) work: VecDeque<Work>,
-    pub(crate) wanted: Wanted,
+    pub(crate) trace: Trace,
+    /// Whether events are digested.
+    fingerprints: bool,
     details: bool,
     /// Whether what connections send is recorded.
     sending_watched: bool,
@@ -87,7 +89,8 @@ pub struct World {
 impl World {
     /// A world of nodes and links, without sockets.
     pub fn new(network: Network) -> World {
-        let wanted = network.recorder.as_ref().map(|recorder| recorder.wanted).unwrap_or_default();
+        let trace = network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
+        let fingerprints = network.recorder.as_ref().is_some_and(|recorder| recorder.fingerprints);
         let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
         World {
             network,
@@ -102,10 +105,11 @@ impl World {
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
             work: VecDeque::new(),
-            wanted,
+            trace,
+            fingerprints,
             details,
-            sending_watched: details || wanted.segments,
-            connections_sampled: wanted.cwnd || wanted.rtt || wanted.backlog,
+            sending_watched: details || trace.segments,
+            connections_sampled: trace.cwnd || trace.rtt || trace.backlog,
             outgoing: Vec::new(),
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -347,7 +351,7 @@ impl World {
         };
         if worked {
             self.serve_work(moment);
-            if self.wanted.fingerprints {
+            if self.fingerprints {
                 self.digest_event(now, wake.event());
             }
         }

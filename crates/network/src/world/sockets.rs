@@ -87,7 +87,7 @@ impl World {
         let first = self.sctp.len() as u32;
         let follows = [(first, a.node), (first + 1, b.node)]
             .map(|(number, node)| if config.dynamic_addresses { self.follow(number, node) } else { None });
-        let logged = self.details || self.wanted.segments;
+        let logged = self.details || self.trace.segments;
         let (ends, random) = ([a, b], [a_random, b_random]);
         let pair = SctpSocket::pair(first, (config, how), ends, (addresses, follows), random, logged);
         self.sctp.extend(pair);
@@ -109,7 +109,7 @@ impl World {
     #[inline(always)]
     pub(super) fn receive_at(&mut self, moment: &mut Moment<'_>, id: SocketId, packet: Packet) {
         let now = moment.now;
-        if self.wanted.segments
+        if self.trace.segments
             && let Some(recorder) = &mut self.network.recorder
         {
             with_socket!(self, id, socket => socket.watch_received(now, &packet, recorder));

@@ -30,7 +30,6 @@ use roamsim_network::World;
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
 use roamsim_network::mobility::Trajectory;
-use roamsim_network::recorder::Wanted;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
@@ -176,7 +175,7 @@ pub(crate) struct Making<'a> {
     /// The flows, whose packets a loss may name.
     pub flows: &'a [Flow],
     /// What is recorded.
-    pub wanted: Wanted,
+    pub trace: Trace,
 }
 
 /// What a node is in an access.

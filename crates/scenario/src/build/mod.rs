@@ -94,8 +94,8 @@ pub(crate) fn world(
         builder.flow(&mut world, flow);
     }
     // After the flows, whose packets a loss may name.
-    let wanted = world.network.recorder.as_ref().map(|recorder| recorder.wanted).unwrap_or_default();
-    let making = Making { builder: &builder, flows: &world.flows, wanted };
+    let trace = world.network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
+    let making = Making { builder: &builder, flows: &world.flows, trace };
     for NewLink { access, part, addresses } in links {
         keep_on(watch)?;
         let random = builder.stream("link", access.name(), &[]);

@@ -45,8 +45,8 @@ pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
     };
     let stream = |purpose: &str| making.builder.stream("dect", name, &[purpose]);
     let mut access = Access::new(config, stream);
-    let wanted = &making.wanted;
-    access.record(wanted.bearers, wanted.dlc_queue, wanted.occupancy);
+    let trace = &making.trace;
+    access.record(trace.bearers, trace.dlc_queue, trace.occupancy);
     AnyLink::Dect(Box::new(access))
 }
 
