@@ -26,11 +26,13 @@ pub enum DropReason {
     NotRegistered,
     /// The station was not associated with that base station when its turn came.
     NotAssociated,
+    /// Active queue management (RFC 7567) took it, though there was room.
+    QueueManagement,
 }
 
 impl DropReason {
     /// Every reason, in the order of their declaration.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::QueueFull,
         DropReason::Loss,
         DropReason::Outage,
@@ -41,6 +43,7 @@ impl DropReason {
         DropReason::RetryLimit,
         DropReason::NotRegistered,
         DropReason::NotAssociated,
+        DropReason::QueueManagement,
     ];
 }
 
@@ -57,6 +60,7 @@ impl fmt::Display for DropReason {
             DropReason::RetryLimit => "retry limit",
             DropReason::NotRegistered => "not registered",
             DropReason::NotAssociated => "not associated",
+            DropReason::QueueManagement => "queue management",
         })
     }
 }

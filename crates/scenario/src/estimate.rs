@@ -11,7 +11,7 @@
 //! (ACKs, answers), `transfer`, requests and responses, beacons, retransmissions, timers.
 
 use crate::access::Access;
-use crate::access::queue::Queue;
+use crate::access::queue::{Limit, Queue};
 use crate::application::model::{Application, Pace};
 use crate::application::video;
 use crate::build;
@@ -69,9 +69,9 @@ impl Load {
 
     /// Packets that wait at the most.
     fn waiting(&self, queue: Queue) -> f64 {
-        match queue {
-            Queue::Packets(packets) => self.surplus_packets.min(f64::from(packets)),
-            Queue::Bytes(bytes) => self.surplus_packets * (bytes as f64 / self.surplus_bytes).min(1.0),
+        match queue.limit() {
+            Limit::Packets(packets) => self.surplus_packets.min(f64::from(packets)),
+            Limit::Bytes(bytes) => self.surplus_packets * (bytes as f64 / self.surplus_bytes).min(1.0),
         }
     }
 }
@@ -355,7 +355,7 @@ mod tests {
         assert!((estimate.events - 26_250.0).abs() < 1e-6, "{estimate:?}");
         // In octets: 50 packets of 1000 each.
         for link in &mut one.links {
-            link.queue = Queue::Bytes(50_000);
+            link.queue = Queue::DropTail(Limit::Bytes(50_000));
         }
         let estimate = one.estimate(&Trace::default());
         assert!((estimate.packets_under_way - (10.0 + 1.25 + 100.0)).abs() < 1e-9, "{estimate:?}");

@@ -100,7 +100,7 @@ fn spread_nested_variants(schema: &mut Map<String, Value>) {
                 properties.extend(own);
             }
             if let Some(Value::Array(required)) = one.get_mut("required") {
-                required.splice(0..0, outer.keys().map(|key| json!(key)));
+                required.splice(0..0, variant["required"].as_array().into_iter().flatten().cloned());
             }
             let texts = [&variant, &one].map(|s| s["description"].as_str().unwrap_or_default().to_owned());
             one["description"] = json!(texts.join(" "));

@@ -152,6 +152,15 @@ reports! {
     kind_unknown: "kind = \"cbr\"" => "kind = \"cbs\"";
     transport_as_string: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = \"tcp\"";
     queue_without_unit_of_count: "queue = { packets = 100 }" => "queue = 100";
+    queue_of_no_discipline: "queue = { packets = 100 }" => "queue = { discipline = \"codell\", packets = 100 }";
+    queue_of_drop_tail_without_a_limit: "queue = { packets = 100 }" => "queue = { discipline = \"drop_tail\" }";
+    queue_of_codel_in_bytes: "queue = { packets = 100 }" => "queue = { discipline = \"codel\", bytes = \"15kB\" }";
+    queue_with_target_above_interval: "queue = { packets = 100 }" => "queue = { discipline = \"codel\", target = \"200ms\" }";
+    queue_without_target: "queue = { packets = 100 }" => "queue = { discipline = \"pie\", target = \"0s\", update_interval = \"0s\" }";
+    queue_with_thresholds_in_the_wrong_order: "queue = { packets = 100 }" => "queue = { discipline = \"red\", min_threshold = 20, weight = 0 }";
+    queue_without_flows: "queue = { packets = 100 }" => "queue = { discipline = \"fq_codel\", flows = 0, quantum = \"0B\", packets = 0 }";
+    tcp_abe_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", abe = true, min_rto";
+    tcp_abe_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, abe = true, min_rto";
     queue_negative: "packets = 100" => "packets = -1";
     wrong_type: "name = \"pipe\"" => "name = 7";
     three_ends: "[\"server\", \"phone\"]" => "[\"server\", \"phone\", \"island\"]";

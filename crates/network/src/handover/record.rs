@@ -41,7 +41,7 @@ impl Losses {
     fn add(&mut self, lost: &Lost) {
         match lost.reason {
             DropReason::OutOfReach => self.out_of_reach += 1,
-            DropReason::QueueFull => self.queue += 1,
+            DropReason::QueueFull | DropReason::QueueManagement => self.queue += 1,
             DropReason::Loss | DropReason::RetryLimit => self.radio_error += 1,
             DropReason::NotAssociated => self.no_cell += 1,
             // No handover makes a packet too large; the others do not happen in a cell.

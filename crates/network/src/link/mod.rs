@@ -7,6 +7,8 @@ pub mod cell;
 pub mod dect;
 pub mod indication;
 pub mod loss;
+pub mod managed_wire;
+mod outages;
 pub mod propagation;
 pub mod stations;
 pub mod wifi;
@@ -45,6 +47,8 @@ pub struct LinkStats {
     pub waiting: Span,
     /// The most packets that ever waited.
     pub max_waiting_packets: u64,
+    /// Packets that its queue marked (RFC 3168).
+    pub marked_packets: u64,
 }
 
 impl LinkStats {
@@ -164,6 +168,8 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
+    /// One direction of a point-to-point link whose queue is managed.
+    ManagedWire(Box<managed_wire::ManagedWire>),
 }
 
 /// What a wire does stands in line, since nearly every link is one; what the others do stands apart, out of its way.
@@ -178,6 +184,7 @@ macro_rules! each_link {
                 AnyLink::Dect($link) => $call,
                 AnyLink::Cell($link) => $call,
                 AnyLink::Wimax($link) => $call,
+                AnyLink::ManagedWire($link) => $call,
             })
         }
     };
@@ -202,6 +209,7 @@ impl AnyLink {
             AnyLink::Dect(link) => link.enqueue(cx, from, packet),
             AnyLink::Cell(link) => link.enqueue(cx, from, packet),
             AnyLink::Wimax(link) => link.enqueue(cx, from, packet),
+            AnyLink::ManagedWire(link) => link.enqueue(cx, from, packet),
         }
     }
 }

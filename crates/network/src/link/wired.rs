@@ -9,9 +9,11 @@
 //!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
+pub use super::outages::Outage;
+use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
-use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
+use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::QueueLimit;
@@ -19,15 +21,6 @@ use crate::queue::transmitter::Transmitter;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
-
-/// A half-open interval of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// Its first instant.
-    pub start: Time,
-    /// The first instant after it.
-    pub end: Time,
-}
 
 /// What describes one direction.
 #[derive(Clone, Debug)]
@@ -106,14 +99,12 @@ impl Flying {
 pub struct Wire {
     delay: Span,
     mtu_bytes: u32,
-    outages: Vec<Outage>,
+    outages: Outages,
     transmitter: Transmitter,
     loss: Option<Box<Loss>>,
     /// A packet that will be lost is not here.
     flying: Flying,
     stats: LinkStats,
-    /// Beginnings and ends of outages that have been indicated.
-    indicated: usize,
 }
 
 impl Wire {
@@ -126,22 +117,12 @@ impl Wire {
         Wire {
             delay,
             mtu_bytes,
-            outages,
+            outages: Outages::new(outages),
             transmitter: Transmitter::new(rate_bps, queue),
             loss: loss.map(Box::new),
             flying: Flying::default(),
             stats: LinkStats::default(),
-            indicated: 0,
         }
-    }
-
-    /// The next beginning or end of an outage: when, and what it means for the link.
-    fn next_turn(&self) -> Option<(Time, LinkEvent)> {
-        let outage = self.outages.get(self.indicated / 2)?;
-        Some(match self.indicated % 2 {
-            0 => (outage.start, LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT)),
-            _ => (outage.end, LinkEvent::Up),
-        })
     }
 
     #[cold]
@@ -164,7 +145,7 @@ impl Wire {
         let departure = service.end;
         // The draw comes first, so that an outage does not shift the numbering of the packets.
         let lost = self.loss.as_mut().is_some_and(|loss| loss.takes(departure, packet));
-        if self.outages.iter().any(|outage| outage.start <= departure && departure < outage.end) {
+        if self.outages.cover(departure) {
             return self.dropped(DropReason::Outage, departure);
         }
         if lost {
@@ -218,14 +199,11 @@ impl Link for Wire {
     }
 
     fn next_indication(&self) -> Option<Time> {
-        self.next_turn().map(|(at, _)| at)
+        self.outages.next().map(|(at, _)| at)
     }
 
-    /// For the sender: a node sends by the first attachment of its own direction, and an outage is of both.
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
-        let (_, event) = self.next_turn().filter(|&(at, _)| at <= now)?;
-        self.indicated += 1;
-        Some(Indication { at: Attachment(0), event })
+        self.outages.poll(now)
     }
 
     fn link_type(&self) -> LinkType {
@@ -253,6 +231,7 @@ impl Link for Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::indication::{LinkDownReason, LinkEvent};
     use crate::link::loss::LossModel;
     use crate::testing::{datagram, stream};
 

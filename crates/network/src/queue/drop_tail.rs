@@ -1,45 +1,42 @@
 //! Drop-tail: first come, first served; who comes when the queue is full is dropped.
 
+use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
 use roamsim_engine::Time;
-use std::collections::VecDeque;
 
 /// A drop-tail queue of packets or octets.
 #[derive(Debug)]
 pub struct DropTail {
     limit: Option<QueueLimit>,
-    waiting: VecDeque<Waiting>,
-    bytes: u64,
+    queue: Fifo,
 }
 
 impl DropTail {
     /// An empty queue; without a limit it takes all that comes.
     pub fn new(limit: Option<QueueLimit>) -> DropTail {
-        DropTail { limit, waiting: VecDeque::new(), bytes: 0 }
+        DropTail { limit, queue: Fifo::default() }
     }
 }
 
 impl Discipline for DropTail {
     fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
-        let bytes = waiting.packet.size_bytes;
-        if !idle && self.limit.is_some_and(|limit| !limit.admits(self.waiting.len(), self.bytes, bytes)) {
+        let Length { packets, bytes } = self.queue.length();
+        let refuses = |limit: QueueLimit| !limit.admits(packets, bytes, waiting.packet.size_bytes);
+        if !idle && self.limit.is_some_and(refuses) {
             return Err((waiting.packet, DropReason::QueueFull));
         }
-        self.bytes += u64::from(bytes);
-        self.waiting.push_back(waiting);
+        self.queue.push(waiting);
         Ok(())
     }
 
     fn dequeue(&mut self, _now: Time) -> Option<Waiting> {
-        let next = self.waiting.pop_front()?;
-        self.bytes -= u64::from(next.packet.size_bytes);
-        Some(next)
+        self.queue.pop()
     }
 
     fn length(&self) -> Length {
-        Length { packets: self.waiting.len(), bytes: self.bytes }
+        self.queue.length()
     }
 }
 

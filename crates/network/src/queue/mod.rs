@@ -3,18 +3,24 @@
 //! A queue is a part of its own, and its [`Discipline`] decides who is let in, who is next, and who is dropped: at the
 //! tail when a packet comes, or later from anywhere in the queue. Every packet goes through it: whoever transmits asks for the
 //! next one when it is free, at once where it is idle; a packet in service does not wait any more. A discipline sees the time and the packet, with its traffic
-//! class; it has no clock and no wake-up of its own.
+//! class; it has no clock and no wake-up of its own. It may mark a packet instead of dropping it, where the transport knows of ECN (RFC 3168).
 //!
 //! [`Queue`] keeps the accounts, the same for every discipline, of each attachment that shares the transmitter. [`transmitter`] is drop-tail by arithmetic, for
 //! transmitters that serve in order at a fixed rate: no packet costs it an event, and none is moved.
 
+pub mod codel;
 pub mod drop_tail;
+mod fifo;
+pub mod fq_codel;
+pub mod pie;
+pub mod red;
 pub mod transmitter;
 
 use crate::drops::DropReason;
 use crate::packet::Packet;
 use crate::topology::Attachment;
-use roamsim_engine::{Span, Time};
+use crate::traffic_class::Ecn;
+use roamsim_engine::{Span, Stream, Time};
 use std::fmt;
 
 /// The limit of a queue: those waiting, not the one in service.
@@ -37,6 +43,34 @@ impl QueueLimit {
     }
 }
 
+/// A discipline, and what it goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// First come, first served.
+    DropTail,
+    /// CoDel.
+    Codel(codel::Settings),
+    /// FQ-CoDel.
+    FqCodel(fq_codel::Settings),
+    /// PIE.
+    Pie(pie::Settings),
+    /// RED.
+    Red(red::Settings),
+}
+
+impl Rule {
+    /// Empty queues under it, with a stream of random numbers of their own.
+    pub fn discipline(self, limit: QueueLimit, random: Stream) -> Box<dyn Discipline> {
+        match self {
+            Rule::DropTail => Box::new(drop_tail::DropTail::new(Some(limit))),
+            Rule::Codel(settings) => Box::new(codel::Codel::new(limit, settings)),
+            Rule::FqCodel(settings) => Box::new(fq_codel::FqCodel::new(limit, settings, random)),
+            Rule::Pie(settings) => Box::new(pie::Pie::new(limit, settings, random)),
+            Rule::Red(settings) => Box::new(red::Red::new(limit, settings, random)),
+        }
+    }
+}
+
 /// How much waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length {
@@ -55,6 +89,21 @@ pub struct Waiting {
     pub from: Attachment,
     /// It.
     pub packet: Packet,
+    /// Whether this queue has marked it.
+    pub marked: bool,
+}
+
+impl Waiting {
+    /// Marks the packet instead of dropping it (RFC 3168 section 5); false where its transport does not know of ECN.
+    fn mark(&mut self) -> bool {
+        let class = self.packet.traffic_class;
+        if class.ecn() == Ecn::NotCapable {
+            return false;
+        }
+        self.packet.traffic_class = class.with_ecn(Ecn::CongestionExperienced);
+        self.marked = true;
+        true
+    }
 }
 
 /// The rule by which packets wait.
@@ -80,6 +129,8 @@ pub trait Discipline: fmt::Debug + Send {
 struct Account {
     packets: usize,
     max_packets: usize,
+    /// Those that were marked and have left.
+    marked_packets: u64,
     /// Sum of the waiting times of those that have left.
     waited: Span,
     /// Sum of the instants, in nanoseconds, since which those that wait do so.
@@ -98,8 +149,13 @@ pub struct Queue {
 impl Queue {
     /// An empty queue of these attachments, which are in ascending order.
     pub fn new(discipline: impl Discipline + 'static, of: impl IntoIterator<Item = u32>) -> Queue {
+        Queue::under(Box::new(discipline), of)
+    }
+
+    /// The same under any discipline.
+    pub fn under(discipline: Box<dyn Discipline>, of: impl IntoIterator<Item = u32>) -> Queue {
         let of: Vec<u32> = of.into_iter().collect();
-        Queue { discipline: Box::new(discipline), accounts: vec![Account::default(); of.len()], of }
+        Queue { discipline, accounts: vec![Account::default(); of.len()], of }
     }
 
     /// The place of an attachment's account. Most queues are of attachments that follow each other.
@@ -122,7 +178,7 @@ impl Queue {
         packet: Packet,
         idle: bool,
     ) -> Result<(), (Packet, DropReason)> {
-        let waiting = Waiting { since: now, from, packet };
+        let waiting = Waiting { since: now, from, packet, marked: false };
         self.discipline.enqueue(waiting, idle)?;
         let place = self.place(from);
         let account = &mut self.accounts[place];
@@ -156,6 +212,7 @@ impl Queue {
         let place = self.place(waiting.from);
         let account = &mut self.accounts[place];
         account.packets -= 1;
+        account.marked_packets += u64::from(waiting.marked);
         account.waited += now - waiting.since;
         account.since_ns -= u128::from(waiting.since.as_ns());
     }
@@ -178,6 +235,11 @@ impl Queue {
     /// The most packets of an attachment that ever waited.
     pub fn max_packets(&self, from: Attachment) -> usize {
         self.account(from).max_packets
+    }
+
+    /// How many packets of an attachment have left with a mark of this queue.
+    pub fn marked_packets(&self, from: Attachment) -> u64 {
+        self.account(from).marked_packets
     }
 
     /// Sum of all waiting times of an attachment's packets up to `now`: of those that have left, and of those that wait.

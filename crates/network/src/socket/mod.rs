@@ -132,6 +132,19 @@ pub struct Counts {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Of a transport that was told to use ECN.
+    pub ecn: Option<EcnCounts>,
+}
+
+/// What an end counts of Explicit Congestion Notification (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnCounts {
+    /// Whether both ends have agreed on it.
+    pub agreed: bool,
+    /// Packets that came marked.
+    pub marked_packets: u64,
+    /// Reductions of the window because the peer told of marks.
+    pub reductions: u64,
 }
 
 /// The timer of a connection's machine fires.

@@ -282,6 +282,7 @@ impl Socket for SctpSocket {
             retransmissions: stats.data_chunks_retransmitted,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
+            ecn: None,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::describe::tcp_detail;
 use super::{
-    Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
+    Coming, Counts, EcnCounts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
     sample_window,
 };
 use crate::alarm::{Alarm, Moment};
@@ -17,7 +17,7 @@ use crate::recorder::{Detail, Recorder};
 use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::subject::Subject;
 use crate::topology::NodeId;
-use crate::traffic_class::TrafficClass;
+use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::tcp::{self, Config, Connection, Flags, Segment, State};
 use roamsim_protocols::{Address, Context, Machine};
@@ -166,6 +166,11 @@ impl Socket for TcpSocket {
             retransmissions: stats.data_retransmissions,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
+            ecn: self.connection.config().ecn.then(|| EcnCounts {
+                agreed: self.connection.has_ecn(),
+                marked_packets: stats.ecn_marks_received,
+                reductions: stats.ecn_reductions,
+            }),
         }
     }
 
@@ -174,6 +179,9 @@ impl Socket for TcpSocket {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
         self.traffic.received(packet.size_bytes);
         self.connection.handle_segment(&mut Context { now, random: &mut self.random }, segment);
+        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
+            self.connection.handle_mark();
+        }
         // A segment owns nothing; to ask that of every packet costs more than to say it.
         std::mem::forget(packet);
     }
@@ -183,13 +191,18 @@ impl Socket for TcpSocket {
         let segment = self.poll_segment(now)?;
         let size_bytes = envelope.header_bytes + segment.total_bytes();
         self.traffic.sent(size_bytes);
+        let mut traffic_class = self.traffic_class;
+        if self.connection.is_ecn_capable() && segment.payload_bytes > 0 {
+            // ECT(0): RFC 8311 section 2.3 leaves ECT(1) to experiments.
+            traffic_class = traffic_class.with_ecn(Ecn::Capable0);
+        }
         Some(Packet {
             id: envelope.id,
             source: self.local,
             destination: self.remote,
             socket: self.peer,
             size_bytes,
-            traffic_class: self.traffic_class,
+            traffic_class,
             tunnel: None,
             pdu: Pdu::Tcp(segment),
         })

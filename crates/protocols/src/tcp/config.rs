@@ -191,6 +191,11 @@ pub struct Config {
     /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to other
     /// flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have none.
     pub fast_convergence: bool,
+    /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a scenario says so).
+    pub ecn: bool,
+    /// A mark of ECN reduces the window by less than a loss: to 0.8 of the flight, with CUBIC 0.85 (Alternative Backoff with ECN, RFC
+    /// 8511). Default off (experimental there). Vegas shrinks by a quarter either way.
+    pub abe: bool,
     /// Reno may begin another fast retransmit within a window that has been repaired. Default on (RFC 5681, which has no
     /// guard). Off: after a repair or a timeout, duplicate ACKs tell of no loss until an ACK covers more than was sent
     /// before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC 6582). Tahoe, NewReno and SACK always
@@ -233,6 +238,8 @@ impl Default for Config {
             restart_after_idle: true,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
+            ecn: false,
+            abe: false,
             successive_fast_retransmits: true,
             challenge_ack_interval: Span::from_secs(5),
             challenge_ack_limit: 10,

@@ -9,9 +9,9 @@
 //! RFC 6582), appropriate byte counting (RFC 3465), selective acknowledgements (RFC 2018, RFC 2883, RFC 6675), Vegas (Brakmo and Peterson 1995), the cubic
 //! window (RFC 9438), limited transmit (RFC 3042), initial window (RFC 6928), delayed acknowledgements, Nagle, silly
 //! window avoidance on both sides, zero-window probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its
-//! limit on the rate of challenge acknowledgements.
+//! limit on the rate of challenge acknowledgements, explicit congestion notification (RFC 3168, RFC 8511).
 //!
-//! Not modelled: explicit congestion notification, urgent data, keep-alive probes, data on a SYN, and path MTU
+//! Not modelled: urgent data, keep-alive probes, data on a SYN, and path MTU
 //! discovery.
 //! The model page is `docs/models/tcp.md`.
 

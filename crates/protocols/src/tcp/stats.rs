@@ -28,6 +28,10 @@ pub struct Stats {
     pub timeouts: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,
+    /// Packets that arrived marked by a queue (RFC 3168).
+    pub ecn_marks_received: u64,
+    /// Reductions of the window because the peer told of marks.
+    pub ecn_reductions: u64,
     /// Probes of a closed or too small window.
     pub window_probes_sent: u64,
     /// Round-trip times measured.

@@ -61,7 +61,7 @@ impl Subject for Tcp {
             Step::Abort => tcp.abort(),
             Step::Read(bytes) => tcp.read(*bytes),
             Step::SetReading(reading) => tcp.set_reading(*reading),
-            Step::Arrives(segment) => {
+            Step::Arrives(segment, marked) => {
                 let segment = Segment {
                     options: shift_blocks(&segment.options, self.iss),
                     seq: segment.seq.wrapping_add(self.irs),
@@ -69,6 +69,9 @@ impl Subject for Tcp {
                     ..segment.clone()
                 };
                 tcp.handle_segment(cx, &segment);
+                if *marked {
+                    tcp.handle_mark();
+                }
             }
         }
         Ok(())
@@ -126,6 +129,10 @@ impl Subject for Tcp {
             "flight" => tcp.flight_bytes().to_string(),
             "smss" => tcp.smss_bytes().to_string(),
             "recovering" => tcp.is_recovering().to_string(),
+            "ecn_capable" => tcp.is_ecn_capable().to_string(),
+            "has_ecn" => tcp.has_ecn().to_string(),
+            "ecn_marks_received" => stats.ecn_marks_received.to_string(),
+            "ecn_reductions" => stats.ecn_reductions.to_string(),
             "rto" => span(tcp.rto()),
             "srtt" => tcp.srtt().map_or("none".to_owned(), span),
             "received" => tcp.received_offset().to_string(),

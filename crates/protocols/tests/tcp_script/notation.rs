@@ -23,7 +23,8 @@ pub enum Step {
     Abort,
     Read(u64),
     SetReading(bool),
-    Arrives(Segment),
+    /// It arrives; in a packet that is marked.
+    Arrives(Segment, bool),
 }
 
 /// A segment that a line expects; what is `None` is not looked at.
@@ -82,6 +83,8 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "initial_ssthresh" => config.initial_ssthresh_bytes = Some(value(text)?),
         "restart_after_idle" => config.restart_after_idle = on_off(text)?,
         "successive_fast_retransmits" => config.successive_fast_retransmits = on_off(text)?,
+        "ecn" => config.ecn = on_off(text)?,
+        "abe" => config.abe = on_off(text)?,
         "fast_convergence" => config.fast_convergence = on_off(text)?,
         "msl" => config.msl = span(text)?,
         "vegas" => config.vegas = vegas(text)?,
@@ -95,10 +98,12 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
 /// Reads what peer or application do.
 pub fn parse_step(text: &str) -> Result<Step, String> {
     if let Some(segment) = text.strip_prefix('<') {
-        let expected = parse_segment(segment.trim())?;
+        let segment = segment.trim();
+        let (segment, marked) = segment.strip_prefix("[ce] ").map_or((segment, false), |rest| (rest, true));
+        let expected = parse_segment(segment)?;
         let window = expected.window.unwrap_or(u16::MAX);
         let options = expected.options.ok_or("<any> cannot arrive".to_owned())?;
-        return Ok(Step::Arrives(Segment { window, options, ..expected.segment }));
+        return Ok(Step::Arrives(Segment { window, options, ..expected.segment }, marked));
     }
     let unknown = || format!("unknown action `{text}`");
     let (name, rest) = text.split_once('(').ok_or_else(unknown)?;
@@ -183,6 +188,8 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
             'R' => Flags::RST,
             'P' => Flags::PSH,
             '.' => Flags::ACK,
+            'E' => Flags::ECE,
+            'W' => Flags::CWR,
             '-' => Flags::NONE,
             _ => return Err(format!("unknown flag `{letter}`")),
         };
@@ -216,8 +223,15 @@ fn parse_options(text: &str) -> Result<Options, String> {
 
 /// A segment with relative numbers in the notation of scripts.
 pub fn print_segment(segment: &Segment) -> String {
-    let letters =
-        [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::PSH, 'P'), (Flags::ACK, '.')];
+    let letters = [
+        (Flags::SYN, 'S'),
+        (Flags::FIN, 'F'),
+        (Flags::RST, 'R'),
+        (Flags::PSH, 'P'),
+        (Flags::ACK, '.'),
+        (Flags::ECE, 'E'),
+        (Flags::CWR, 'W'),
+    ];
     let flags: String =
         letters.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, letter)| letter).collect();
     let end = segment.seq.wrapping_add(segment.payload_bytes);

@@ -1,17 +1,35 @@
-//! The queue before a transmitter: its key, its check, its limit.
+//! The queue before a transmitter: its key, its check, its rule.
 
+use roamsim_engine::Span;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::schema::first_variant_is_default;
 use crate::units;
 use crate::validate::{Report, Step, join};
-use roamsim_network::queue::QueueLimit;
+use roamsim_network::queue::{QueueLimit, Rule, codel, fq_codel, pie, red};
 
-/// The capacity of a drop-tail queue; the packet in service does not count.
+/// What waits before a transmitter, and by which rule; the packet in service does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "tag:discipline=drop_tail", rename_all = "snake_case")]
+#[schemars(rename = "Queue", tag = "discipline", transform = first_variant_is_default)]
+pub enum Queue {
+    /// First come, first served; who comes when it is full is dropped.
+    DropTail(Limit),
+    /// Controlled Delay (RFC 8289): packets are dropped when they leave, once all have waited longer than `target` for an `interval`.
+    Codel(Codel),
+    /// A queue for each flow, each under CoDel, served in turn (RFC 8290).
+    FqCodel(FqCodel),
+    /// Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by how long others waited.
+    Pie(Pie),
+    /// Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the mean length of the queue.
+    Red(Red),
+}
+
+/// The capacity of a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "one key", rename_all = "snake_case")]
-#[schemars(rename = "Queue")]
-pub enum Queue {
+pub enum Limit {
     /// The most packets that wait.
     Packets(u32),
     /// The most bytes of IP packets that wait.
@@ -22,24 +40,328 @@ pub enum Queue {
     ),
 }
 
+/// The keys of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Codel {
+    /// The most packets that wait. Default: Linux's.
+    #[serde(default = "thousand_packets")]
+    pub packets: u32,
+    /// The waiting that is acceptable for ever. Default: RFC 8289 section 4.4.
+    #[serde(default = "codel_target", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub target: Span,
+    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section 4.4.
+    #[serde(default = "codel_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub interval: Span,
+    /// Whether packets of transports with ECN are marked instead of dropped (RFC 3168). Default chosen: no.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+/// The keys of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FqCodel {
+    /// The most packets that wait, of all flows together. Default: RFC 8290 section 5.2.3.
+    #[serde(default = "fq_codel_packets")]
+    pub packets: u32,
+    /// How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.4.
+    #[serde(default = "fq_codel_flows")]
+    pub flows: u16,
+    /// What a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.5).
+    #[serde(rename = "quantum", default, with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub quantum_bytes: Option<u64>,
+    /// The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.1.
+    #[serde(default = "codel_target", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub target: Span,
+    /// How long waiting may be longer than that. Default: RFC 8290 section 5.2.2.
+    #[serde(default = "codel_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub interval: Span,
+    /// Whether packets of transports with ECN are marked instead of dropped (RFC 3168). Default chosen: no.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+/// The keys of PIE.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pie {
+    /// The most packets that wait. Default: Linux's.
+    #[serde(default = "thousand_packets")]
+    pub packets: u32,
+    /// The waiting that is aimed at. Default: RFC 8033 section 4.2.
+    #[serde(default = "fifteen_ms", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub target: Span,
+    /// The time between two updates of the probability. Default: RFC 8033 section 4.2.
+    #[serde(default = "fifteen_ms", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub update_interval: Span,
+    /// How long a burst passes after calm. Default: RFC 8033 section 4.4.
+    #[serde(default = "pie_max_burst", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub max_burst: Span,
+    /// Whether packets of transports with ECN are marked instead of dropped, below a probability of 0.1 (RFC 8033 section 5.1). Default
+    /// chosen: no.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+/// The keys of RED.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// The most packets that wait. Default chosen: as for drop-tail.
+    #[serde(default = "hundred_packets")]
+    pub packets: u32,
+    /// The mean length from which packets are dropped, in packets. Default: Floyd and Jacobson 1993, section 6.
+    #[serde(default = "red_min_threshold")]
+    pub min_threshold: f64,
+    /// The mean length from which the probability is above `max_probability`, in packets. Default: three times the other, Floyd,
+    /// "RED: Discussions of Setting Parameters", 1997.
+    #[serde(default = "red_max_threshold")]
+    pub max_threshold: f64,
+    /// The probability just below `max_threshold`. Default: Floyd 1997.
+    #[serde(default = "red_max_probability", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub max_probability: f64,
+    /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.
+    #[serde(default = "red_weight", deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub weight: f64,
+    /// Whether the probability grows on to one at twice `max_threshold`, and is not one at once. Default: Floyd, "Recommendation on using
+    /// the gentle variant of RED", 2000.
+    #[serde(default = "red_gentle")]
+    pub gentle: bool,
+    /// The packets by which the mean decays while nothing waits. Default: ns-2's.
+    #[serde(default = "red_idle_packet_bytes", with = "units::size", rename = "idle_packet_size")]
+    #[schemars(with = "units::Size")]
+    pub idle_packet_bytes: u64,
+    /// Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168 section 7). Default chosen:
+    /// no.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+fn hundred_packets() -> u32 {
+    100
+}
+
+fn thousand_packets() -> u32 {
+    1000
+}
+
+fn codel_target() -> Span {
+    Span::from_ms(5)
+}
+
+fn codel_interval() -> Span {
+    Span::from_ms(100)
+}
+
+fn fq_codel_packets() -> u32 {
+    10_240
+}
+
+fn fq_codel_flows() -> u16 {
+    1024
+}
+
+fn fifteen_ms() -> Span {
+    Span::from_ms(15)
+}
+
+fn pie_max_burst() -> Span {
+    Span::from_ms(150)
+}
+
+fn red_min_threshold() -> f64 {
+    5.0
+}
+
+fn red_max_threshold() -> f64 {
+    15.0
+}
+
+fn red_max_probability() -> f64 {
+    0.1
+}
+
+fn red_weight() -> f64 {
+    0.002
+}
+
+fn red_gentle() -> bool {
+    true
+}
+
+fn red_idle_packet_bytes() -> u64 {
+    500
+}
+
 impl Default for Queue {
     fn default() -> Queue {
-        Queue::Packets(100)
+        Queue::DropTail(Limit::Packets(hundred_packets()))
     }
 }
 
-/// Checks that something can wait in a queue.
-pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
-    if matches!(queue, Queue::Packets(0) | Queue::Bytes(0)) {
-        let help = "give the queue room for one packet or more; the packet in service does not count";
-        report.add(&join(at, ["queue"]), "a queue of zero drops every packet that has to wait", help);
+/// As the default of a key, which is that of drop-tail.
+impl Serialize for Queue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.limit().serialize(serializer)
     }
+}
+
+impl Queue {
+    /// The most that waits.
+    pub fn limit(self) -> Limit {
+        match self {
+            Queue::DropTail(limit) => limit,
+            Queue::Codel(Codel { packets, .. })
+            | Queue::FqCodel(FqCodel { packets, .. })
+            | Queue::Pie(Pie { packets, .. })
+            | Queue::Red(Red { packets, .. }) => Limit::Packets(packets),
+        }
+    }
+
+    /// Its name in a scenario.
+    fn name(self) -> &'static str {
+        match self {
+            Queue::DropTail(_) => "drop_tail",
+            Queue::Codel(_) => "codel",
+            Queue::FqCodel(_) => "fq_codel",
+            Queue::Pie(_) => "pie",
+            Queue::Red(_) => "red",
+        }
+    }
+
+    /// Whether it draws random numbers.
+    pub(crate) fn draws(self) -> bool {
+        matches!(self, Queue::Pie(_) | Queue::Red(_) | Queue::FqCodel(_))
+    }
+
+    /// The rule of the machine before a transmitter of this rate and MTU.
+    pub(crate) fn rule(self, rate_bps: u64, mtu_bytes: u32) -> Rule {
+        match self {
+            Queue::DropTail(_) => Rule::DropTail,
+            Queue::Codel(Codel { packets: _, target, interval, ecn }) => {
+                Rule::Codel(codel::Settings { target, interval, mtu_bytes, ecn })
+            }
+            Queue::FqCodel(FqCodel { packets: _, flows, quantum_bytes, target, interval, ecn }) => {
+                Rule::FqCodel(fq_codel::Settings {
+                    flows,
+                    quantum_bytes: quantum_bytes.map_or(mtu_bytes, |bytes| bytes as u32),
+                    codel: codel::Settings { target, interval, mtu_bytes, ecn },
+                })
+            }
+            Queue::Pie(Pie { packets: _, target, update_interval, max_burst, ecn }) => {
+                Rule::Pie(pie::Settings { target, update_interval, max_burst, mtu_bytes, ecn })
+            }
+            Queue::Red(Red {
+                packets: _,
+                min_threshold,
+                max_threshold,
+                max_probability,
+                weight,
+                gentle,
+                idle_packet_bytes,
+                ecn,
+            }) => Rule::Red(red::Settings {
+                min_threshold,
+                max_threshold,
+                max_probability,
+                weight,
+                gentle,
+                idle_transmission: Span::of_transmission(idle_packet_bytes, rate_bps),
+                ecn,
+            }),
+        }
+    }
+}
+
+/// Checks that something can wait in a queue, and that its rule can work.
+pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
+    let at = join(at, ["queue"]);
+    if matches!(queue.limit(), Limit::Packets(0) | Limit::Bytes(0)) {
+        let help = "give the queue room for one packet or more; the packet in service does not count";
+        report.add(&at, "a queue of zero drops every packet that has to wait", help);
+    }
+    let zero = |key: &'static str, span: Span, report: &mut Report<'_>| {
+        if span == Span::ZERO {
+            report.add(&join(&at, [key]), "a time of zero is none", "write a time above zero");
+        }
+    };
+    match queue {
+        Queue::DropTail(_) => {}
+        Queue::Codel(Codel { target, interval, .. }) | Queue::FqCodel(FqCodel { target, interval, .. }) => {
+            zero("target", target, report);
+            zero("interval", interval, report);
+            if target > interval {
+                let message = "the target is longer than the interval: what is to last for an interval would have to wait longer first";
+                let help = "write a target of 5 to 10 % of the interval (RFC 8289 section 4.4)";
+                report.add(&join(&at, ["target"]), message, help);
+            }
+        }
+        Queue::Pie(Pie { target, update_interval, .. }) => {
+            zero("target", target, report);
+            zero("update_interval", update_interval, report);
+        }
+        Queue::Red(Red {
+            min_threshold, max_threshold, max_probability, weight, idle_packet_bytes, ..
+        }) => {
+            if !(min_threshold > 0.0 && min_threshold < max_threshold && max_threshold.is_finite()) {
+                let message = format!(
+                    "the thresholds of RED must be above zero, `min_threshold` ({min_threshold}) below `max_threshold` ({max_threshold})"
+                );
+                let help = "write `max_threshold` as three times `min_threshold`, or leave both out";
+                report.add(&join(&at, ["min_threshold"]), message, help);
+            }
+            for (key, value) in [("max_probability", max_probability), ("weight", weight)] {
+                if value == 0.0 {
+                    let message = "with zero RED drops nothing by its mean";
+                    report.add(&join(&at, [key]), message, "write more than zero, or leave it out");
+                }
+            }
+            if idle_packet_bytes == 0 {
+                let message = "a packet of no bytes takes no time";
+                report.add(
+                    &join(&at, ["idle_packet_size"]),
+                    message,
+                    "write more than zero, or leave it out",
+                );
+            }
+        }
+    }
+    if let Queue::FqCodel(FqCodel { flows, quantum_bytes, .. }) = queue {
+        if flows == 0 {
+            report.add(&join(&at, ["flows"]), "without a queue nothing waits", "write one or more");
+        }
+        if quantum_bytes.is_some_and(|bytes| bytes == 0 || bytes > u64::from(u32::MAX)) {
+            let help = "write the MTU of the link, or leave it out";
+            report.add(&join(&at, ["quantum"]), "a turn is at least a byte, and at most 4 GB", help);
+        }
+    }
+}
+
+/// The same where only drop-tail is modelled.
+pub(crate) fn check_drop_tail(at: &[Step], queue: Queue, of: &str, report: &mut Report<'_>) {
+    if !matches!(queue, Queue::DropTail(_)) {
+        let message = format!("\"{}\" is not modelled before the transmitters of {of}", queue.name());
+        let help = "leave `discipline` out, for drop-tail, or put it on a [[link]] or a [[wifi]]";
+        report.add(&join(&join(at, ["queue"]), ["discipline"]), message, help);
+    }
+    check_queue(at, queue, report);
 }
 
 /// The limit of the machine.
 pub(crate) fn queue_limit(queue: Queue) -> QueueLimit {
-    match queue {
-        Queue::Packets(packets) => QueueLimit::Packets(packets),
-        Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
+    match queue.limit() {
+        Limit::Packets(packets) => QueueLimit::Packets(packets),
+        Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
     }
 }

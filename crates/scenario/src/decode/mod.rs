@@ -297,7 +297,10 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
                 let variant = choose(&entry.key, "key", variants)?;
                 Ok(Choice { variant, content: Content::Key(&entry.node), of: self })
             }
-            [] if !table.entries.is_empty() => Err(Error::consequence()),
+            [] if table.entries.iter().any(|e| !self.tags.contains(&e.key.as_str())) => {
+                Err(Error::consequence())
+            }
+            [] if !self.tags.is_empty() => Err(Error::new(format!("{list} is missing")).help(help)),
             [] => Err(Error::new("this table is empty").help(help)),
             _ => Err(Error::new(format!("only one of the keys {list} may stand here")).help(help)),
         }
@@ -531,7 +534,9 @@ impl<'de> VariantAccess<'de> for Choice<'de, '_> {
                 let path = &Path::Key(path, self.variant);
                 seed.deserialize(NodeDeserializer { node, path, tags: Vec::new(), state })
             }
-            Content::None | Content::Shorthand => Err(Error::new("a table is needed here")),
+            // Of an enum behind the tag: it says itself what it needs.
+            Content::Shorthand => seed.deserialize(NodeDeserializer { node, path, tags: Vec::new(), state }),
+            Content::None => Err(Error::new("a table is needed here")),
         }
     }
 

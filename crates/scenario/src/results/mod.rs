@@ -1,6 +1,7 @@
 //! The result tables of a run, one file a table.
 
 pub(crate) mod drops;
+mod ecn;
 pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
@@ -23,6 +24,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(ecn::tables(world, end));
     tables.extend(video::results::table(world, end));
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
     if !world.handovers.cells.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::phy::{Format, Preamble, Timing};
 use super::*;
-use crate::link::QueueLimit;
 use crate::link::testing::{datagram, stream};
+use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::Span;
 
 /// A cell of 802.11b or g with one rate for all.
@@ -27,6 +27,7 @@ fn config(format: Format, rate_kbps: u64, stations: usize) -> CellConfig {
         fragmentation_threshold_bytes: 2346,
         protection: None,
         queue: QueueLimit::Packets(1000),
+        rule: Rule::DropTail,
         mtu_bytes: 2304,
     }
 }

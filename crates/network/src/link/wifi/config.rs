@@ -4,7 +4,7 @@ use super::edca::Edca;
 use super::medium::Kind;
 use super::phy::{CTS_BYTES, Format, Preamble, RTS_BYTES, Timing};
 use super::rate_control::RateControl;
-use crate::link::QueueLimit;
+use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::{Span, Time};
 
 /// What describes a cell.
@@ -41,6 +41,8 @@ pub struct CellConfig {
     pub edca: Option<Edca>,
     /// The queue of each radio, and of each category of EDCA: those waiting, not the one that contends.
     pub queue: QueueLimit,
+    /// What they wait by.
+    pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
 }

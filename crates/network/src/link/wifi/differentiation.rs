@@ -19,11 +19,12 @@ fn config(stations: usize, windows: [u32; 4]) -> CellConfig {
     CellConfig {
         edca: Some(Edca { access_point: all, stations: all }),
         queue: QueueLimit::Packets(1000),
+        rule: Rule::DropTail,
         ..super::tests::config(stations)
     }
 }
 
-use crate::link::QueueLimit;
+use crate::queue::{QueueLimit, Rule};
 
 /// Codepoints of the four categories: CS1, none, AF41, EF.
 const DSCP: [u8; 4] = [8, 0, 34, 46];

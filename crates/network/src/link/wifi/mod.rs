@@ -69,6 +69,7 @@ use super::stations::Stations;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
+use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -189,16 +190,15 @@ impl Cell {
     fn alone(config: CellConfig, hearing: Hearing, stream: impl Fn(&str) -> Stream) -> Cell {
         let stations = config.rates_bps.len();
         let bss = Bss { channel: 0, stations: (0..stations).collect(), beacons: None };
-        let backoff = |number| stream(&format!("{}/backoff", radio_name(number)));
-        Cell::build(config, &[bss], (0..stations).map(|_| None).collect(), hearing, backoff)
+        let of_radio = |number, purpose: &str| stream(&format!("{}/{purpose}", radio_name(number)));
+        Cell::build(config, &[bss], (0..stations).map(|_| None).collect(), hearing, of_radio)
     }
 
     /// A silent medium of several access points, or of one with beacons; `stream(radio, purpose)` gives the random streams.
     pub fn with_access_points(config: CellConfig, ess: Ess, stream: impl Fn(usize, &str) -> Stream) -> Cell {
         let Ess { bsses, stations, radio, places } = ess;
         let air = Air::new(radio, places, |purpose, of| stream(of, purpose));
-        let backoff = |number| stream(number, "backoff");
-        Cell::build(config, &bsses, stations, Hearing::Placed(Box::new(air)), backoff)
+        Cell::build(config, &bsses, stations, Hearing::Placed(Box::new(air)), stream)
     }
 
     fn build(
@@ -206,7 +206,7 @@ impl Cell {
         bsses: &[Bss],
         stations: Vec<Option<StationConfig>>,
         hearing: Hearing,
-        backoff: impl Fn(usize) -> Stream,
+        stream: impl Fn(usize, &str) -> Stream,
     ) -> Cell {
         let Layout { cells, members, ways, mut channels, attachments } =
             Layout::new(&config, bsses, stations.len());
@@ -218,7 +218,11 @@ impl Cell {
             .filter_map(|(number, of)| {
                 let ear = if shared { 0 } else { number };
                 let accesses = &accesses[usize::from(number < cells.len())];
-                Radio::new(ear, accesses, of, config.queue, backoff(number))
+                let queue = |category| {
+                    let random = stream(number, &format!("queue of {category}"));
+                    Queue::under(config.rule.discipline(config.queue, random), of.iter().copied())
+                };
+                Radio::new(ear, accesses, queue, stream(number, "backoff"))
             })
             .collect();
         let least_ifs =
@@ -417,6 +421,7 @@ impl Link for Cell {
             stats.waiting += queue.waited(from, now);
             // With EDCA it is what waited at a time in all of its categories.
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
+            stats.marked_packets += queue.marked_packets(from);
         }
         if let (Attempt::Since(begin), Some(head)) = (radio.attempt, &radio.own.head)
             && head.from() == Some(from)

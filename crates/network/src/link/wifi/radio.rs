@@ -6,8 +6,7 @@ use super::management::Management;
 use super::medium::Kind;
 use crate::link::Attachment;
 use crate::packet::Packet;
-use crate::queue::drop_tail::DropTail;
-use crate::queue::{Queue, QueueLimit};
+use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::VecDeque;
 
@@ -154,18 +153,17 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA.
+    /// One whose channel access functions have these parameters: those of DCF, or of the categories of EDCA; and queues.
     pub fn new(
         ear: usize,
         accesses: &[Access],
-        of: &[u32],
-        limit: QueueLimit,
+        queue: impl Fn(usize) -> Queue,
         random: Stream,
     ) -> Option<Radio> {
         let mut functions = accesses.iter().enumerate().map(|(category, &access)| Function {
             category,
             access,
-            queue: Queue::new(DropTail::new(Some(limit)), of.iter().copied()),
+            queue: queue(category),
             head: None,
             parked: None,
             contends_since: Time::ZERO,

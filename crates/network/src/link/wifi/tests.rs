@@ -2,8 +2,8 @@
 
 use super::phy::{Format, Preamble, Timing};
 use super::*;
-use crate::link::QueueLimit;
 use crate::link::testing::{datagram, stream};
+use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::Span;
 
 /// 802.11b at 11 Mb/s with long preambles and ACKs at 2 Mb/s, and so many stations.
@@ -25,6 +25,7 @@ pub(crate) fn config(stations: usize) -> CellConfig {
         fragmentation_threshold_bytes: 2346,
         protection: None,
         queue: QueueLimit::Packets(100),
+        rule: Rule::DropTail,
         mtu_bytes: 2000,
     }
 }

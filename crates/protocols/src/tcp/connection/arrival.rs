@@ -51,6 +51,9 @@ impl Connection {
         if self.state == State::SynReceived && !self.arrive_syn_received(now, segment, ack) {
             return;
         }
+        if self.ecn.agreed && flags.intersects(Flags::ECE | Flags::CWR) {
+            self.arrive_ecn(segment, ack);
+        }
         if !self.acknowledge(now, segment, seq, ack) {
             return;
         }

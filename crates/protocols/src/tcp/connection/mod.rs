@@ -1,10 +1,11 @@
 //! A connection: the public face of the machine, and what its parts share.
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
-//! segment that arrives, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
+//! segment that arrives, [`ecn`] marks of congestion, [`sender`] acknowledgements received and data sent, [`receiver`] data received and
 //! acknowledgements sent, [`timers`] what happens when time has passed.
 
 mod arrival;
+mod ecn;
 mod open_close;
 mod receiver;
 mod sender;
@@ -17,6 +18,7 @@ use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use super::sequence::to_wire;
 use super::stats::Stats;
 use crate::machine::{Context, Machine};
+use ecn::Ecn;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
 use timers::Timers;
@@ -126,6 +128,7 @@ pub struct Connection {
     /// Both ends use timestamps.
     timestamps: bool,
     pending: Pending,
+    ecn: Ecn,
     sender: Sender,
     receiver: Receiver,
     timers: Timers,
@@ -148,6 +151,7 @@ impl Connection {
             syn_due: false,
             timestamps: false,
             pending: Pending::default(),
+            ecn: Ecn::default(),
             sender: Sender::new(config, iss),
             receiver: Receiver::new(config),
             timers: Timers::default(),
@@ -342,6 +346,7 @@ impl Connection {
         self.receiver.acknowledged();
         self.timers.delayed_ack_at = Time::MAX;
         self.stats.segments_sent += 1;
+        let flags = if self.ecn.agreed { flags | self.ecn.flags() } else { flags };
         let timestamps = self.agreed_timestamps(now);
         let sack = if self.receiver.has_blocks_to_tell() {
             self.sack_blocks(payload_bytes)

@@ -170,7 +170,8 @@ impl Connection {
             destination_port: self.remote_port,
             seq: self.sender.iss,
             ack: if answers { to_wire(self.receiver.irs, self.receiver.rcv_nxt) } else { 0 },
-            flags: if answers { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            flags: self.ecn.flags_on_syn(self.config.ecn, answers)
+                | if answers { Flags::SYN | Flags::ACK } else { Flags::SYN },
             window: self.receiver.advertise_on_syn(),
             payload_bytes: 0,
             options,
@@ -264,6 +265,7 @@ impl Connection {
     /// Takes the peer's SYN: its sequence number and options.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         let options = &segment.options;
+        self.ecn.synchronize(self.config.ecn, segment.flags);
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         if let (true, Some(timestamps)) = (self.timestamps, options.timestamps) {
             self.receiver.ts_recent = timestamps.value;

@@ -81,10 +81,12 @@ impl Sender {
             Variant::Vegas => {
                 WindowLaw::Vegas(window::Vegas::new(config.vegas, config.initial_ssthresh_bytes))
             }
-            Variant::Cubic => {
-                WindowLaw::Cubic(window::Cubic::new(config.initial_ssthresh_bytes, config.fast_convergence))
-            }
-            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes)),
+            Variant::Cubic => WindowLaw::Cubic(window::Cubic::new(
+                config.initial_ssthresh_bytes,
+                config.fast_convergence,
+                config.abe,
+            )),
+            _ => WindowLaw::Reno(window::Reno::new(config.initial_ssthresh_bytes, config.abe)),
         };
         Sender {
             iss,
@@ -333,7 +335,10 @@ impl Connection {
         self.pending.set(Pending::ACKNOWLEDGED);
         let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
+        // RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow.
+        let echoes = self.ecn.agreed && segment.flags.contains(Flags::ECE);
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
+            Progress::Normal if echoes => true,
             Progress::Normal => {
                 let in_use_bytes = sender.flight_peak.max(sender.flight_peak_before);
                 let srtt = sender.rtt.srtt();
@@ -416,6 +421,7 @@ impl Connection {
         // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
         // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
         self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        self.ecn.on_reduction(at.snd_max);
         self.stats.fast_retransmits += 1;
     }
 
@@ -566,6 +572,7 @@ impl Connection {
         let length = queued.min(sender.smss).min(room.max(1));
         self.stats.window_probes_sent += 1;
         let segment = self.data_segment(now, start, length, queued == 0);
+        self.ecn.spare();
         if room == 0 {
             // The octet need not be taken: it stays the next to send, and the persist timer goes on.
             let sender = &mut self.sender;
@@ -614,6 +621,10 @@ impl Connection {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         }
         debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
-        self.segment(now, start, flags, length as u32)
+        let mut segment = self.segment(now, start, flags, length as u32);
+        if self.ecn.agreed && repeated == 0 && length > 0 {
+            segment.flags |= self.ecn.flags_on_new_data();
+        }
+        segment
     }
 }

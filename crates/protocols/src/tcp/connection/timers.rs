@@ -82,6 +82,7 @@ impl Connection {
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
         } else {
+            self.ecn.on_reduction(self.sender.snd_max);
             self.sender.go_back(now);
             // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293 3.8.6.1).
             self.sender.probe_due = true;

@@ -13,6 +13,7 @@
 //!   W_cubic(t) is below W_est, cwnd is W_est.
 //! - Reduction (4.6): ssthresh = max(0.7 FlightSize, 2 SMSS), W_max = cwnd before it; with fast convergence (4.7)
 //!   W_max = 0.85 cwnd if cwnd has not come up to the W_max before.
+//! - Marks of ECN: the same without a repair, or with alternative backoff ssthresh = max(0.85 FlightSize, 2 SMSS) (RFC 8511 section 3).
 //! - Timeout (4.8): the same ssthresh, cwnd = 1 SMSS; the stage after it has W_max = cwnd_epoch and K = 0, as has one
 //!   that no reduction precedes (4.10). Going back on duplicate ACKs is treated alike.
 //! - Time in which less than half of the window is in use, or nothing in flight, is not part of `t` (5.8); nor does the
@@ -22,7 +23,7 @@
 //! Differs from the letter: an ACK never makes cwnd smaller (where W_est is below it); a round trip acknowledges the
 //! whole segments of cwnd, which stand for cwnd in both quotients, as in [`super::Reno`].
 //!
-//! Not modelled: the undoing of spurious reductions (4.9), HyStart++ (4.10, RFC 9406), ECN.
+//! Not modelled: the undoing of spurious reductions (4.9), HyStart++ (4.10, RFC 9406).
 
 use roamsim_engine::{Span, Time};
 
@@ -36,6 +37,8 @@ pub struct Cubic {
     ssthresh_bytes: u64,
     smss_bytes: u64,
     fast_convergence: bool,
+    /// Alternative backoff with ECN.
+    abe: bool,
     /// W_max; `None` before the first reduction and after a timeout.
     w_max_bytes: Option<u64>,
     /// cwnd_prior: the window when ssthresh was last set.
@@ -70,9 +73,10 @@ struct Curve {
 
 impl Cubic {
     /// A law that waits for [`Cubic::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
-    pub fn new(ssthresh_bytes: Option<u64>, fast_convergence: bool) -> Cubic {
+    pub fn new(ssthresh_bytes: Option<u64>, fast_convergence: bool, abe: bool) -> Cubic {
         Cubic {
             fast_convergence,
+            abe,
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
@@ -146,17 +150,18 @@ impl Cubic {
     pub(super) fn on_congestion(&mut self, cause: Cause) {
         match cause {
             Cause::FastRetransmit { flight_bytes } => {
-                self.w_max_bytes = Some(match self.w_max_bytes {
-                    // (1 + beta) / 2 = 17/20.
-                    Some(w_max) if self.fast_convergence && self.cwnd_bytes < w_max => {
-                        fraction(self.cwnd_bytes, 17, 20)
-                    }
-                    _ => self.cwnd_bytes,
-                });
+                self.end_stage();
                 self.reduce(flight_bytes);
                 self.cwnd_bytes = self.ssthresh_bytes;
                 self.repairing = true;
-                self.stage = None;
+            }
+            Cause::EcnEcho { flight_bytes } => {
+                self.end_stage();
+                self.reduce(flight_bytes);
+                if self.abe {
+                    self.ssthresh_bytes = fraction(flight_bytes, 17, 20).max(2 * self.smss_bytes);
+                }
+                self.cwnd_bytes = self.ssthresh_bytes;
             }
             Cause::GoBack { flight_bytes } => {
                 self.reduce(flight_bytes);
@@ -185,6 +190,18 @@ impl Cubic {
     pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
         self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
         self.repairing = false;
+    }
+
+    /// A reduction ends the stage: W_max.
+    fn end_stage(&mut self) {
+        self.w_max_bytes = Some(match self.w_max_bytes {
+            // (1 + beta) / 2 = 17/20.
+            Some(w_max) if self.fast_convergence && self.cwnd_bytes < w_max => {
+                fraction(self.cwnd_bytes, 17, 20)
+            }
+            _ => self.cwnd_bytes,
+        });
+        self.stage = None;
     }
 
     /// beta = 0.7.
@@ -284,7 +301,7 @@ mod tests {
 
     /// A law with segments of 1000 bytes, reduced from a full window of `w_max` and recovered.
     fn reduced(w_max: u64, fast_convergence: bool) -> Cubic {
-        let mut law = Cubic::new(None, fast_convergence);
+        let mut law = Cubic::new(None, fast_convergence, false);
         law.start(1000, w_max);
         lose(&mut law);
         law
@@ -307,6 +324,17 @@ mod tests {
             ..Acked::default()
         });
         law.cwnd_bytes()
+    }
+
+    #[test]
+    fn a_mark_reduces_as_a_loss_does_or_by_less() {
+        for (abe, left) in [(false, 7000), (true, 8500)] {
+            let mut law = Cubic::new(None, true, abe);
+            law.start(1000, 10_000);
+            law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
+            assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
+            assert_eq!((law.w_max_bytes, law.repairing), (Some(10_000), false));
+        }
     }
 
     #[test]
@@ -418,7 +446,7 @@ mod tests {
 
     #[test]
     fn a_timeout_while_repairing_does_not_raise_the_threshold() {
-        let mut law = Cubic::new(None, true);
+        let mut law = Cubic::new(None, true, false);
         law.start(1000, 20_000);
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 20_000 });
         law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false });
@@ -429,7 +457,7 @@ mod tests {
 
     #[test]
     fn without_a_reduction_the_first_stage_is_convex() {
-        let mut law = Cubic::new(Some(10_000), true);
+        let mut law = Cubic::new(Some(10_000), true, false);
         law.start(1000, 10_000);
         // Nothing has been reduced, so W_est grows by a segment at once.
         assert_eq!(ack_window(&mut law, 0, 500), 11_000);
@@ -483,7 +511,7 @@ mod tests {
             initial in any::<u32>(),
             events in prop::collection::vec((0u8..7, any::<u64>(), any::<u64>()), 0..60),
         ) {
-            let mut law = Cubic::new(None, true);
+            let mut law = Cubic::new(None, true, false);
             law.start(smss, u64::from(initial) * smss);
             let mut now = 0u64;
             for (what, a, b) in events {

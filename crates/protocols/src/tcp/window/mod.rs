@@ -22,6 +22,12 @@ pub enum Cause {
         /// Octets in flight, those sent by limited transmit not counted.
         flight_bytes: u64,
     },
+    /// A queue has marked packets (RFC 3168 section 6.1.2): as by a loss that arriving ACKs told of, or by less (RFC 8511); nothing is
+    /// repaired.
+    EcnEcho {
+        /// Octets in flight.
+        flight_bytes: u64,
+    },
     /// A loss that arriving ACKs told of, after which everything is sent anew: the window restarts at one segment.
     GoBack {
         /// Octets that were in flight.

@@ -6,6 +6,7 @@
 //! - Congestion avoidance: cwnd += SMSS whenever cwnd bytes, less a fraction of a segment, have been acknowledged (the
 //!   recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
+//! - Marks of ECN: the same, or with alternative backoff ssthresh = max(0.8 FlightSize, 2 SMSS) (RFC 8511 section 3).
 //! - Going back on duplicate ACKs (Tahoe): the same ssthresh, cwnd = 1 SMSS.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
 //! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight of
@@ -23,16 +24,19 @@ pub struct Reno {
     smss_bytes: u64,
     /// Bytes acknowledged in congestion avoidance since cwnd last grew.
     acked_bytes: u64,
+    /// Alternative backoff with ECN.
+    abe: bool,
 }
 
 impl Reno {
-    /// A law that waits for [`Reno::start`]; `ssthresh_bytes` of `None` is arbitrarily high.
-    pub fn new(ssthresh_bytes: Option<u64>) -> Reno {
+    /// A law that waits for [`Reno::start`]; `ssthresh_bytes` of `None` is arbitrarily high, `abe` has marks reduce it by less.
+    pub fn new(ssthresh_bytes: Option<u64>, abe: bool) -> Reno {
         Reno {
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
             acked_bytes: 0,
+            abe,
         }
     }
 
@@ -78,6 +82,13 @@ impl Reno {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
                 self.cwnd_bytes = self.ssthresh_bytes;
             }
+            Cause::EcnEcho { flight_bytes } => {
+                self.ssthresh_bytes = match self.abe {
+                    true => (flight_bytes * 4 / 5).max(2 * self.smss_bytes),
+                    false => self.half_of(flight_bytes),
+                };
+                self.cwnd_bytes = self.ssthresh_bytes;
+            }
             Cause::GoBack { flight_bytes } => {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
                 self.cwnd_bytes = self.smss_bytes;
@@ -108,7 +119,7 @@ mod tests {
     use super::*;
 
     fn law(cwnd: u64, ssthresh: Option<u64>) -> Reno {
-        let mut law = Reno::new(ssthresh);
+        let mut law = Reno::new(ssthresh, false);
         law.start(1000, cwnd);
         law
     }
@@ -119,6 +130,18 @@ mod tests {
 
     fn ack(law: &mut Reno, bytes: u64) {
         law.on_ack(&acked(bytes, law.cwnd_bytes()));
+    }
+
+    #[test]
+    fn a_mark_reduces_as_a_loss_does_or_by_less() {
+        for (abe, left) in [(false, 5000), (true, 8000)] {
+            let mut law = Reno::new(None, abe);
+            law.start(1000, 10_000);
+            law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
+            assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
+            law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
+            assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
+        }
     }
 
     #[test]

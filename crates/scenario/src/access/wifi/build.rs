@@ -78,6 +78,7 @@ pub(super) fn cell_config(model: &Wifi) -> CellConfig {
             }
         }),
         queue: queue_limit(queue),
+        rule: queue.rule(model.data_rate_bps(), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
     }
 }

@@ -106,7 +106,7 @@ pub struct Wifi {
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<Loss>")]
     pub loss: Vec<Loss>,
-    /// The drop-tail queue of the access point and of each station; with `edca` each of its categories has one. Default chosen: as for a wired link.
+    /// The queue of the access point and of each station; with `edca` each of its categories has one. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet; at most 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).

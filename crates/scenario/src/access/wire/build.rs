@@ -2,11 +2,12 @@
 
 use super::model::{Link as LinkModel, LossModel as Losses, Transitions as Moves};
 use crate::access::Making;
-use crate::access::queue::queue_limit;
+use crate::access::queue::{Queue, queue_limit};
 use crate::build::escaped;
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::loss::{Loss, LossModel, Transitions};
+use roamsim_network::link::managed_wire::ManagedWire;
 use roamsim_network::link::wired::{Outage, Wire, WireConfig};
 
 /// The direction that starts from one of the ends.
@@ -30,7 +31,12 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
             .map(|outage| Outage { start: outage.start, end: outage.start + outage.duration })
             .collect(),
     };
-    AnyLink::Wire(Wire::new(config, loss))
+    if matches!(queue, Queue::DropTail(_)) {
+        return AnyLink::Wire(Wire::new(config, loss));
+    }
+    let rule = queue.rule(rate_bps, config.mtu_bytes);
+    let random = making.builder.stream("link", name, &[&escaped(sender), "queue"]);
+    AnyLink::ManagedWire(Box::new(ManagedWire::new(config, rule, loss, random)))
 }
 
 fn loss_model(model: &Losses, flows: &[Flow]) -> LossModel {

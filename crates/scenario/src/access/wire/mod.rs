@@ -4,7 +4,7 @@ mod build;
 mod check;
 pub mod model;
 
-use self::model::{Link, LossModel};
+use self::model::{Link, Loss, LossModel};
 use super::{Access, Capacity, Context, Making, Pair, places};
 use crate::build::Builder;
 use crate::validate::{Report, Step};
@@ -35,7 +35,8 @@ impl Access for Link {
     }
 
     fn draws_nothing(&self) -> bool {
-        self.loss.iter().all(|loss| matches!(loss.model, LossModel::List { .. }))
+        let draws = |loss: &Loss| !matches!(loss.model, LossModel::List { .. });
+        !self.queue.draws() && !self.loss.iter().any(draws)
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {

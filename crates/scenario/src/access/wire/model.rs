@@ -26,7 +26,7 @@ pub struct Link {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub delay: Span,
-    /// The drop-tail queue in front of each direction. Default chosen: 100 packets, one bandwidth-delay product of
+    /// The queue in front of each direction. Default chosen: drop-tail of 100 packets, one bandwidth-delay product of
     /// 1500-byte packets at 30 Mb/s and 40 ms.
     #[serde(default)]
     pub queue: Queue,

@@ -159,6 +159,14 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave it out or write false, or choose a variant with fast recovery";
         report.add(&limited_transmit, "Tahoe is older than limited transmit and does without", help);
     }
+    if tcp.abe && !tcp.ecn {
+        let help = "write ecn = true as well, or leave it out";
+        report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
+    }
+    if tcp.abe && tcp.variant == TcpVariant::Vegas {
+        let help = "leave it out, or choose another variant";
+        report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
+    }
     if !tcp.fast_convergence && tcp.variant != TcpVariant::Cubic {
         let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
         let help = "leave it out, or write variant = \"cubic\"";

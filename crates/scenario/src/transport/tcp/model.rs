@@ -109,6 +109,12 @@ pub struct Tcp {
     /// Fast convergence of CUBIC: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 section
     /// 4.7, which advises to do without where a flow is alone). The other variants have none.
     pub fast_convergence: bool,
+    /// Explicit Congestion Notification: both ends offer it, and queues with `ecn = true` mark packets instead of dropping them. Default
+    /// chosen: off, as queues mark only where a scenario says so. RFC 3168.
+    pub ecn: bool,
+    /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to 0.85. Default: no (RFC 8511
+    /// is experimental).
+    pub abe: bool,
     /// Maximum segment lifetime: the end that closes first waits twice as long in TIME-WAIT for segments that are still on
     /// their way. Default: 2 minutes (RFC 9293 section 3.4.2).
     #[serde(with = "units::duration")]
@@ -181,6 +187,8 @@ impl Default for Tcp {
             byte_counting_limit: machine.byte_counting_limit,
             vegas: None,
             fast_convergence: machine.fast_convergence,
+            ecn: machine.ecn,
+            abe: machine.abe,
             msl: machine.msl,
             challenge_ack_interval: machine.challenge_ack_interval,
             challenge_ack_limit: machine.challenge_ack_limit,

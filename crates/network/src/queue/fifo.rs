@@ -1,0 +1,28 @@
+//! Packets in the order in which they came, and their octets.
+
+use super::{Length, Waiting};
+use std::collections::VecDeque;
+
+/// First come, first served.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    waiting: VecDeque<Waiting>,
+    bytes: u64,
+}
+
+impl Fifo {
+    pub fn push(&mut self, waiting: Waiting) {
+        self.bytes += u64::from(waiting.packet.size_bytes);
+        self.waiting.push_back(waiting);
+    }
+
+    pub fn pop(&mut self) -> Option<Waiting> {
+        let next = self.waiting.pop_front()?;
+        self.bytes -= u64::from(next.packet.size_bytes);
+        Some(next)
+    }
+
+    pub fn length(&self) -> Length {
+        Length { packets: self.waiting.len(), bytes: self.bytes }
+    }
+}

@@ -1,0 +1,56 @@
+//! `ecn`: one row a flow that was told to use Explicit Congestion Notification; `marks`: one row a direction of a link whose queue marked
+//! packets. Only where there is such a flow.
+
+use crate::table::{Table, integer, text};
+use roamsim_engine::Time;
+use roamsim_network::World;
+use roamsim_network::link::{Attachment, Link};
+use roamsim_network::subject::Subject;
+
+pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
+    let flows: Vec<_> = (0..)
+        .zip(&world.flows)
+        .filter_map(|(number, flow)| {
+            let [source, sink] =
+                [flow.association.source, flow.association.sink].map(|end| world.counts(end).ecn);
+            Some((world.named(Subject::Flow(number)), flow.direction(), source?, sink?))
+        })
+        .collect();
+    if flows.is_empty() {
+        return Vec::new();
+    }
+    let agreed = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let ecn = Table {
+        name: "ecn",
+        columns: vec![
+            text("name", flows.iter().map(|(flow, ..)| flow.name.to_owned())),
+            text("direction", flows.iter().map(|&(_, direction, ..)| direction.to_owned())),
+            text("from", flows.iter().map(|(flow, ..)| flow.from.to_owned())),
+            text("to", flows.iter().map(|(flow, ..)| flow.to.to_owned())),
+            text("agreed", flows.iter().map(|(_, _, source, _)| agreed(source.agreed))),
+            integer("marked_packets", "packets", flows.iter().map(|(_, _, _, sink)| sink.marked_packets)),
+            integer("reductions", "reductions", flows.iter().map(|(_, _, source, _)| source.reductions)),
+        ],
+    };
+    let mut rows = Vec::new();
+    for link in world.network.links() {
+        for sender in link.link.senders() {
+            let Attachment(from) = sender.from;
+            let interface = world.network.topology.interface(link.addresses[from as usize]);
+            let packets = link.link.stats(sender.from, end).marked_packets;
+            if packets > 0 {
+                let node = world.network.topology.node(interface.node).name.clone();
+                rows.push((interface.name.clone(), node, packets));
+            }
+        }
+    }
+    let marks = Table {
+        name: "marks",
+        columns: vec![
+            text("name", rows.iter().map(|(name, ..)| name.clone())),
+            text("node", rows.iter().map(|(_, node, _)| node.clone())),
+            integer("packets", "packets", rows.iter().map(|&(.., packets)| packets)),
+        ],
+    };
+    vec![ecn, marks]
+}

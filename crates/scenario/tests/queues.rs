@@ -1,0 +1,222 @@
+//! Queue disciplines before wires and before radios of 802.11, as a scenario states them: what they do to a call beside a download,
+//! and the shares of flows.
+
+mod outcome;
+
+use outcome::{floats, integers, texts};
+use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::{Format, Scenario};
+
+fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
+    let pairs: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let scenario = Scenario::parse(text, "queues", Format::Toml, &pairs);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, Options { seed: 1, ..Options::default() }).expect("it runs")
+}
+
+/// A call beside a download over a line of 10 Mb/s.
+fn call_beside_download(queue: &str) -> Outcome {
+    let text = include_str!("../../../examples/queue-management.toml");
+    outcome(text, &[("link.line.queue", queue)])
+}
+
+/// Of the second flow, the call: the mean and the 99th percentile of its delay.
+fn delay_of_call_s(outcome: &Outcome) -> [f64; 2] {
+    ["mean_delay_s", "p99_delay_s"].map(|name| floats(outcome, "flows", name)[1])
+}
+
+/// How many packets were dropped for a reason.
+fn dropped(outcome: &Outcome, reason: &str) -> u64 {
+    if !outcome.tables.iter().any(|table| table.name == "drops") {
+        return 0;
+    }
+    let packets = integers(outcome, "drops", "packets");
+    let reasons = texts(outcome, "drops", "reason");
+    (0..packets.len()).filter(|&row| reasons[row] == reason).map(|row| packets[row]).sum()
+}
+
+/// 20 ms of propagation, and the packet of 172 octets with its headers of 48 over 1 Gb/s and 10 Mb/s: 1.76 + 176 us.
+const EMPTY_S: f64 = 0.020_177_76;
+
+#[test]
+fn a_large_buffer_has_the_call_wait() {
+    let outcome = call_beside_download("{ packets = 1000 }");
+    // Full, it holds 1.2 s; CUBIC leaves 0.7 of it behind a loss.
+    let [mean_s, p99_s] = delay_of_call_s(&outcome);
+    assert!(mean_s > 0.5 && p99_s > 1.1, "{mean_s} {p99_s}");
+    assert_eq!(dropped(&outcome, "queue management"), 0);
+}
+
+#[test]
+fn codel_keeps_the_wait_near_its_target_and_pie_near_its_own() {
+    for (queue, most_ms) in [("{ discipline = \"codel\" }", 5.0), ("{ discipline = \"pie\" }", 15.0)] {
+        let outcome = call_beside_download(queue);
+        let [mean_s, _] = delay_of_call_s(&outcome);
+        let waits_ms = (mean_s - EMPTY_S) * 1000.0;
+        // The target is of what stands; slow start goes beyond it at first.
+        assert!(waits_ms > 0.3 * most_ms && waits_ms < 2.0 * most_ms, "{queue}: {waits_ms} ms");
+        assert!(dropped(&outcome, "queue management") > 10);
+        assert_eq!(dropped(&outcome, "queue full"), 0);
+        // The line is used: of 10 Mb/s 96 % could be payload, and a queue of 5 ms is short beside the 40 ms of a round trip.
+        assert!(floats(&outcome, "flows", "goodput_bps")[0] > 8e6);
+    }
+}
+
+#[test]
+fn red_keeps_the_mean_length_between_its_thresholds() {
+    let outcome = call_beside_download("{ discipline = \"red\", packets = 1000, weight = 0.02 }");
+    let [names, from] = ["name", "from"].map(|column| texts(&outcome, "links", column));
+    let means = floats(&outcome, "links", "mean_queue_packets");
+    let row = (0..means.len()).find(|&row| &names[row] == "line" && &from[row] == "router");
+    let mean = means[row.expect("the line")];
+    assert!((2.0..15.0).contains(&mean), "{mean}");
+    assert!(dropped(&outcome, "queue management") > 10);
+}
+
+#[test]
+fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
+    let outcome = call_beside_download("{ discipline = \"fq_codel\" }");
+    let [mean_s, p99_s] = delay_of_call_s(&outcome);
+    // The one in service, 1500 octets: 1.2 ms; half of that in the mean. A packet that comes while its flow is still listed behind
+    // the other waits for a second one.
+    assert!(mean_s < EMPTY_S + 0.0012, "{mean_s}");
+    assert!(p99_s < EMPTY_S + 0.0024, "{p99_s}");
+}
+
+#[test]
+fn with_ecn_packets_are_marked_instead_of_dropped() {
+    let text = include_str!("../../../examples/queue-management.toml");
+    for discipline in ["codel", "fq_codel", "pie", "red"] {
+        let run = |ecn: &str| {
+            let queue = format!("{{ discipline = \"{discipline}\", packets = 1000, ecn = {ecn} }}");
+            outcome(text, &[("link.line.queue", &queue), ("flow.download.transport.ecn", ecn)])
+        };
+        let (without, with) = (run("false"), run("true"));
+        assert!(!without.tables.iter().any(|table| table.name == "ecn"));
+        let marked = integers(&with, "ecn", "marked_packets")[0];
+        // What the queue of the line has marked is what arrives marked, but for what is under way at the end.
+        let at_queue = integers(&with, "marks", "packets")[0];
+        assert!(
+            marked > 5 && marked <= at_queue && at_queue - marked < 40,
+            "{discipline}: {marked} of {at_queue}"
+        );
+        assert_eq!(&texts(&with, "marks", "node")[0], "router");
+        let reductions = integers(&with, "ecn", "reductions")[0];
+        assert!(reductions > 5 && reductions <= marked, "{discipline}: {reductions}");
+        // The call's datagrams do not know of it, and go on being dropped; of the download nothing is sent again, unless its slow start
+        // has PIE and RED come to where they drop all the same.
+        let sent_again = |outcome: &Outcome| integers(outcome, "flows", "retransmissions")[0];
+        let drops = matches!(discipline, "pie" | "red");
+        assert!(sent_again(&with) < sent_again(&without), "{discipline}");
+        assert_eq!(sent_again(&with) > 0, drops, "{discipline}");
+    }
+}
+
+/// Three sources of 4 Mb/s each over a line of 6 Mb/s, in packets of 1228, 628 and 228 octets with headers.
+const SHARES: &str = r#"
+[scenario]
+name = "shares"
+duration = "20s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "line"
+between = ["a", "b"]
+rate = "6Mb/s"
+delay = "1ms"
+queue = { discipline = "fq_codel" }
+[[flow]]
+name = "large"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "1200B", interval = "2.456ms" }
+[[flow]]
+name = "middle"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "600B", interval = "1.256ms" }
+[[flow]]
+name = "small"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "200B", interval = "0.456ms" }
+"#;
+
+/// Octets of IP that each flow got across.
+fn delivered_bytes(outcome: &Outcome) -> Vec<f64> {
+    let bytes = integers(outcome, "flows", "delivered_bytes");
+    let whole = [1228.0 / 1200.0, 628.0 / 600.0, 228.0 / 200.0];
+    bytes.iter().zip(whole).map(|(&bytes, whole)| bytes as f64 * whole).collect()
+}
+
+#[test]
+fn under_fq_codel_flows_share_by_octets() {
+    // 6 Mb/s for 20 s are 15 MB, a third of it each, but for a quantum and what waits at the end.
+    for bytes in delivered_bytes(&outcome(SHARES, &[])) {
+        assert!((bytes / 5e6 - 1.0).abs() < 0.01, "{bytes}");
+    }
+    // Drop-tail favours small packets, where room is counted in packets.
+    let shares = delivered_bytes(&outcome(SHARES, &[("link.line.queue", "{ packets = 50 }")]));
+    assert!(shares.iter().any(|bytes| (bytes / 5e6 - 1.0).abs() > 0.03), "{shares:?}");
+}
+
+#[test]
+fn under_drop_tail_a_managed_wire_is_not_asked_for() {
+    // The same results, written or left out.
+    let written = outcome(SHARES, &[("link.line.queue", "{ discipline = \"drop_tail\", packets = 100 }")]);
+    let left_out = outcome(SHARES, &[("link.line.queue", "{ packets = 100 }")]);
+    assert_eq!(delivered_bytes(&written), delivered_bytes(&left_out));
+}
+
+#[test]
+fn disciplines_work_at_an_access_point() {
+    let text = r#"
+[scenario]
+name = "air"
+duration = "20s"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "access-point"
+[[node]]
+name = "laptop"
+[[link]]
+name = "backbone"
+between = ["server", "access-point"]
+rate = "1Gb/s"
+delay = "20ms"
+[[wifi]]
+name = "air"
+access_point = "access-point"
+stations = ["laptop"]
+standard = "802.11b"
+queue = { packets = 500 }
+[[flow]]
+name = "download"
+from = "server"
+to = "laptop"
+transport = { protocol = "tcp", variant = "cubic" }
+application = { kind = "bulk" }
+[[flow]]
+name = "call"
+from = "server"
+to = "laptop"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "20ms", start = "5s" }
+"#;
+    let mean_s = |queue: &str| delay_of_call_s(&outcome(text, &[("wifi.air.queue", queue)]))[0];
+    let drop_tail = mean_s("{ packets = 500 }");
+    let fq_codel = mean_s("{ discipline = \"fq_codel\" }");
+    let codel = mean_s("{ discipline = \"codel\" }");
+    // 20 ms, its own exchange and the one in service.
+    assert!(fq_codel < 0.0255, "{fq_codel}");
+    assert!(codel < 0.045 && codel > fq_codel, "{codel}");
+    assert!(drop_tail > 0.2, "{drop_tail}");
+}
