@@ -103,3 +103,15 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         draw([], nodes={"mn": "MN"}, title="t")
     with pytest.raises(ValueError, match="no lifeline for the node 'pos'"):
         draw(packets_of(table()), nodes={"mn": "MN"}, title="t")
+
+
+def test_times_stand_where_their_arrows_are_not() -> None:
+    packets = [
+        Packet("mn", "pos", "query", "message", 1.0, 1.02),
+        Packet("pos", "cn", "redirect", "message", 1.3, 1.36),
+    ]
+    root = ET.fromstring(draw(packets, nodes={"mn": "MN", "pos": "PoS", "cn": "CN"}, title="t"))
+    svg = "{http://www.w3.org/2000/svg}"
+    anchors = {text.text: text.get("text-anchor") for text in root.iter(f"{svg}text")}
+    # Of the line in the middle: what comes from the left on the right of it, what leaves to the right on the left.
+    assert [anchors[time] for time in ("0.0", "20.0", "300.0", "360.0")] == ["end", "start", "end", "start"]

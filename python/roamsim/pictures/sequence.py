@@ -180,7 +180,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str) -> 
     arrows = [_arrow(packet, column, ends[i][0].y, ends[i][1].y, packets) for i, packet in enumerate(packets)]
     parts += [_line(arrow) for arrow in arrows]
     parts += _labels(arrows)  # above every line
-    parts += _stamps(layout, column, origin_s, left=next(iter(nodes)))
+    parts += _stamps(layout, column, origin_s, packets)
     parts += _legend(packets, height - 12, origin_s)
     parts.append("</svg>\n")
     return "\n".join(part for part in parts if part)
@@ -357,15 +357,17 @@ def _head(x: float, y: float, angle: float, colour: str) -> str:
     return f"<polygon points='{x:.1f},{y:.1f} {corners}' fill='{colour}'/>"
 
 
-def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, *, left: str) -> list[str]:
-    """The time of each start and end beside its lifeline, where there is room."""
+def _stamps(layout: _Layout, column: Mapping[str, float], origin_s: float, packets: Sequence[Packet]) -> list[str]:
+    """The time of each start and end beside its lifeline, where its arrow is not, if there is room."""
     parts = []
     last: dict[str, float] = {}
     for event in layout.events:
         if event.what == "lost" or event.y - last.get(event.node, -math.inf) < _STAMPS_APART:
             continue
         last[event.node] = event.y
-        outside = -1 if event.node == left else 1
+        packet = packets[event.packet]
+        other = packet.destination if event.what == "sent" else packet.source
+        outside = -1 if column[other] > column[event.node] else 1
         x = column[event.node] + outside * 9
         anchor = "end" if outside < 0 else "start"
         parts.append(_text(x, event.y + 4, _ms(event.time_s - origin_s), size=12, fill="#444444", anchor=anchor))
