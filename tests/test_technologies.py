@@ -140,13 +140,13 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     changes = wimax.first_run(results)
     down = changes.filter(direction="downlink")["profile"].to_list()
     # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
-    assert down == wimax.PROFILES[5::-1]
+    assert down == wimax.PROFILES[::-1]
     lines = wimax.draw_profiles(changes).axes[0].lines
-    assert [round(level) for level in lines[0].get_ydata()] == [5, 4, 3, 2, 1, 0]
+    assert [round(level) for level in lines[0].get_ydata()] == [6, 5, 4, 3, 2, 1, 0]
     page = results.report().read_text()
     assert "air: frames, means over the runs" in page
     assert "Burst profiles over time, first run" in page
-    assert "12 changes at 1 station, from each entry on." in page
+    assert "14 burst profiles of 1 station, from each entry on." in page
 
 
 def test_a_station_shows_its_bursts_and_its_requests() -> None:

@@ -185,6 +185,6 @@ def _note(stations: polars.DataFrame) -> str:
 
 def _profile_note(changes: polars.DataFrame) -> str:
     nodes = changes["node"].n_unique()
-    told = f"{changes.height} changes at {nodes} station{'s' if nodes > 1 else ''}, from each entry on."
+    told = f"{changes.height} burst profiles of {nodes} station{'s' if nodes > 1 else ''}, from each entry on."
     left_out = nodes - MAX_FOLLOWED
     return told + (f" {left_out} stations are in the table alone." if left_out > 0 else "")

@@ -22,7 +22,7 @@ const T30: Span = Span::from_ms(200);
 /// The furthest that a trend is followed.
 const HOUR_S: f64 = 3600.0;
 
-/// A change of a burst profile.
+/// A burst profile that adapts, from an entry or a change on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileChange {
     /// When.
@@ -46,10 +46,17 @@ impl Cell {
         (adapted != present).then_some(adapted)
     }
 
-    /// A profile follows the signal at once.
-    pub(super) fn adapt_flow(&mut self, now: Time, station: u32, flow: Flow) {
-        if let Some(profile) = self.other_profile(now, station, flow) {
+    /// A station enters, with the profiles that its signal asks for, where they adapt.
+    pub(super) fn begin_profiles(&mut self, now: Time, station: u32) {
+        let adapts = self.config.entry.as_ref().and_then(|entry| entry.radio.as_ref()?.adaptation).is_some();
+        for flow in Flow::ALL.into_iter().filter(|_| adapts) {
+            let config = &self.stations[station as usize].config;
+            let present = if flow == Flow::Downlink { config.downlink } else { config.uplink };
+            let profile = self.other_profile(now, station, flow).unwrap_or(present);
             self.change_profile(now, station, flow, profile);
+            if profile == present {
+                self.profile_changes.push(ProfileChange { at: now, station, flow, profile });
+            }
         }
     }
 
@@ -68,7 +75,9 @@ impl Cell {
         if !self.is_served(station) {
             return;
         }
-        self.adapt_flow(now, station, Flow::Uplink);
+        if let Some(profile) = self.other_profile(now, station, Flow::Uplink) {
+            self.change_profile(now, station, Flow::Uplink, profile);
+        }
         let Some(profile) = self.other_profile(now, station, Flow::Downlink) else { return };
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         if joining.profile_until.is_some_and(|until| until > now) {

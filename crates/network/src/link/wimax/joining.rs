@@ -397,9 +397,7 @@ impl Cell {
     pub(super) fn hear(&mut self, now: Time, station: u32, message: Message) {
         match message {
             // Which profiles it begins with is told by RNG-REQ, and seen by the base station.
-            Message::RangingRequest => {
-                Flow::ALL.into_iter().for_each(|flow| self.adapt_flow(now, station, flow))
-            }
+            Message::RangingRequest => self.begin_profiles(now, station),
             Message::RegistrationRequest => self.admit(now, station),
             Message::ProfileRequest(profile) => self.change_profile(now, station, Flow::Downlink, profile),
             _ => {}

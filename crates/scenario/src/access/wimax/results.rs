@@ -138,7 +138,7 @@ fn stations(rows: &[Row<'_>]) -> Table {
     }
 }
 
-/// One row a change of a burst profile.
+/// One row a burst profile that adapts, from an entry or a change on.
 fn profiles(rows: &[Row<'_>]) -> Table {
     let changes =
         rows.iter().flat_map(|row| row.cell.profile_changes().iter().map(move |change| (row, change)));

@@ -1,0 +1,190 @@
+"""One cell of 802.16 in Roamsim and in ns-3, ours beside theirs, as Markdown.
+
+    python -m validation.wimax [--quick] [--update docs/validation.md]
+
+Stations enter a cell and send by unsolicited grants, or get datagrams by best effort, at loads that ns-3 carries:
+octets delivered, mean delay, and when stations were connected. A difference of delivery over 5 %, or of delay on the
+uplink, makes the exit code 1. Without ns-3 nothing is compared, and the document stays as it was.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import roamsim
+
+from peers import document, simulators
+from peers.simulators import MissingError, Program
+
+PROGRAM = Path(__file__).parent / "programs" / "ns3_wimax.cc"
+TOLERANCE = 0.05
+KINDS = {"up": "stations to the base station, UGS", "down": "base station to stations, best effort"}
+#: Why delays of the downlink are told and not judged.
+LATER_DOWNLINK = (
+    "Not traced yet, and not judged: on the downlink ns-3's datagrams arrive 0.24 to 0.39 ms later, 9 to 14 symbols "
+    "of 27.8 us, the more the more stations there are."
+)
+#: Of datagrams; no multiple of the frame, so that all phases come.
+INTERVAL_NS = 20_300_000
+FRAME_MS = 10
+#: By then stations have entered on both sides.
+WARMUP_S = 5.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of both sides."""
+
+    kind: str
+    stations: int = 1
+    payload_bytes: int = 1000
+    duration_s: float = 20.0
+
+    def words(self) -> list[str]:
+        """The words of the peer's program."""
+        return [
+            f"--kind={self.kind}",
+            f"--stations={self.stations}",
+            f"--payload={self.payload_bytes}",
+            f"--interval={INTERVAL_NS / 1e9:g}",
+            f"--frame={FRAME_MS / 1e3:g}",
+            f"--warmup={WARMUP_S:g}",
+            f"--duration={self.duration_s:g}",
+        ]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a side tells: Mb/s of payload, mean delay, and when the last station was connected."""
+
+    goodput_mbps: float
+    delay_s: float
+    entered_s: float
+
+
+def runs(*, quick: bool) -> list[Run]:
+    """What is compared."""
+    counts = (1, 5) if quick else (1, 2, 5, 10)
+    payloads = (1000,) if quick else (200, 1000)
+    return [Run(kind, stations, payload) for kind in KINDS for payload in payloads for stations in counts]
+
+
+def scenario(run: Run) -> dict[str, object]:
+    """The run as a scenario."""
+    stations = [f"station-{i}" for i in range(run.stations)]
+    flows = []
+    for i, station in enumerate(stations):
+        ends = ["base-station", station] if run.kind == "down" else [station, "base-station"]
+        start_ns = round(1e9 * WARMUP_S) + INTERVAL_NS * i // run.stations
+        application = {
+            "kind": "cbr",
+            "packet_size": f"{run.payload_bytes}B",
+            "interval": f"{INTERVAL_NS}ns",
+            "start": f"{start_ns}ns",
+            "stop": f"{WARMUP_S + run.duration_s:g}s",
+        }
+        flow = {"name": station, "from": ends[0], "to": ends[1], "transport": {"protocol": "udp"}}
+        flows.append(flow | {"application": application})
+    wimax: dict[str, object] = {
+        "name": "air",
+        "base_station": "base-station",
+        "stations": stations,
+        "bandwidth": "10MHz",
+        "cyclic_prefix": "1/4",
+        "frame": f"{FRAME_MS}ms",
+        "transmit_gap": "50us",
+        "receive_gap": "50us",
+        "entry": {"radius": "1km", "dcd_interval": "3s", "ucd_interval": "3s", "ranging_interval": "50ms"},
+    }
+    if run.kind == "up":
+        grants = {"stations": stations, "packet_size": f"{run.payload_bytes + 28}B", "interval": f"{FRAME_MS}ms"}
+        wimax["unsolicited_grants"] = [grants]
+    return {
+        "scenario": {"name": "Cell", "duration": f"{WARMUP_S + run.duration_s + 1:g}s", "ip": "ipv4"},
+        "node": [{"name": name, "position": {"x": "0m", "y": "0m"}} for name in ["base-station", *stations]],
+        "wimax": [wimax],
+        "flow": flows,
+    }
+
+
+def ours(run: Run) -> Told:
+    """In this process."""
+    result = roamsim.run(scenario(run), seed=1, jobs=1, trace=["link_events"])
+    events = result.tables["link_events"]
+    entered = events.filter(event="link_up")["time_s"].to_list()
+    delivered = result.flows["delivered_packets"]
+    delays = (result.flows["mean_delay_s"] * delivered).sum() / delivered.sum()
+    mbps = 8e-6 * float(result.flows["delivered_bytes"].sum()) / run.duration_s
+    return Told(mbps, float(delays), max(entered, default=float("nan")))
+
+
+def theirs(program: Program, run: Run) -> Told:
+    """The same from ns-3."""
+    told = program.run(run.words())
+    return Told(8e-6 * told["delivered_bytes"] / told["seconds"], told["mean_delay_s"], told["last_entry_s"])
+
+
+def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: str) -> tuple[str, int]:
+    """The table, and how many differences are too large; these are marked."""
+    rows, too_large = [], 0
+    for run in plan:
+        own, other = measured[run]
+        ratios = []
+        for here, there, judged in (
+            (own.goodput_mbps, other.goodput_mbps, True),
+            (own.delay_s, other.delay_s, run.kind == "up"),
+        ):
+            differs = abs(here / there - 1) > TOLERANCE
+            too_large += differs and judged
+            mark = (" (!)" if judged else " (a)") if differs else ""
+            ratios.append(f"{here / there:.3f}{mark}")
+        rows.append(
+            [
+                KINDS[run.kind],
+                str(run.stations),
+                str(run.payload_bytes),
+                f"{own.goodput_mbps:.3f}",
+                ratios[0],
+                f"{1e3 * own.delay_s:.3f}",
+                f"{1e3 * other.delay_s:.3f}",
+                ratios[1],
+                f"{own.entered_s:.3f}",
+                f"{other.entered_s:.3f}",
+            ]
+        )
+    head = ["what", "stations", "octets", "Mb/s", "ratio", "delay, ms", "ns-3, ms", "ratio", "entered, s", "ns-3, s"]
+    text = [f"Measured on: {document.machine()}. {build}.", document.table(head, rows), f"(a) {LATER_DOWNLINK}"]
+    return "\n\n".join(text) + "\n", too_large
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few runs: a look, not a result")
+    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    arguments = parser.parse_args()
+    if arguments.update and arguments.quick:
+        parser.error("--update writes the whole table: without --quick")
+    try:
+        program = simulators.ns3(PROGRAM, simulators.NS3_WIMAX_MODULES)
+    except MissingError as missing:
+        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
+        return
+    plan = runs(quick=arguments.quick)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
+        futures = {run: (executor.submit(ours, run), executor.submit(theirs, program, run)) for run in plan}
+        measured = {run: (here.result(), there.result()) for run, (here, there) in futures.items()}
+    text, too_large = report(plan, measured, program.build)
+    sys.stdout.write(text)
+    if arguments.update:
+        document.replace(arguments.update, "wimax", text)
+    if too_large and not arguments.quick:
+        raise SystemExit(f"{too_large} differences are over {TOLERANCE:.0%}")
+
+
+if __name__ == "__main__":
+    main()
