@@ -37,6 +37,9 @@ const STEPS: u64 = 32;
 /// After so many steps the part exp(-40) of a value is left, less than its last digit: what was before does not matter.
 const MEMORY_STEPS: u64 = 40 * STEPS;
 
+/// Of corners that follow each other sooner only one counts: nobody turns round a thousand times a second.
+const LEAST_LEG: Span = Span::from_ms(1);
+
 /// The shadowing of pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
@@ -70,19 +73,22 @@ fn apart((a, b): (&Trajectory, &Trajectory), now: Time) -> Point {
 
 impl Way {
     fn begin(walks: (&Trajectory, &Trajectory)) -> Way {
-        let (a, b) = walks;
-        let until = a.motion(Time::ZERO).1.min(b.motion(Time::ZERO).1);
-        Way { apart: apart(walks, Time::ZERO), moved_m: 0.0, until }
+        Way { apart: apart(walks, Time::ZERO), moved_m: 0.0, until: Way::next_corner(walks, Time::ZERO) }
+    }
+
+    /// When one of them changes its velocity the next time.
+    fn next_corner((a, b): (&Trajectory, &Trajectory), now: Time) -> Time {
+        a.motion(now).1.min(b.motion(now).1).max(now + LEAST_LEG)
     }
 
     /// The way up to an instant that is not before the last one.
     fn moved_m(&mut self, walks: (&Trajectory, &Trajectory), now: Time) -> f64 {
         while now >= self.until {
-            let (corner, (a, b)) = (self.until, walks);
+            let corner = self.until;
             let there = apart(walks, corner);
             self.moved_m += there.distance_m(self.apart);
             self.apart = there;
-            self.until = a.motion(corner).1.min(b.motion(corner).1);
+            self.until = Way::next_corner(walks, corner);
         }
         self.moved_m + apart(walks, now).distance_m(self.apart)
     }
@@ -224,6 +230,16 @@ mod tests {
         assert!(db[0] != db[1] && db[1] != db[2]);
         // Back at 200 ms, after 2 m, it stays.
         assert_eq!((db[3], db[4]), (db[2], db[2]));
+    }
+
+    #[test]
+    fn a_walk_that_turns_round_all_the_time_takes_no_time_to_follow() {
+        // Rounds of 2 ns, for an hour: 1.8e12 of them.
+        let (a, b) = (Point::default(), Point::new(1.0, 0.0));
+        let walk = Trajectory::back_and_forth(a, b, 1e9, Span::ZERO, Time::ZERO);
+        let mut way = Way::begin((&stands(0.0), &walk));
+        let moved_m = way.moved_m((&stands(0.0), &walk), ms(3_600_000));
+        assert!((0.0..=3_600_001.0).contains(&moved_m), "{moved_m}");
     }
 
     #[test]
