@@ -2,12 +2,18 @@
 
 import math
 import statistics
+import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
 import roamsim
 from roamsim import study
+from roamsim.statistics import mean
+from roamsim.study import Data
 from roamsim.study.definition import points
+from roamsim.study.judging import Finding
 from roamsim.theory import mih_handover
 from roamsim.theory.mih_handover import Exchange
 from roamsim.theory.mih_udp import Timing
@@ -177,3 +183,148 @@ def test_entry_waits_for_descriptors_that_are_not_known(loaded: study.Study) -> 
     unknown = [entry_s(False, phase) for phase in (0, 12, 25, 37)]
     assert max(unknown) - min(unknown) > 2
     assert statistics.fmean(unknown) == pytest.approx(2.5, abs=1)
+
+
+# Verdicts on rows that are made up
+
+
+class MadeUp(Data):
+    """Rows of `handovers` or `edge` whose values are a function of their labels, in four replications."""
+
+    def __init__(self, values: Callable[[dict[str, Any]], dict[str, Any]], experiment: str = "handovers") -> None:
+        labels = {
+            "start": ["mobile", "network, local", "network, remote"],
+            "transport": list(TRANSPORTS),
+            "loss": [0, 10, 20, 30, 40, 50],
+        }
+        at = [
+            {"start": start, "transport": transport, "loss": loss, "replication": replication}
+            for start in labels["start"]
+            for transport in labels["transport"]
+            for loss in labels["loss"]
+            for replication in range(4)
+        ]
+        self._rows = {(experiment, "made up"): [{**row, **values(row)} for row in at]}
+        self._tables, self._labels = {experiment: "made up"}, {experiment: labels}
+
+
+#: Of each replication; all of its rows have it.
+COMMON_S = (0.0, 0.03, 0.05, 0.08)
+
+
+@pytest.fixture
+def rules(loaded: study.Study) -> ModuleType:
+    return sys.modules[loaded.measurement("time_left").__module__]
+
+
+def common(row: dict[str, Any]) -> float:
+    return COMMON_S[row["replication"]]
+
+
+def interval(finding: Finding) -> tuple[float, float]:
+    assert finding.interval
+    return finding.interval
+
+
+def test_rows_of_a_replication_are_one_sample(rules: ModuleType) -> None:
+    left, failed = mean([9.09 + one for one in COMMON_S]), mean([9.44 + one for one in COMMON_S])
+    assert left.half_width > 0.05
+    data = MadeUp(lambda row: {"going_down_s": 25 - 9.09 - common(row), "failure_s": 9.44 + common(row)})
+    found = rules.time_left(data)
+    assert interval(found) == (pytest.approx(left.low), pytest.approx(left.high))
+    found = rules.failed_delay(data)
+    assert interval(found) == (pytest.approx(failed.low), pytest.approx(failed.high))
+    # 9.48 +- 0.054 reaches beyond 9.45: as if the 360 rows were samples it would not.
+    assert found.verdict == "not decidable"
+
+
+def test_failed_handovers_are_averaged_with_replications_as_samples(rules: ModuleType) -> None:
+    # The first replication has failures at 50 % alone; means of replications would not be the mean of failures.
+    def failure_s(row: dict[str, Any]) -> float:
+        return 9.5 + common(row) if row["replication"] or row["loss"] == 50 else math.nan
+
+    found = rules.failed_delay(MadeUp(lambda row: {"failure_s": failure_s(row)})).decided_by
+    # 15 of the first, 90 of each other one.
+    assert found.mean == pytest.approx(9.5 + (15 * 0.0 + 90 * (0.03 + 0.05 + 0.08)) / 285)
+
+
+def test_a_step_over_the_losses_has_the_spread_of_replications(rules: ModuleType) -> None:
+    steps = mean([0.1 + one for one in COMMON_S])
+    data = MadeUp(
+        lambda row: {"request_s": 1.1 + common(row) + row["loss"] / 100, "availability_s": 1 + row["loss"] / 100}
+    )
+    found = rules.request_longer_than_check(data)
+    assert interval(found) == (pytest.approx(steps.low), pytest.approx(steps.high))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_transports_are_compared_within_replications(rules: ModuleType, missing: bool) -> None:
+    # Replications differ by 100 times what the transports do.
+    def success_s(row: dict[str, Any]) -> float:
+        if missing and row["transport"] == "UDP 0.1 s" and row["loss"] == 50 and row["replication"] == 1:
+            return math.nan
+        spread = 100 * common(row) * (row["loss"] < 50 or not missing)
+        return 1 + spread + 0.03 * row["transport"].startswith("TCP")
+
+    found = rules.pair_of_successes(MadeUp(lambda row: {"success_s": success_s(row)}), "UDP 0.1 s", "TCP 0.2 s")
+    assert found.verdict == "agrees"
+    assert interval(found) == (pytest.approx(0.03), pytest.approx(0.03))
+    by_start = {"mobile": 0.5, "network, local": 0.4, "network, remote": 0.6}
+    shorter = rules.case_2_shorter(MadeUp(lambda row: {"success_s": 100 * common(row) + by_start[row["start"]]}))
+    assert (shorter.verdict, shorter.rests_on) == ("agrees", ("start network, local alone",))
+
+
+def test_a_loss_without_successes_decides_nothing(rules: ModuleType) -> None:
+    # Both take the same, but over UDP the longest ones are missing: the mean of the other losses would be shorter.
+    def success_s(row: dict[str, Any]) -> float:
+        missing = row["loss"] == 50 and row["transport"] == "UDP 0.1 s"
+        return math.nan if missing else 1 + common(row) + row["loss"]
+
+    data = MadeUp(lambda row: {"success_s": success_s(row)})
+    assert rules.pair_of_successes(data, "UDP 0.1 s", "TCP 0.2 s").verdict == "not decidable"
+
+
+def test_shares_are_compared_within_replications(rules: ModuleType) -> None:
+    # In two replications handovers fail at all losses from 10 % on with 0.1 s, in one of them with 0.3 s as well; over TCP in none.
+    def failed(row: dict[str, Any]) -> int:
+        of = {"UDP 0.1 s": (0, 1), "UDP 0.3 s": (1,)}.get(row["transport"], ())
+        return int(row["loss"] > 0 and row["replication"] in of)
+
+    counts = {"handovers": 1, "out_of_time": 0}
+    data = MadeUp(lambda row: {**counts, "failed": failed(row), "given_up": failed(row)})
+    # 5 losses in 2 of 4 replications, less those in 1: as 20 pairs 0.25 +- 0.21, which would agree.
+    apart = rules.given_up_over_udp(data).values[-1]
+    assert apart.mean == pytest.approx(0.25)
+    assert apart.low < 0 < apart.high
+    # None beside none is no certainty that there is no difference.
+    assert rules.out_of_time_over_tcp(data).verdict == "not decidable"
+
+
+def test_redirections_are_compared_within_replications(rules: ModuleType) -> None:
+    # Replications lie 80 ms apart, far beyond the frame of 4 ms that is allowed between losses.
+    data = MadeUp(lambda row: {"redirect_s": 0.05 + common(row) + 1e-5 * row["loss"]})
+    assert rules.redirection_stays(data).verdict == "agrees"
+    assert rules.redirection_stays(MadeUp(lambda row: {"redirect_s": 0.05 + 1e-4 * row["loss"]})).verdict == "differs"
+
+
+def test_losses_behind_the_edge_have_the_spread_of_replications(rules: ModuleType) -> None:
+    # 100 packets of 10 ms in a second, and up to 8 more.
+    shares = mean([1 + one for one in COMMON_S])
+    rows = {"failed": 1, "redirected_s": 26.0}
+    data = MadeUp(lambda row: {**rows, "lost_packets": round(100 * (1 + common(row)))}, "edge")
+    found = rules.all_lost_behind_the_edge(data)
+    assert interval(found) == (pytest.approx(shares.low), pytest.approx(shares.high))
+    assert found.verdict == "not decidable"
+
+
+def test_two_that_are_not_decidable_are_not_the_same(rules: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trends(**verdicts: str) -> Finding:
+        rule = {name: (lambda _data, _start, is_=is_: Finding(is_, "")) for name, is_ in verdicts.items()}
+        monkeypatch.setattr(rules, "TRENDS", rule)
+        found: Finding = rules.same_trends(None)
+        return found
+
+    both = trends(a="agrees", b="not decidable")
+    assert both.verdict == "not decidable"
+    assert both.measured.startswith("2 of 4 verdicts as in case 1; b network, local: not decidable")
+    assert trends(a="agrees", b="differs").verdict == "agrees"

@@ -7,7 +7,7 @@ has it would be larger than the rest of the package together; its quantiles are 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -73,6 +73,49 @@ def mean(values: Sequence[float | None], level: float = LEVEL) -> Estimate:
     return Estimate(centre, centre - half, centre + half, n)
 
 
+def sum_of_means(terms: Sequence[tuple[float, Mapping[int, Sequence[float]]]], level: float = LEVEL) -> Estimate:
+    """Weighted sum of means whose values belong to the same replications, which alone are independent.
+
+    Values of one replication may depend on each other in any way, within a mean and between means, and a replication
+    may lack some or all of them. The variance is that of the sum without each replication in turn (jackknife, Tukey
+    1958): with as many values in each replication, Student's of the replications' own sums, to the last digit.
+
+    Args:
+        terms: of each mean its weight, and its values by replication; NaN is left out. A difference has weights 1
+            and -1.
+        level: probability that the interval covers the true sum.
+
+    Returns:
+        The estimate; `samples` counts the replications that have a value of the mean that has the fewest, and
+        Student's t has one degree of freedom less (chosen: Welch's formula would give as many or more). All NaN
+        where a mean has no value, an open interval where one has those of a single replication.
+    """
+    present = [
+        (weight, {r: [v for v in of if not math.isnan(v)] for r, of in values.items()}) for weight, values in terms
+    ]
+    fewest = min((sum(map(bool, values.values())) for _, values in present), default=0)
+    if fewest == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    own = [(weight, {r: (math.fsum(of), len(of)) for r, of in values.items()}) for weight, values in present]
+    whole = [(math.fsum(s for s, _ in of.values()), sum(n for _, n in of.values())) for _, of in own]
+
+    def without(replication: int | None) -> float:
+        parts = []
+        for (weight, values), (total, count) in zip(own, whole, strict=True):
+            left_out, fewer = values.get(replication, (0.0, 0)) if replication is not None else (0.0, 0)
+            parts.append(weight * (total - left_out) / (count - fewer))
+        return math.fsum(parts)
+
+    found = without(None)
+    if fewest == 1:
+        return Estimate(found, math.nan, math.nan, 1)
+    each = [without(replication) for replication in sorted(set().union(*(values for _, values in own)))]
+    k, centre = len(each), math.fsum(each) / len(each)
+    error = math.sqrt((k - 1) / k * math.fsum((one - centre) ** 2 for one in each))
+    half = student_t_quantile((1 + level) / 2, fewest - 1) * error
+    return Estimate(found, found - half, found + half, fewest)
+
+
 def proportion(successes: int, trials: int, level: float = LEVEL) -> Estimate:
     """Share of successes with Wilson's score interval (Wilson 1927), which holds near 0 and 1 too.
 
@@ -120,6 +163,41 @@ def share(successes: Sequence[int], trials: Sequence[int], level: float = LEVEL)
     effect = between / (p * (1 - p) / total) * (student_t_quantile((1 + level) / 2, k - 1) / z) ** 2
     low, high = _wilson(p, total / max(1.0, effect), z)
     return Estimate(p, low, high, k)
+
+
+def difference(one: Estimate, other: Estimate, correlation: float = 0.0) -> Estimate:
+    """One less the other of their intervals, whatever the shape of these (Zou and Donner 2008).
+
+    Of shares in Wilson's intervals it is Newcombe's (1998), so that two shares of none differ by 0, but not for
+    certain.
+
+    Args:
+        one: what is held against the other.
+        other: the other.
+        correlation: between the two, as of shares that meet the same draws (`correlation`).
+    """
+
+    def apart(a: float, b: float) -> float:
+        return math.sqrt(max(0.0, a * a - 2 * correlation * a * b + b * b))
+
+    found = one.mean - other.mean
+    low = found - apart(one.mean - one.low, other.high - other.mean)
+    high = found + apart(one.high - one.mean, other.mean - other.low)
+    return Estimate(found, low, high, min(one.samples, other.samples))
+
+
+def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Pearson's coefficient of pairs; 0 where either does not vary, and nothing tells.
+
+    Raises:
+        ValueError: the two have different lengths.
+    """
+    pairs = list(zip(first, second, strict=True))
+    if len(pairs) < 2 or min(first) == max(first) or min(second) == max(second):
+        return 0.0
+    x, y = (math.fsum(values) / len(pairs) for values in (first, second))
+    xx, yy = math.fsum((a - x) ** 2 for a in first), math.fsum((b - y) ** 2 for b in second)
+    return max(-1.0, min(1.0, math.fsum((a - x) * (b - y) for a, b in pairs) / math.sqrt(xx * yy)))
 
 
 def _wilson(share: float, trials: float, z: float) -> tuple[float, float]:

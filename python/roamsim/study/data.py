@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -105,8 +106,35 @@ class Data:
         return values_of(self.rows(experiment, **where), metric)
 
     def estimate(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
-        """Mean over the replications of one point, or a share of all their trials, with its 95 % interval."""
+        """Mean over the replications of one point, or a share of all their trials, with its 95 % interval.
+
+        Where several points are chosen, each row is a sample. Those of a replication have met the same draws: unless
+        it is the points that are sampled, as patterns are, `together` is what tells.
+        """
         return estimate_of(self.rows(experiment, **where), metric)
+
+    def together(self, experiment: str, metric: Metric, **where: Selection) -> Estimate:
+        """The same of several points, with replications as the samples: rows of one may depend on each other.
+
+        A share of counted trials is given as a `Share`.
+        """
+        if isinstance(metric, Share):
+            return statistics.share(*self.counts(experiment, metric, **where))
+        return statistics.sum_of_means([(1.0, self.clusters(experiment, metric, **where))])
+
+    def clusters(self, experiment: str, metric: Metric, **where: Selection) -> dict[int, list[float]]:
+        """The values of each replication at all points that are chosen; missing ones are NaN."""
+        found: dict[int, list[float]] = {}
+        rows = self.rows(experiment, **where)
+        for row, value in zip(rows, values_of(rows, metric), strict=True):
+            found.setdefault(row["replication"], []).append(value)
+        return found
+
+    def counts(self, experiment: str, share: Share, **where: Selection) -> tuple[list[int], list[int]]:
+        """What a share counts at all points that are chosen, and its trials: one number a replication."""
+        both = [self.clusters(experiment, part, **where) for part in (share.of, share.trials)]
+        of, trials = ([int(math.fsum(values)) for _, values in sorted(part.items())] for part in both)
+        return of, trials
 
     def curve(self, experiment: str, metric: Metric, x: str, **where: Selection) -> dict[float, Estimate]:
         """The estimate at each value of a numeric dimension, in ascending order."""
@@ -125,7 +153,8 @@ class Data:
     ) -> Estimate:
         """A point beside another one, in pairs: both met the same losses in a replication.
 
-        Where several points are chosen, those pair up that have all other labels in common.
+        Where several points are chosen, those pair up that have all other labels in common, and each pair is a
+        sample, as of `estimate`.
 
         Args:
             experiment: whose runs.

@@ -87,7 +87,7 @@ def entry(data: Data) -> list[dict[str, Any]]:
     rows = []
     for label in data.labels("entry", "descriptors"):
         samples = sorted(one for one in data.samples("entry", "entry_s", descriptors=label) if not math.isnan(one))
-        mean = data.estimate("entry", "entry_s", descriptors=label)
+        mean = data.together("entry", "entry_s", descriptors=label)
         rows.append(
             {
                 "DCD and UCD": label,

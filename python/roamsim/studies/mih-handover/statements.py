@@ -2,12 +2,15 @@
 
 Case 1 is started by the mobile node, case 2 by the network, whose PoS sees the link itself (local) or is told of it
 (remote).
+
+Replications are the samples: in one of them all losses, transports and starts meet the same beacons, so that their
+rows are no samples of their own, and what is compared is compared within it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -34,28 +37,30 @@ def losses(data: Data, least: float = 1) -> list[float]:
     return [float(percent) for percent in data.labels("handovers", "loss") if float(percent) >= least]
 
 
-def over_losses(data: Data, metric: str, least: float = 1, **where: Any) -> Estimate:
-    """The mean of a metric at each loss, averaged over the losses.
+def terms(
+    data: Data, metric: str, weight: float = 1, least: float = 1, **where: Any
+) -> list[tuple[float, dict[int, list[float]]]]:
+    """The mean of a metric at each loss; in their sum each counts alike, however many handovers succeed there."""
+    at = losses(data, least)
+    return [(weight / len(at), data.clusters("handovers", metric, **where, loss=percent)) for percent in at]
 
-    Each counts alike, however many handovers succeed there.
+
+def longer(data: Data, metric: str, one: Mapping[str, Any], other: Mapping[str, Any], least: float = 1) -> Estimate:
+    """A metric averaged over the losses, less the same elsewhere.
+
+    Both meet the same draws in a replication; a handover that succeeds here may fail there.
     """
-    found = [data.estimate("handovers", metric, **where, loss=percent) for percent in losses(data, least)]
-    found = [one for one in found if one.samples > 1]
-    if not found:
-        return Estimate(math.nan, math.nan, math.nan, 0)
-    mean = math.fsum(one.mean for one in found) / len(found)
-    half = math.sqrt(math.fsum(one.half_width**2 for one in found)) / len(found)
-    return Estimate(mean, mean - half, mean + half, sum(one.samples for one in found))
+    return statistics.sum_of_means([*terms(data, metric, 1, least, **one), *terms(data, metric, -1, least, **other)])
 
 
-def difference(one: Estimate, other: Estimate) -> Estimate:
-    """One less the other, as if they were independent.
-
-    Handovers that succeed over one transport fail over another.
-    """
-    mean = one.mean - other.mean
-    half = math.hypot(one.half_width, other.half_width)
-    return Estimate(mean, mean - half, mean + half, min(one.samples, other.samples))
+def more(data: Data, column: str, one: Mapping[str, Any], other: Mapping[str, Any], times: float = 1) -> Estimate:
+    """The share of handovers that a column counts, less so many times the same elsewhere, by replication."""
+    shares, each = [], []
+    for where in (one, other):
+        of, trials = data.counts("handovers", Share(column, "handovers"), **where)
+        shares.append(statistics.share(of, trials))
+        each.append([count / of_all for count, of_all in zip(of, trials, strict=True)])
+    return statistics.difference(shares[0], shares[1].scaled(times), statistics.correlation(*each))
 
 
 # 1. How much time there is
@@ -63,13 +68,13 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
 
 def time_left(data: Data) -> Finding:
     """From Link_Going_Down to the edge."""
-    left = data.estimate("handovers", f"{EDGE_S} - going_down_s")
+    left = data.together("handovers", f"{EDGE_S} - going_down_s")
     return within(left, 8.5, 9.5, "seconds from Link_Going_Down to the edge")
 
 
 def failed_delay(data: Data) -> Finding:
     """Failed handovers of all transports and cases."""
-    return within(data.estimate("handovers", "failure_s"), 9.45, 9.55, "delay of failed handovers (s)")
+    return within(data.together("handovers", "failure_s"), 9.45, 9.55, "delay of failed handovers (s)")
 
 
 # 2. Why handovers fail
@@ -78,14 +83,12 @@ def failed_delay(data: Data) -> Finding:
 def given_up_over_udp(data: Data, start: str = MOBILE) -> Finding:
     """Over UDP a message is given up, and more often with the shorter timeout."""
     where: dict[str, Any] = {"start": start, "transport": list(UDPS), "loss": losses(data)}
-    share = data.estimate("handovers", Share("given_up", "failed"), **where)
-    paired = data.compared(
-        "handovers", "failed", "less", {"transport": "UDP 0.3 s"}, **{**where, "transport": "UDP 0.1 s"}
-    )
+    share = data.together("handovers", Share("given_up", "failed"), **where)
+    short, long = ({**where, "transport": name} for name in UDPS)
     return every(
         [
             within(share, 0.95, 1, "share of failures over UDP in which a message was given up"),
-            positive(paired, "share that fails, timeout 0.1 s less 0.3 s"),
+            positive(more(data, "failed", short, long), "share that fails, timeout 0.1 s less 0.3 s"),
         ]
     )
 
@@ -93,15 +96,12 @@ def given_up_over_udp(data: Data, start: str = MOBILE) -> Finding:
 def out_of_time_over_tcp(data: Data, start: str = MOBILE) -> Finding:
     """Over TCP nothing is given up, and more handovers run out of time than over UDP."""
     where: dict[str, Any] = {"start": start, "loss": losses(data)}
-    given_up = data.estimate("handovers", Share("given_up", "handovers"), transport=list(TCPS), **where)
-    late = [
-        data.estimate("handovers", Share("out_of_time", "handovers"), transport=list(of), **where)
-        for of in (TCPS, UDPS)
-    ]
+    tcp, udp = ({**where, "transport": list(of)} for of in (TCPS, UDPS))
+    given_up = data.together("handovers", Share("given_up", "handovers"), **tcp)
     return every(
         [
             within(given_up, 0, 0.01, "share of handovers over TCP that give a message up"),
-            positive(difference(*late), "share that runs out of time, TCP less UDP"),
+            positive(more(data, "out_of_time", tcp, udp), "share that runs out of time, TCP less UDP"),
         ]
     )
 
@@ -109,11 +109,14 @@ def out_of_time_over_tcp(data: Data, start: str = MOBILE) -> Finding:
 def more_fail_over_udp(data: Data, start: str = MOBILE) -> Finding:
     """The share that fails over UDP beside twice that over TCP."""
     where: dict[str, Any] = {"start": start, "loss": losses(data)}
-    udp, tcp = (
-        data.estimate("handovers", Share("failed", "handovers"), transport=list(of), **where) for of in (UDPS, TCPS)
+    over = {"UDP": {**where, "transport": list(UDPS)}, "TCP": {**where, "transport": list(TCPS)}}
+    finding = positive(
+        more(data, "failed", over["UDP"], over["TCP"], 2), "share that fails over UDP, less twice that over TCP"
     )
-    finding = positive(difference(udp, tcp.scaled(2)), "share that fails over UDP, less twice that over TCP")
-    shares = value_of("share that fails over UDP", udp), value_of("share that fails over TCP", tcp)
+    shares = tuple(
+        value_of(f"share that fails over {name}", data.together("handovers", Share("failed", "handovers"), **of))
+        for name, of in over.items()
+    )
     text = f"{finding.measured}; {'; '.join(f'{one.what}: {one}' for one in shares)}"
     return Finding(finding.verdict, text, (*shares, *finding.values), finding.decided_by)
 
@@ -123,20 +126,14 @@ def more_fail_over_udp(data: Data, start: str = MOBILE) -> Finding:
 
 def pair_of_successes(data: Data, udp: str, tcp: str, start: str = MOBILE) -> Finding:
     """Successful handovers over TCP less those over UDP."""
-    longer = difference(
-        over_losses(data, "success_s", start=start, transport=tcp),
-        over_losses(data, "success_s", start=start, transport=udp),
-    )
-    return positive(longer, f"{tcp} less {udp} (s), successful")
+    by = longer(data, "success_s", {"start": start, "transport": tcp}, {"start": start, "transport": udp})
+    return positive(by, f"{tcp} less {udp} (s), successful")
 
 
 def pair_of_all(data: Data, udp: str, tcp: str, start: str = MOBILE) -> Finding:
     """All handovers over UDP less those over TCP."""
-    longer = difference(
-        over_losses(data, "handover_s", start=start, transport=udp),
-        over_losses(data, "handover_s", start=start, transport=tcp),
-    )
-    return positive(longer, f"{udp} less {tcp} (s), all")
+    by = longer(data, "handover_s", {"start": start, "transport": udp}, {"start": start, "transport": tcp})
+    return positive(by, f"{udp} less {tcp} (s), all")
 
 
 def successes_longer_over_tcp(data: Data, start: str = MOBILE) -> Finding:
@@ -172,18 +169,19 @@ def scan_stays(data: Data, start: str = MOBILE) -> Finding:
 
 
 def redirection_stays(data: Data, start: str = MOBILE) -> Finding:
-    """The redirection at each loss beside that without."""
+    """The redirection at each loss less that without."""
     found = []
     for name in TRANSPORTS:
-        base = data.estimate("handovers", "redirect_s", start=start, transport=name, loss=0).mean
-        curve = data.curve("handovers", "redirect_s", "loss", start=start, transport=name)
-        curve = {at: one for at, one in curve.items() if at and one.samples > 1}
-        found.append(follows(curve, _constant(base), FRAME_S, f"redirection (s), {name}"))
+        without, *curve = (
+            data.clusters("handovers", "redirect_s", start=start, transport=name, loss=percent)
+            for percent in (0, *losses(data))
+        )
+        more_by = {
+            at: statistics.sum_of_means([(1, values), (-1, without)])
+            for at, values in zip(losses(data), curve, strict=True)
+        }
+        found.append(follows(more_by, lambda _at: 0.0, FRAME_S, f"redirection less that without loss (s), {name}"))
     return every(found)
-
-
-def _constant(value: float) -> Callable[[float], float]:
-    return lambda _x: value
 
 
 def signalling_grows(data: Data, start: str = MOBILE) -> Finding:
@@ -199,7 +197,7 @@ def request_longer_than_check(data: Data, start: str = MOBILE) -> Finding:
     return every(
         [
             positive(
-                over_losses(data, "request_s - availability_s", start=start, transport=name),
+                statistics.sum_of_means(terms(data, "request_s - availability_s", start=start, transport=name)),
                 f"handover request less resource availability (s), {name}",
             )
             for name in TCPS
@@ -229,8 +227,9 @@ def same_trends(data: Data) -> Finding:
         chosen = rule(data, MOBILE).verdict
         for name in BY_NETWORK:
             verdict = rule(data, name).verdict
+            # Two of which neither is decided may be the same or not.
             open_ = "not decidable" in (chosen, verdict)
-            same = "agrees" if verdict == chosen else "not decidable" if open_ else "differs"
+            same = "not decidable" if open_ else "agrees" if verdict == chosen else "differs"
             parts.append((clause, name, chosen, verdict, same))
     others = [
         f"{c} {name}: {verdict}, case 1: {chosen}" for c, name, chosen, verdict, same in parts if same != "agrees"
@@ -249,9 +248,12 @@ def case_2_shorter(data: Data) -> Finding:
         return every(
             [
                 positive(
-                    difference(
-                        over_losses(data, "success_s", 0, start=MOBILE, transport=transport),
-                        over_losses(data, "success_s", 0, start=name, transport=transport),
+                    longer(
+                        data,
+                        "success_s",
+                        {"start": MOBILE, "transport": transport},
+                        {"start": name, "transport": transport},
+                        least=0,
                     ),
                     f"case 1 less case 2 (s), {transport}",
                 )
@@ -280,8 +282,13 @@ def application_loses(data: Data) -> Finding:
 
 def all_lost_behind_the_edge(data: Data) -> Finding:
     """How long the stream was lost, beside the time from the edge to the end of the redirection."""
-    failed = [row for row in data.rows("edge") if row["failed"]]
-    shares = [PACKETS_S * row["lost_packets"] / (row["redirected_s"] - EDGE_S) for row in failed]
+
+    def share(row: Mapping[str, Any]) -> float | None:
+        return PACKETS_S * row["lost_packets"] / (row["redirected_s"] - EDGE_S) if row["failed"] else None
+
     return within(
-        statistics.mean(shares), 0.95, 1.05, "time of lost packets over time from the edge to the redirection's end"
+        data.together("edge", share),
+        0.95,
+        1.05,
+        "time of lost packets over time from the edge to the redirection's end",
     )

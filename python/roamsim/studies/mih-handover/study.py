@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from roamsim import statistics
 from roamsim.study import Check, Data
 from roamsim.theory import mih_handover
 from roamsim.theory.mih_handover import Chain
@@ -306,15 +307,12 @@ def checks(data: Data) -> list[Check]:
             for percent in data.labels("handovers", "loss"):
                 if percent:
                     found += _of_point(data, start_name, name, float(percent), base.mean)
-    failed = [value for value in data.samples("handovers", "failure_s") if not math.isnan(value)]
-    if len(failed) > 1:
-        mean = math.fsum(failed) / len(failed)
-        deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in failed) / (len(failed) - 1))
-        # Runs of one replication share the phase of the beacons.
-        phases = len({row["replication"] for row in data.rows("handovers") if row["failure_s"] is not None})
+    failed = data.together("handovers", "failure_s")
+    if failed.samples > 1:
         exact = failure_delay_form({"start": "mobile"}, "", data)
         assert exact is not None
-        found.append(Check("delay (s) of failed handovers", mean, exact, deviation / math.sqrt(phases)))
+        error = failed.half_width / statistics.student_t_quantile(0.975, failed.samples - 1)
+        found.append(Check("delay (s) of failed handovers", failed.mean, exact, error))
     return found
 
 
