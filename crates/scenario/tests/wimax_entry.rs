@@ -187,5 +187,54 @@ fn a_profile_that_nobody_ever_understands_is_refused() {
     assert!(told.contains("reaches 27.723m") && told.contains("adaptation = {}"), "{told}");
     let weak = far.replace("radio = { ", "radio = { transmit_power = \"10dBm\", ");
     assert!(refused(&weak).contains("nobody ever comes into this cell"), "{}", refused(&weak));
-    assert_eq!(refused(&far.replace(" } }", " }, adaptation = {} }")), "");
+    let adapts = far.replace(" } }", " }, adaptation = {} }");
+    assert_eq!(refused(&adapts), "");
+    // 20 dB less than maps, which reach 78.14 m: a 10^(20 / 40)th of that.
+    let told =
+        refused(&adapts.replace("exponent = 4 },", "exponent = 4 }, station_transmit_power = \"10dBm\","));
+    assert!(told.contains("its RNG-REQ is never heard") && told.contains("it reaches 24.709m"), "{told}");
+    assert!(
+        told.contains("higher `station_transmit_power`") && told.contains("stations = [\"walker\"]"),
+        "{told}"
+    );
+}
+
+#[test]
+fn grants_of_profiles_that_adapt_are_reckoned_in_the_most_robust_one() {
+    let radio = "radio = { path_loss = { model = \"log_distance\", exponent = 4 } }";
+    let grants = "stations = [\"walker\"]\nunsolicited_grants = [{ stations = [\"walker\"], packet_size = \"900B\", interval = \"20ms\" }]\n\n[wimax.entry]";
+    let fixed =
+        GOOD.replace("radius = \"75m\"", radio).replace("stations = [\"walker\"]\n\n[wimax.entry]", grants);
+    let refused = |text: &str| match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => String::new(),
+        Err(diagnostics) => diagnostics.render(false).split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    assert_eq!(refused(&fixed), "");
+    // 910 octets and the tail in symbols of 12, and the preamble.
+    let told = refused(&fixed.replace(" } }", " }, adaptation = {} }"));
+    assert!(told.contains("up to 77 symbols of a frame") && told.contains("reckoned in BPSK 1/2"), "{told}");
+    assert!(told.contains("leave `adaptation` out"), "{told}");
+}
+
+#[test]
+fn descriptors_in_every_frame_that_leave_no_room_for_messages_are_refused() {
+    // 96 symbols, of which the downlink has a part of 0.3: 28. Preamble and header 3; maps 26 + 4 and 29 octets, 6 for ranging, 117 of DCD,
+    // 72 of UCD and the tail: 255, 22 symbols. Three are left, and 76 octets of DSA-REQ take seven.
+    let every = |dcd: &str, ucd: &str| {
+        let entry = GOOD
+            .replace("dcd_interval = \"5s\"", &format!("dcd_interval = \"{dcd}\"\nucd_interval = \"{ucd}\""));
+        let timers = entry.replace("timers = {", "timers = { t1 = \"10s\", t12 = \"10s\",");
+        timers.replace(
+            "stations = [\"walker\"]\n\n[wimax.entry]",
+            "stations = [\"walker\"]\ndownlink_share = 0.3\n\n[wimax.entry]",
+        )
+    };
+    let refused = |text: &str| match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => String::new(),
+        Err(diagnostics) => diagnostics.render(false).split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    assert_eq!(refused(&every("5s", "5s")), "");
+    let told = refused(&every("5ms", "5ms"));
+    assert!(told.contains("no station could ever enter: a message of 76 B takes 7 symbols"), "{told}");
+    assert!(told.contains("a longer `dcd_interval` or `ucd_interval`"), "{told}");
 }

@@ -61,8 +61,7 @@ impl Cell {
     }
 
     pub(super) fn change_profile(&mut self, now: Time, station: u32, flow: Flow, profile: BurstProfile) {
-        // What unsolicited bursts took before.
-        self.leave_out_until(self.frame_of(now));
+        self.settle(now);
         let config = &mut self.stations[station as usize].config;
         let present = if flow == Flow::Downlink { &mut config.downlink } else { &mut config.uplink };
         if std::mem::replace(present, profile) != profile {

@@ -224,6 +224,15 @@ impl CellConfig {
         self.downlink_room(self.most_extra(), downlink_bursts, uplink_bursts)
     }
 
+    /// Symbols that a burst of messages has at most, in a frame without uplink bursts.
+    pub fn most_message_room(&self) -> u32 {
+        let descriptors = |entry: &CellEntry| [entry.downlink_descriptor.0, entry.uplink_descriptor.0];
+        let first = self.entry.as_ref().map(descriptors).into_iter().flatten().max().unwrap_or(0);
+        // Descriptors and ranging come at intervals that repeat within so many frames, or leave one of them free.
+        let rooms = (first..first + 64).map(|frame| self.downlink_room(self.extra(frame), 1, 0));
+        rooms.max().unwrap_or(0)
+    }
+
     /// Symbols of the uplink subframe behind all opportunities.
     pub fn least_uplink_room(&self) -> u32 {
         let around = self.request_symbols().saturating_add(self.most_extra().ranging_symbols);

@@ -14,9 +14,6 @@ use std::collections::VecDeque;
 
 pub(super) const PROFILES: usize = BurstProfile::ALL.len();
 
-/// So many frames ahead a burst is looked for that finds no room, chosen: twice as many as the longest interval of a poll may have.
-const MOST_LEFT_OUT: u64 = 100_000;
-
 /// The downlink bursts of a frame, one a profile.
 #[derive(Default)]
 struct Bursts {
@@ -84,48 +81,60 @@ impl Cell {
         (due(frame) - frame.checked_sub(1).map_or(0, due)) as u32
     }
 
-    /// The bursts of unsolicited grants and polls in a frame, behind the request opportunities. Where profiles have become slower than at
-    /// admission, those for which there is no room are left out.
+    /// Something of who is served, and how, is about to change: it does with the next frame, as the map has told of this one.
+    pub(super) fn settle(&mut self, now: Time) {
+        let frame = self.frame_of(now);
+        self.leave_out_until(frame);
+        let bursts = self.unsolicited_bursts(frame).collect();
+        self.told = Some((frame, bursts));
+    }
+
+    /// The bursts of unsolicited grants and polls in a frame.
     fn unsolicited_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
+        let told = self.told.as_ref().filter(|(of, _)| *of == frame).map(|(_, bursts)| bursts);
+        let fitting = told.is_none().then(|| self.fitting_bursts(frame));
+        told.into_iter().flatten().copied().chain(fitting.into_iter().flatten())
+    }
+
+    /// The same as stations are now, behind the request opportunities. Where profiles have become slower than at admission, those for
+    /// which there is no room are left out.
+    fn fitting_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
         let mut first_symbol = self.first_symbol(frame);
         let end = self.config.layout.uplink_symbols;
         let served = self.unsolicited.iter().filter(|&&station| self.is_served(station));
         served.filter_map(move |&station| {
             let grants = self.unsolicited_grants(station, frame);
-            let symbols = self.stations[station as usize].config.unsolicited_symbols(grants);
+            let config = &self.stations[station as usize].config;
+            let (profile, symbols) = (config.uplink, config.unsolicited_symbols(grants));
             if symbols == 0 || first_symbol + symbols > end {
                 return None;
             }
-            let burst = Burst { station, frame, first_symbol, symbols, unsolicited: true };
+            let burst = Burst { station, frame, first_symbol, symbols, profile, unsolicited: true };
             first_symbol += symbols;
             Some(burst)
         })
     }
 
-    /// The next unsolicited burst of a station that begins at or after `now`.
-    pub(super) fn next_unsolicited(&self, now: Time, station: u32) -> Option<Burst> {
+    /// The unsolicited burst of a station in a frame.
+    pub(super) fn unsolicited_of(&self, station: u32, frame: u64) -> Option<Burst> {
+        self.unsolicited_bursts(frame).find(|burst| burst.station == station)
+    }
+
+    /// When a connected station does something about unsolicited bursts, at `now` or later: the begin of its burst in the frame of `now`, or
+    /// else of the next frame in which one comes due, where it looks whether there is room for it.
+    pub(super) fn next_unsolicited(&self, now: Time, station: u32) -> Option<Time> {
         let interval = self.stations[station as usize].config.service.interval()?;
-        let duration_ns = self.config.layout.duration.as_ns();
-        let mut frame = self.frame_of(now);
-        loop {
-            // The first grant that comes due after the begin of the frame before.
-            let due = match frame.checked_sub(1) {
-                None => 0,
-                Some(before) => self.frame_start(before).as_ns() / interval.as_ns() + 1,
-            };
-            frame = due.checked_mul(interval.as_ns())?.div_ceil(duration_ns).max(frame);
-            let own = self.unsolicited_bursts(frame).find(|burst| burst.station == station);
-            if let Some(own) = own
-                && self.uplink_time(frame, own.first_symbol) >= now
-            {
-                return Some(own);
-            }
-            // Left out of so many frames in a row, it is looked for again when something changes.
-            if !self.is_served(station) || frame > self.frame_of(now) + MOST_LEFT_OUT {
-                return None;
-            }
-            frame += 1;
+        if !self.is_served(station) {
+            return None;
         }
+        let frame = self.frame_of(now);
+        let begin = self.unsolicited_of(station, frame).map(|own| self.uplink_time(frame, own.first_symbol));
+        if let Some(begin) = begin.filter(|&begin| begin >= now) {
+            return Some(begin);
+        }
+        let due = self.frame_start(frame).as_ns() / interval.as_ns() + 1;
+        let due_ns = due.checked_mul(interval.as_ns())?;
+        Some(self.frame_start(due_ns.div_ceil(self.config.layout.duration.as_ns())))
     }
 
     /// Counts frames up to this one, in which the base station has nothing to do.
@@ -246,12 +255,13 @@ impl Cell {
                 for grant in grants {
                     let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
                     let own = &mut self.stations[grant.station as usize];
-                    let bytes = own.config.uplink.burst_bytes(grant.symbols);
+                    let profile = own.config.uplink;
+                    let bytes = profile.burst_bytes(grant.symbols);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                     own.stats.grants += 1;
                     own.granted = Some(frame);
-                    let unsolicited = false;
-                    let burst = Burst { station: grant.station, frame, first_symbol, symbols, unsolicited };
+                    let (station, unsolicited) = (grant.station, false);
+                    let burst = Burst { station, frame, first_symbol, symbols, profile, unsolicited };
                     self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
                     first_symbol += symbols;
                     used_symbols += symbols;

@@ -160,7 +160,7 @@ impl Cell {
         joining.timers[0] = None;
         self.look_at_maps(now, station);
         // Who is served may change.
-        self.leave_out_until(self.frame_of(now));
+        self.settle(now);
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let actions = joining.entry.expire(now);
         for action in actions {
@@ -429,7 +429,7 @@ impl Cell {
         let fits = symbols + message <= self.config.least_uplink_room()
             && self.config.least_downlink_room(PROFILES as u32, bursts + 1) >= data.unwrap_or(0);
         if !fits {
-            self.leave_out_until(self.frame_of(now));
+            self.settle(now);
             let own = &mut self.stations[station as usize];
             own.config.service = Service::BestEffort;
             own.stats.refused_connections += 1;
@@ -441,7 +441,7 @@ impl Cell {
         if !self.hears_frame_of(station, now) {
             return;
         }
-        self.leave_out_until(self.frame_of(now));
+        self.settle(now);
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         if let Message::ProfileResponse(_) = message {
             joining.profile_until = None;
@@ -462,7 +462,7 @@ impl Cell {
             self.arm_entry(station);
             return None;
         }
-        self.leave_out_until(self.frame_of(now));
+        self.settle(now);
         let connected = self.stations[station as usize].joining.as_mut()?.entry.leave();
         self.forget(now, station);
         connected.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))

@@ -84,6 +84,9 @@ impl Message {
 /// The longest message from a station, initial ranging apart, which has opportunities of its own.
 pub const LONGEST_FROM_STATION_BYTES: u32 = Message::RegistrationRequest.bytes();
 
+/// The longest message to a station.
+pub const LONGEST_TO_STATION_BYTES: u32 = Message::FlowRequest(Flow::Uplink).bytes();
+
 /// DCD with its PDU: type, channel, count 3; power, gaps, base station, frame duration 3 + 3 + 3 + 8 + 3; and for each of seven burst
 /// profiles 3 and the code, the thresholds to leave and to enter 3 each.
 pub const DOWNLINK_DESCRIPTOR_BYTES: u32 = WHOLE_BYTES + 3 + 20 + 7 * (3 + 9);
@@ -106,6 +109,9 @@ mod tests {
         let from = [Message::CapabilityRequest, Message::RegistrationRequest];
         let from = from.into_iter().chain(Flow::ALL.map(Message::FlowResponse));
         assert_eq!(from.map(Message::bytes).max(), Some(LONGEST_FROM_STATION_BYTES));
+        let to = [Message::RangingResponse, Message::CapabilityResponse, Message::RegistrationResponse];
+        let to = to.into_iter().chain(Flow::ALL.map(Message::FlowRequest));
+        assert_eq!(to.map(Message::bytes).max(), Some(LONGEST_TO_STATION_BYTES));
         assert_eq!((DOWNLINK_DESCRIPTOR_BYTES, UPLINK_DESCRIPTOR_BYTES), (117, 72));
     }
 }

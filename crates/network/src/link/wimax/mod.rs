@@ -48,12 +48,13 @@ use self::config::RANKS;
 pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
-pub use self::management::{Flow, LONGEST_FROM_STATION_BYTES, Message};
+pub use self::management::{Flow, LONGEST_FROM_STATION_BYTES, LONGEST_TO_STATION_BYTES, Message};
 pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
 
 use self::connection::Connection;
 use self::contention::Contention;
 use self::joining::Joining;
+use self::phy::BurstProfile;
 use self::radio::Reaches;
 use super::indication::Indication;
 use super::stations::Stations;
@@ -78,7 +79,7 @@ enum Step {
     Opportunity(u64),
     /// An uplink burst begins that was asked for.
     Burst(Burst),
-    /// An unsolicited burst begins that a station waits for.
+    /// An unsolicited burst begins that a station waits for, or a frame in which one may.
     Unsolicited(u32),
     /// T16 of a station may have expired.
     Timer(u32),
@@ -109,6 +110,8 @@ struct Burst {
     first_symbol: u32,
     /// Its symbols, preamble included.
     symbols: u32,
+    /// What the map told of it.
+    profile: BurstProfile,
     /// It was not asked for.
     unsolicited: bool,
 }
@@ -123,7 +126,7 @@ struct Station {
     draws: Stream,
     /// When the step that looks at T16 comes.
     timer: Option<Time>,
-    /// When the unsolicited burst comes that it waits for.
+    /// When the unsolicited burst comes that it waits for, or when it looks for one.
     unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     requested_bytes: u64,
@@ -137,11 +140,28 @@ struct Station {
 }
 
 impl Station {
+    /// The octets of its management messages.
+    fn messages_bytes(&self) -> u64 {
+        let messages = self.joining.iter().flat_map(|joining| &joining.from_station);
+        messages.map(|message| u64::from(message.bytes())).sum()
+    }
+
     /// The octets of the PDUs that it would send.
     fn backlog_bytes(&self) -> u64 {
-        let messages = self.joining.iter().flat_map(|joining| &joining.from_station);
-        let messages: u32 = messages.map(|message| message.bytes()).sum();
-        self.uplink.backlog_bytes() + u64::from(messages)
+        self.uplink.backlog_bytes() + self.messages_bytes()
+    }
+
+    /// Those that it asks for by contention, in which data of UGS and rtPS have no part.
+    fn contended_bytes(&self) -> u64 {
+        if self.config.service.contends() { self.backlog_bytes() } else { self.messages_bytes() }
+    }
+
+    /// Those that it asks for with a burst that it was granted: data of UGS are never asked for.
+    fn piggybacked_bytes(&self) -> u64 {
+        match self.config.service {
+            Service::UnsolicitedGrant { .. } => self.messages_bytes(),
+            _ => self.backlog_bytes(),
+        }
     }
 
     /// Its next management message, of at most so many octets.
@@ -158,6 +178,8 @@ pub struct Cell {
     stations: Vec<Station>,
     /// Stations with unsolicited grants, and then those that are polled.
     unsolicited: Vec<u32>,
+    /// The last frame in which something changed, and its unsolicited bursts, of which its map had told before.
+    told: Option<(u64, Vec<Burst>)>,
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
@@ -215,6 +237,7 @@ impl Cell {
         let mut cell = Cell {
             stations: (0..).zip(&config.stations).map(station).collect(),
             unsolicited,
+            told: None,
             turns: [[0; RANKS]; 2],
             agenda: BinaryHeap::new(),
             steps: 0,

@@ -3,6 +3,7 @@
 //! Symbols of 50 us; the uplink begins at 2.5 ms with four request opportunities, bursts from 2.9 ms on.
 
 use super::joining_tests::{at, entry, go_on};
+use super::management::Flow;
 use super::tests::{FAST, Work, config, us};
 use super::*;
 use roamsim_engine::Span;
@@ -125,4 +126,112 @@ fn who_enters_where_there_is_no_room_for_its_service_is_served_best_effort() {
     go_on(&mut work, 6_000_000);
     assert_eq!(refused(&work) as Vec<u64>, first);
     assert_eq!(work.cell.stations[loser as usize].config.service, service);
+}
+
+/// Two stations with 240 B every 20 ms, in the frames with ranging: bursts of 1 + 3 symbols, from 3.4 ms on.
+fn two_of_unsolicited_grants() -> Work {
+    let service = Service::UnsolicitedGrant { packet_bytes: 240, interval: Span::from_ms(20) };
+    let mut with = config(&[station(service); 2]);
+    let mut known = entry(vec![at(50.0), at(60.0)]);
+    known.station.known_descriptors = true;
+    known.station.backoff_start = 3;
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    go_on(&mut work, 1_999_999);
+    assert!((0..2).all(|station| work.cell.is_served(station)));
+    work
+}
+
+#[test]
+fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
+    for leaves in [true, false] {
+        let mut work = two_of_unsolicited_grants();
+        let count = |work: &Work, station| work.count(work.cell.attachments_of(station).0);
+        let now = us(2_004_000);
+        go_on(&mut work, 2_004_000);
+        // 250 octets and the tail in symbols of 12: 1 + 21. Of 48 symbols 18 are opportunities: there is room for one burst.
+        for station in 0..2 {
+            work.cell.change_profile(now, station, Flow::Uplink, BurstProfile::Bpsk12);
+            (0..5).for_each(|_| work.up(now, station, 240));
+        }
+        go_on(&mut work, 2_090_000);
+        assert_eq!((count(&work, 0), count(&work, 1)), (4, 0));
+        if leaves {
+            Stations::leave(&mut work.cell, us(2_090_000), 0);
+        } else {
+            work.cell.change_profile(us(2_090_000), 0, Flow::Uplink, BurstProfile::Qam64R34);
+        }
+        // One packet in each of five frames, of which the first begins at 2.1 s: behind the other burst of four symbols, if there is one.
+        go_on(&mut work, 2_190_000);
+        assert_eq!((count(&work, 0), count(&work, 1)), (4 + u64::from(!leaves), 5));
+        let last = work.delivered.last().map(|&(at_us, down, _)| (at_us, down));
+        let last_us = 2_180_000 + 3400 + if leaves { 0 } else { 200 } + 22 * 50;
+        assert_eq!(last, Some((last_us, work.cell.attachments_of(1).0)));
+    }
+}
+
+#[test]
+fn bursts_are_as_the_map_of_their_frame_has_told() {
+    // Asked for: 1010 octets in ten symbols from 7.95 ms on. The next is of the new profile: 110 octets and the tail, ten symbols of 12.
+    let mut work = Work::new(config(&[FAST]));
+    work.up(us(0), 0, 1000);
+    work.until(us(6000));
+    work.cell.change_profile(us(6000), 0, Flow::Uplink, BurstProfile::Bpsk12);
+    work.until(us(10_000));
+    work.up(us(10_000), 0, 100);
+    work.until(us(30_000));
+    let at_us: Vec<u64> = work.delivered.iter().map(|(at_us, ..)| *at_us).collect();
+    assert_eq!(at_us, [8450, 15_000 + 2900 + 50 + 500]);
+    let stats = work.cell.station_stats(0);
+    assert_eq!((stats.grants, stats.requests, stats.burst_bytes), (2, 2, 1079 + 119));
+    // Unasked: the burst of the second stays where it is when the first changes its profile, or leaves.
+    for leaves in [true, false] {
+        let mut work = two_of_unsolicited_grants();
+        go_on(&mut work, 2_001_000);
+        (0..2).for_each(|station| work.up(us(2_001_000), station, 240));
+        if leaves {
+            Stations::leave(&mut work.cell, us(2_001_000), 0);
+        } else {
+            work.cell.change_profile(us(2_001_000), 0, Flow::Uplink, BurstProfile::Bpsk12);
+        }
+        go_on(&mut work, 2_010_000);
+        let at_us: Vec<u64> = work.delivered.iter().map(|(at_us, ..)| *at_us).collect();
+        assert_eq!(at_us, if leaves { &[2_003_800][..] } else { &[2_003_600, 2_003_800] });
+        work.cell.finish(us(2_009_999));
+    }
+}
+
+#[test]
+fn contention_carries_no_data_of_unsolicited_grants_and_real_time_polls() {
+    let unsolicited = Service::UnsolicitedGrant { packet_bytes: 1000, interval: Span::from_ms(20) };
+    for (service, asked_bytes) in [(unsolicited, 13), (REAL_TIME, 13), (Service::BestEffort, 13 + 5 * 1010)] {
+        let mut work = two_of_unsolicited_grants();
+        // Behind the bursts of that frame; the next opportunity begins at 2.0075 s.
+        let now = us(2_004_500);
+        go_on(&mut work, 2_004_500);
+        let before = work.cell.station_stats(0);
+        let own = &mut work.cell.stations[0];
+        own.config.service = service;
+        let Some(joining) = &mut own.joining else { panic!("it has entered") };
+        joining.from_station.push_back(Message::ProfileRequest(BurstProfile::Qpsk12));
+        work.cell.ask_for_message(now, 0);
+        (0..5).for_each(|_| work.up(now, 0, 1000));
+        let mut now_us = 2_004_500;
+        while work.cell.stations[0].requested_bytes == 0 && now_us < 2_019_000 {
+            now_us += 50;
+            go_on(&mut work, now_us);
+        }
+        assert_eq!(work.cell.stations[0].requested_bytes, asked_bytes, "{service:?}");
+        go_on(&mut work, 2_300_000);
+        assert_eq!(work.count(work.cell.attachments_of(0).0), 5, "{service:?}");
+        let stats = work.cell.station_stats(0);
+        let piggybacked = stats.piggybacked_requests - before.piggybacked_requests;
+        assert_eq!(stats.requests - before.requests, 1, "{service:?}");
+        if service == unsolicited {
+            assert_eq!((stats.grants - before.grants, piggybacked), (1, 0));
+        } else if service == REAL_TIME {
+            // The burst of the message asks for the data.
+            assert!(piggybacked > 0);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::{BurstProfile, REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::{Burst, Cell, Service, Station, Step};
 use crate::drops::DropReason;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 
 impl Cell {
     /// When a symbol of an uplink subframe begins.
@@ -34,10 +34,14 @@ impl Cell {
     pub(super) fn wants_to_send(&mut self, now: Time, station: u32) {
         let Station { config, contention, .. } = &self.stations[station as usize];
         let (service, idle) = (config.service, contention.is_idle());
+        // Who does not contend for data may contend for a message.
+        let has_asked = contention.deadline().is_some();
         if matches!(service, Service::UnsolicitedGrant { .. }) {
             self.await_unsolicited(now, station);
         } else if idle {
             self.ask(now, station);
+        } else if !service.contends() && !has_asked {
+            self.await_unsolicited(now, station);
         }
     }
 
@@ -57,41 +61,44 @@ impl Cell {
         if self.stations[station as usize].unsolicited.is_some() {
             return;
         }
-        if let Some(burst) = self.next_unsolicited(now, station) {
-            let begin = self.uplink_time(burst.frame, burst.first_symbol);
-            self.stations[station as usize].unsolicited = Some(begin);
-            self.at(begin, Step::Unsolicited(station));
+        if let Some(next) = self.next_unsolicited(now, station) {
+            self.stations[station as usize].unsolicited = Some(next);
+            self.at(next, Step::Unsolicited(station));
         }
     }
 
-    /// An unsolicited burst that a station has waited for. Where others have entered or left since, it may come at another time.
+    /// The same behind its burst that begins now.
+    fn await_another(&mut self, now: Time, station: u32) {
+        self.await_unsolicited(now + Span::from_ns(1), station);
+    }
+
+    /// An unsolicited burst that a station has waited for, or a frame in which one is due.
     pub(super) fn unsolicited_burst(&mut self, now: Time, station: u32) {
-        if self.stations[station as usize].unsolicited != Some(now) {
+        let own = &mut self.stations[station as usize];
+        if own.unsolicited.take_if(|next| *next == now).is_none() || own.backlog_bytes() == 0 {
             return;
         }
-        self.stations[station as usize].unsolicited = None;
-        match self.next_unsolicited(now, station) {
-            Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => {
-                match self.stations[station as usize].config.service {
-                    Service::UnsolicitedGrant { .. } => self.send_burst(now, burst),
-                    _ => self.answer_poll(now, station, burst.frame),
-                }
-            }
+        let service = own.config.service;
+        match self.unsolicited_of(station, self.frame_of(now)) {
+            Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => match service {
+                Service::UnsolicitedGrant { .. } => self.send_burst(now, burst),
+                _ => self.answer_poll(now, burst),
+            },
             _ => self.await_unsolicited(now, station),
         }
     }
 
     /// A polled station asks for bandwidth.
-    fn answer_poll(&mut self, now: Time, station: u32, frame: u64) {
+    fn answer_poll(&mut self, now: Time, burst: Burst) {
+        let Burst { station, frame, profile, .. } = burst;
         if !self.hears_frame_of(station, now) {
-            let next = now + self.config.layout.clock.symbols(1);
-            return self.await_unsolicited(next, station);
+            return self.await_another(now, station);
         }
-        let lost = self.uplink_lost(now, station, self.stations[station as usize].config.uplink);
+        let lost = self.uplink_lost(now, station, profile);
         let own = &mut self.stations[station as usize];
         let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
         // The maps of this frame have told it of a grant, or not.
-        if backlog_bytes == 0 || own.granted == Some(frame) {
+        if own.granted == Some(frame) {
             return;
         }
         own.contention.asked_when_polled(now, backlog_bytes);
@@ -125,7 +132,16 @@ impl Cell {
     /// A request opportunity: who is alone in it is heard.
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
         let mut users = self.requests.remove(&opportunity).unwrap_or_default();
-        users.retain(|&station| self.stations[station as usize].contention.uses(opportunity));
+        users.retain(|&station| {
+            let own = &mut self.stations[station as usize];
+            let uses = own.contention.uses(opportunity);
+            // Its message has gone in an unsolicited burst.
+            let in_vain = uses && own.contended_bytes() == 0;
+            if in_vain {
+                own.contention.reset();
+            }
+            uses && !in_vain
+        });
         // Who has not heard the map waits for the next one.
         let (users, deaf): (Vec<u32>, Vec<u32>) =
             users.into_iter().partition(|&station| self.hears_frame_of(station, now));
@@ -139,12 +155,14 @@ impl Cell {
         for &station in &users {
             let is_heard = self.uplink_lost(now, station, BurstProfile::Bpsk12).is_none();
             let own = &mut self.stations[station as usize];
-            let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
-            own.contention.asked(now, backlog_bytes);
+            let asked_bytes = own.contended_bytes().min(MOST_REQUESTED_BYTES);
+            own.contention.asked(now, asked_bytes);
             own.stats.requests += 1;
             own.stats.collided_requests += u64::from(collides);
             if !collides && is_heard {
-                own.requested_bytes = backlog_bytes;
+                // Of data for which nobody contends it knows as before.
+                let known_bytes = if own.config.service.contends() { 0 } else { own.requested_bytes };
+                own.requested_bytes = asked_bytes.max(known_bytes);
             }
             self.arm(station);
         }
@@ -204,20 +222,19 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { station, frame, first_symbol, symbols, unsolicited } = burst;
+        let Burst { station, frame, first_symbol, symbols, profile, unsolicited } = burst;
         let (down, from) = self.attachments_of(station);
         let clock = self.config.layout.clock;
         if !self.hears_frame_of(station, now) {
             // It has not heard the map.
             if unsolicited {
-                self.await_unsolicited(now + clock.symbols(1), station);
+                self.await_another(now, station);
             }
             return;
         }
         let start = self.uplink_time(frame, 0);
-        let lost = self.uplink_lost(now, station, self.stations[station as usize].config.uplink);
+        let lost = self.uplink_lost(now, station, profile);
         let own = &mut self.stations[station as usize];
-        let profile = own.config.uplink;
         // When PDUs of so many octets have arrived.
         let end = |bytes: u32| {
             let symbol = first_symbol + UPLINK_PREAMBLE_SYMBOLS + bytes.div_ceil(profile.symbol_bytes());
@@ -225,7 +242,7 @@ impl Cell {
         };
         let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
-        let piggybacks = !unsolicited && own.backlog_bytes() > u64::from(capacity) + due_bytes;
+        let piggybacks = !unsolicited && own.piggybacked_bytes() > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
         let mut messages = Vec::new();
         while let Some(message) = own.next_message(capacity - used_bytes) {
@@ -256,11 +273,11 @@ impl Cell {
         let own = &mut self.stations[station as usize];
         if unsolicited {
             if !own.uplink.is_empty() {
-                self.await_unsolicited(now + clock.symbols(1), station);
+                self.await_another(now, station);
             }
             return;
         }
-        let backlog_bytes = own.backlog_bytes();
+        let backlog_bytes = own.piggybacked_bytes();
         let more_bytes = match piggybacks {
             true => backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES),
             false => 0,

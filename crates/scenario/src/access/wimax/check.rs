@@ -7,7 +7,9 @@ use roamsim_network::link::wimax::pdu::{FRAGMENT_BYTES, LONGEST_PDU_BYTES, PIGGY
 use roamsim_network::link::wimax::phy::{
     BurstProfile, FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS,
 };
-use roamsim_network::link::wimax::{CellConfig, LONGEST_FROM_STATION_BYTES, Service, StationConfig};
+use roamsim_network::link::wimax::{
+    CellConfig, LONGEST_FROM_STATION_BYTES, LONGEST_TO_STATION_BYTES, Service, StationConfig,
+};
 use roamsim_network::mobility::{Point, Trajectory};
 
 use super::build::{LEAST_T16, config};
@@ -208,8 +210,7 @@ fn robust(station: &StationConfig, adapts: bool) -> StationConfig {
     }
 }
 
-/// Checks that each subframe has symbols for data, and the uplink for messages of network entry. (The downlink has room for those
-/// where it has some beside the descriptors, which are longer.)
+/// Checks that each subframe has symbols for data, and for messages of network entry.
 fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     // Places do not matter here.
     let nowhere = |_: &str| Trajectory::fixed(Point::default());
@@ -245,20 +246,40 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
     // Messages are not cut.
     let message = stations.iter().filter(|_| enters).map(StationConfig::message_symbols).max().unwrap_or(0);
+    let told = if enters { map_profile.burst_symbols(LONGEST_TO_STATION_BYTES) } else { 0 };
     let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
+    let robust =
+        if adapts { "; bursts are reckoned in BPSK 1/2, to which `adaptation` may lead" } else { "" };
     let help = "write a longer `frame`, a wider `bandwidth`, shorter gaps, or another `downlink_share`";
+    let fewer = match adapts {
+        true => {
+            "give them to fewer stations, at a longer interval, widen the uplink, or leave `adaptation` out"
+        }
+        false => "give them to fewer stations, at a longer interval, or widen the uplink",
+    };
     let requests_help = format!("write fewer `opportunities`; or {}", help.trim_start_matches("write "));
     if down + up == 0 {
         let message = "the gaps leave no symbol of a frame";
         report.add(&join(at, ["transmit_gap"]), message, "write shorter gaps, such as \"100us\"");
     } else if config.least_downlink_room(profiles, bursts.min(1)) < least_downlink {
         let message = format!(
-            "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data"
+            "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data{robust}"
+        );
+        report.add(&join(at, ["downlink_share"]), message, help);
+    } else if config.most_message_room() < told {
+        let message = format!(
+            "no station could ever enter: a message of {LONGEST_TO_STATION_BYTES} B takes {told} symbols of the downlink, which has \
+             {down}, of which preamble, header, maps and descriptors leave {}",
+            config.most_message_room()
+        );
+        let help = format!(
+            "write a longer `dcd_interval` or `ucd_interval` in `entry`; or {}",
+            help.trim_start_matches("write ")
         );
         report.add(&join(at, ["downlink_share"]), message, help);
     } else if config.least_uplink_room() < least_uplink {
         let message = format!(
-            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data{}",
+            "the uplink of a frame has {up} symbols: {} opportunities for requests, of 2 each, leave no room for data{}{robust}",
             config.request_opportunities,
             if enters { ", with those for ranging, of 5 each" } else { "" }
         );
@@ -266,7 +287,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     } else if config.most_uplink_room() < message {
         let message = format!(
             "no station could ever enter: a message of {LONGEST_FROM_STATION_BYTES} B takes {message} symbols of the uplink, \
-             which has {up}, of which opportunities leave {}",
+             which has {up}, of which opportunities leave {}{robust}",
             config.most_uplink_room()
         );
         let help = format!(
@@ -276,19 +297,19 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["requests"]), message, help);
     } else if u64::from(config.least_uplink_room()) < grants + u64::from(least_uplink) {
         let message = format!(
-            "unsolicited grants and polls take up to {grants} symbols of a frame, and the uplink has {} for data",
+            "unsolicited grants and polls take up to {grants} symbols of a frame, and the uplink has {} for data{robust}",
             config.least_uplink_room()
         );
-        let help = "give them to fewer stations, at a longer interval, or widen the uplink";
-        report.add(&join(at, ["unsolicited_grants"]), message, help);
+
+        report.add(&join(at, ["unsolicited_grants"]), message, fewer);
     } else if u64::from(config.most_uplink_room()) < grants + u64::from(message) {
         let message = format!(
             "unsolicited grants and polls take up to {grants} symbols of a frame, and leave no room for messages of network entry, which \
-             take {message}: the uplink has {}",
+             take {message}: the uplink has {}{robust}",
             config.most_uplink_room()
         );
-        let help = "give them to fewer stations, at a longer interval, or widen the uplink";
-        report.add(&join(at, ["unsolicited_grants"]), message, help);
+
+        report.add(&join(at, ["unsolicited_grants"]), message, fewer);
     } else if config.least_downlink_room(profiles, bursts) < least_downlink {
         let message = format!("the map of {bursts} uplink bursts leaves no room for data on the downlink");
         let help = "give unsolicited grants and polls to fewer stations, or widen the downlink";

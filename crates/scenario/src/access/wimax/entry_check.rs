@@ -5,7 +5,7 @@ use roamsim_network::link::wimax::Timers;
 use roamsim_network::mobility::ever_within;
 
 use super::entry::{Entry, Limit};
-use super::model::Wimax;
+use super::model::{BurstProfile, Wimax};
 use super::radio;
 use crate::access::{Context, stations};
 use crate::units::{self, length_text};
@@ -109,10 +109,24 @@ pub(super) fn check(
         report.add(&join(&steps, [key]), message, help);
         return;
     }
-    let Some(radio) = entry.radio.as_ref().filter(|radio| radio.adaptation.is_none()) else { return };
+    let Some(radio) = &entry.radio else { return };
     for (number, (name, walk)) in cell.stations.iter().zip(&stations).enumerate() {
         let within = |reach_m| ever_within(walk, base_station, reach_m, end);
         if !within(reach_m) {
+            continue;
+        }
+        let place = [&join(at, ["stations"])[..], &[At(number)]].concat();
+        let ranging_m = radio.reach_m(cell, BurstProfile::Bpsk12, true).filter(|&far_m| !within(far_m));
+        if let Some(ranging_m) = ranging_m {
+            let message = format!(
+                "\"{name}\" hears maps here, but its RNG-REQ is never heard: in BPSK 1/2 it reaches {}",
+                length_text(ranging_m)
+            );
+            let help = "write a higher `station_transmit_power` in `radio`, or lead the station nearer";
+            report.add(&place, message, help);
+            continue;
+        }
+        if radio.adaptation.is_some() {
             continue;
         }
         for (way, profile, uplink) in
@@ -121,7 +135,6 @@ pub(super) fn check(
             let Some(profile_m) = radio.reach_m(cell, profile, uplink).filter(|&far_m| !within(far_m)) else {
                 continue;
             };
-            let place = [&join(at, ["stations"])[..], &[At(number)]].concat();
             let message = format!(
                 "\"{name}\" hears maps here, but bursts {way} it are never understood: {} reaches {}",
                 profile.name(),
