@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ import roamsim
 from conftest import ROOT, Command
 from roamsim.pages.page import Report
 from roamsim.reports import inspector
-from roamsim.reports.inspector import radio
+from roamsim.reports.inspector import radio, traffic
 from roamsim.reports.inspector.packets import packets
+from roamsim.reports.inspector.peers import Peer, ends, peers
+from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, Lane, Row, chosen, columns, counts, distance, encoded, thinned
+from roamsim.reports.results import report
 from roamsim.storing.store import open_results
 from test_report import open_in_browser
 
@@ -41,8 +46,13 @@ def story(*events: Event, words: dict[int, str]) -> polars.DataFrame:
 def lanes(name: str, **options: Any) -> tuple[dict[str, Any], Any]:
     """The lanes of a run of an example by title, and the run."""
     results = roamsim.run(EXAMPLES / f"{name}.toml", trace=TRACES, **options)
-    model = inspector.time_line(inspector.first_run(results), {"scenario": {"duration": "60s"}})
+    canonical = json.loads(roamsim.load(EXAMPLES / f"{name}.toml", set=options.get("set")).canonical)
+    model = inspector.time_line(inspector.first_run(results, 0), canonical)
     return {lane["title"]: lane for lane in model["lanes"]} | {"": model}, results
+
+
+#: Of which nothing is known.
+NO_SCENARIO: dict[str, Any] = {}
 
 
 def kinds(row: dict[str, Any]) -> list[str]:
@@ -62,13 +72,14 @@ def test_a_message_that_was_lost_and_its_repetition_and_a_lost_acknowledgement()
             (0, 1.0, "sent", "a", ""), (0, 1.5, "dropped", "a", "path"),
             (1, 2.0, "sent", "a", ""), (1, 2.5, "delivered", "b", ""),
             (2, 2.5, "sent", "b", ""), (2, 2.75, "dropped", "b", "path"),
-            (3, 3.0, "sent", "a", ""), (3, 3.5, "delivered", "c", ""),
+            (3, 3.0, "sent", "a", ""), (3, 3.5, "delivered", "b", ""),
             words=words,
-        )
+        ),
+        {"signalling": [{"from": "a", "to": "b", "transport": {"protocol": "udp"}}]},
     )  # fmt: skip
     assert found["kind"].to_list() == ["lost", "repetition", "lost ACK", "message"]
-    # The lost one went where its repetition arrived; of the acknowledgement nothing tells it.
-    assert found["to"].to_list() == ["b", "b", "", "c"]
+    # The node sends messages to one other; an acknowledgement goes where the message came from.
+    assert found["to"].to_list() == ["b", "b", "a", "b"]
     assert found["t"].to_list() == [1.0, 2.0, 2.5, 3.0]
     assert found["until"].to_list() == [1.5, 2.5, 2.75, 3.5]
     assert found["lost on"].to_list() == ["path", None, "path", None]
@@ -83,21 +94,21 @@ def test_a_number_that_has_come_round_is_no_repetition() -> None:
         for i in words
         for part, event, node in ((0.0, "sent", "a"), (0.5, "delivered", "b"))
     ]
-    found = packets(story(*events, words=words))
+    found = packets(story(*events, words=words), NO_SCENARIO)
     assert found["kind"].to_list() == ["message"] * 4096 + ["repetition"]
 
 
 def test_a_segment_that_is_sent_again_with_another_acknowledgement_repeats_its_message() -> None:
     part = "length 9 [part of MIH_X.request tid 1]"
     words = {0: f"Flags [.], seq 1:10, ack 3, win 9, {part}", 1: f"Flags [.], seq 10:19, ack 3, win 9, {part}", 2: f"Flags [.], seq 1:10, ack 7, win 8, {part}"}  # fmt: skip
-    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words), {"signalling": [{"from": "a", "to": "b", "transport": {"protocol": "udp"}}]})  # fmt: skip
     # The second one carries another part of the message.
     assert found["repeated"].to_list() == [False, False, True]
 
 
 def test_an_acknowledgement_that_rides_with_a_message_is_a_message() -> None:
     words = {0: "Flags [P.], seq 1:2, length 9 [ACK of MIH_X.request tid 1; MIH_Y.request tid 4]", 1: "Flags [.] [ACK of MIH_X.request tid 1]", 2: "Flags [.], ack 3"}  # fmt: skip
-    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words), NO_SCENARIO)
     assert found["carries"].to_list() == ["message", "ACK", "data"]
     assert found["outcome"].to_list() == ["on its way"] * 3
 
@@ -108,7 +119,8 @@ def test_a_broadcast_arrived_when_anybody_heard_it() -> None:
         story(
             (0, 1.0, "sent", "a", ""), (0, 1.1, "dropped", "a", "cell"), (0, 1.2, "delivered", "b", ""),
             (1, 2.0, "sent", "a", ""), (1, 2.1, "dropped", "a", "cell"), words=words,
-        )
+        ),
+        NO_SCENARIO,
     )  # fmt: skip
     assert found["kind"].to_list() == ["agent advertisement", "unheard"]
     assert found["until"].to_list() == [1.2, 2.1]
@@ -275,6 +287,334 @@ def test_every_walk_has_its_lanes(name: str) -> None:
     assert model["packets"]["all"] == results["packets"].filter(event="sent").height
 
 
+#: A correspondent that streams through a router to mobile nodes that forward nothing.
+STAR: dict[str, Any] = {
+    "scenario": {"name": "star", "duration": "10s", "ip": "ipv4"},
+    "node": [{"name": name} for name in ("cn", "router", "a", "b", "c")],
+    "link": [
+        {"name": f"to {name}", "between": [name, "router"], "rate": "10Mb/s", "delay": "5ms"} for name in ("cn", "a", "b", "c")
+    ],
+    "flow": [
+        {
+            "name": f"stream {name}", "from": "cn", "to": name, "transport": {"protocol": "udp"},
+            "application": {"kind": "cbr", "packet_size": "160B", "interval": "20ms"},
+        }
+        for name in ("a", "b", "c")
+    ],
+}  # fmt: skip
+
+
+def streams(
+    *ways: tuple[str, str, str], receivers: str = "abc", canonical: dict[str, Any] = STAR
+) -> tuple[dict[str, dict[str, int]], dict[str, Any]]:
+    """What the rows of applications count, of messages 5 from cn to (node, who lost it, the next node), and the model."""
+    steps = []
+    for i, (to, by, following) in enumerate(ways):
+        packet = {"packet_id": i, "protocol": "udp", "description": "message 5 (160 B)", "size_bytes": 188}
+        steps.append({**packet, "time_s": 1.0, "event": "sent", "node": "cn", "name": "", "to": "", "reason": ""})
+        end = ("dropped", by, "link", following, "loss") if by else ("delivered", to, "", "", "")
+        steps.append(
+            {**packet, "time_s": 1.1, **dict(zip(("event", "node", "name", "to", "reason"), end, strict=True))}
+        )
+    flows = [
+        {"name": f"stream {to}", "from": "cn", "to": to, "protocol": "udp", "sent_packets": 1.0} for to in receivers
+    ]
+    messages = [
+        {"name": f"stream {to}", "from": "cn", "to": to, "generated_s": 1.0, "delivered_s": 1.1, "delay_s": 0.1}
+        for to, by, _ in ways
+        if not by
+    ]
+    tables = {
+        "packets": polars.DataFrame(steps).sort("time_s", maintain_order=True),
+        "flows": polars.DataFrame(flows), "messages": polars.DataFrame(messages),
+    }  # fmt: skip
+    model = inspector.time_line(tables, canonical)
+    rows = next(lane["rows"] for lane in model["lanes"] if lane["title"] == "Application packets")
+    return {row["name"]: {kind: kinds(row).count(kind) for kind in kinds(row)} for row in rows}, model
+
+
+UNKNOWN = "lost, from cn, to whom is not recorded"
+
+
+def test_a_loss_before_the_ways_part_counts_for_nobody_else() -> None:
+    # Lost toward b, arrived at a and c: the link leads to the router, so that nothing says to whom it went.
+    found, model = streams(("b", "cn", "router"), ("a", "", ""), ("c", "", ""))
+    delivered = {"delivered": 1}
+    assert found == {"stream a to a": delivered, "stream c to c": delivered, UNKNOWN: {"lost": 1}}
+    assert model["packets"]["open"] == 1
+    assert "Of 1 packets that did not arrive it is not known to whom they went" in inspector._note(model)
+    # As if everything to b was lost: that all that arrived was for a says nothing of the lost one.
+    found, _ = streams(("b", "cn", "router"), ("a", "", ""), receivers="ab")
+    assert found == {"stream a to a": delivered, UNKNOWN: {"lost": 1}}
+
+
+def test_a_loss_on_the_way_to_a_node_that_forwards_nothing_is_its_own() -> None:
+    found, model = streams(("b", "router", "b"), ("a", "", ""), ("c", "", ""))
+    delivered = {"delivered": 1}
+    assert found == {"stream a to a": delivered, "stream b to b": {"lost": 1}, "stream c to c": delivered}
+    assert model["packets"]["open"] == 0
+    assert "not known" not in inspector._note(model)
+
+
+def test_a_loss_of_a_node_that_sends_to_one_alone_is_that_ones() -> None:
+    one = {**STAR, "flow": STAR["flow"][:1]}
+    found, _ = streams(("a", "cn", "router"), ("a", "", ""), receivers="a", canonical=one)
+    assert found == {"stream a to a": {"delivered": 1, "lost": 1}}
+
+
+def test_answers_over_udp_are_not_losses_of_a_stream_on_the_same_way() -> None:
+    asked = {
+        **STAR["flow"][0],
+        "name": "lookup",
+        "from": "a",
+        "to": "cn",
+        "application": {"kind": "request_response"},
+    }
+    canonical = {**STAR, "flow": [STAR["flow"][0], asked]}
+    flows = [("stream", "cn", "a"), ("lookup", "a", "cn")]
+    sent = packets(
+        story((0, 1.0, "sent", "cn", ""), (0, 1.1, "dropped", "cn", "link"), words={0: "message 5 (160 B)"}),
+        canonical,
+    )
+    tables = {
+        "flows": polars.DataFrame([{"name": name, "from": source, "to": to, "protocol": "udp"} for name, source, to in flows]),
+    }  # fmt: skip
+    (lane,) = traffic.applications(tables, sent, canonical)
+    assert [row.name for row in lane.rows] == ["stream or lookup to a"]
+
+
+def test_losses_of_a_run_are_counted_where_they_happened() -> None:
+    # One link in five loses before the ways part, and one on the way to b alone.
+    loss = {"model": "bernoulli", "probability": 0.2}
+    links = [
+        {**link, "loss": loss, "from": link["between"][0 if link["name"] == "to cn" else 1]} if link["name"] in ("to cn", "to b") else link
+        for link in STAR["link"]
+    ]  # fmt: skip
+    for link in links:
+        link.pop("from", None)
+    scenario = {**STAR, "link": links}
+    results = roamsim.run(scenario, trace=["packets", "messages"])
+    lane = next(
+        lane
+        for lane in inspector.time_line(inspector.first_run(results, 0), scenario)["lanes"]
+        if lane["title"] == "Application packets"
+    )
+    lost = {row["name"]: kinds(row).count("lost") for row in lane["rows"]}
+    drops = {(link, node): packets for link, node, packets in results["packets"].filter(event="dropped").group_by("name", "node").len().rows()}  # fmt: skip
+    assert drops["to b", "router"] > 50
+    assert lost == {
+        "stream a to a": 0, "stream b to b": drops["to b", "router"], "stream c to c": 0, UNKNOWN: drops["to cn", "cn"],
+    }  # fmt: skip
+    assert sum(lost.values()) == results["flows"]["lost_packets"].sum()
+
+
+def test_two_nodes_with_equal_transaction_ids_keep_their_responses() -> None:
+    words = dict(enumerate([*["MIH_X.request tid 7"] * 2, *["MIH_X.response tid 7"] * 2, "MIH_X.request tid 9", "MIH_X.response tid 9"]))  # fmt: skip
+    of_pos = [{"from": name, "to": "pos", "transport": {"protocol": "udp"}} for name in ("mn-1", "mn-2")]
+    found = packets(
+        story(
+            (0, 1.0, "sent", "mn-1", ""), (0, 1.1, "delivered", "pos", ""),
+            (1, 1.0, "sent", "mn-2", ""), (1, 1.1, "delivered", "pos", ""),
+            (2, 1.2, "sent", "pos", ""), (2, 1.3, "dropped", "pos", "path"),
+            (3, 1.2, "sent", "pos", ""), (3, 1.4, "delivered", "mn-2", ""),
+            (4, 2.0, "sent", "mn-1", ""), (4, 2.1, "delivered", "pos", ""),
+            (5, 2.1, "sent", "pos", ""), (5, 2.2, "dropped", "pos", "path"),
+            words=words,
+        ),
+        {"signalling": of_pos},
+    )  # fmt: skip
+    # Which of the two responses 7 was lost is not known, and so the other one repeats nothing; 9 was asked for by one.
+    assert found["to"].to_list() == ["pos", "pos", "", "mn-2", "pos", "mn-1"]
+    assert found["kind"].to_list() == ["message", "message", "lost", "message", "message", "lost"]
+
+
+def test_ends_and_peers_are_those_of_the_scenario() -> None:
+    walk = json.loads(roamsim.load(EXAMPLES / "mih-handover.toml").canonical)
+    # Both points of service and the server have one link; the access point, the base station and the router lead on.
+    assert ends(walk) == {"terminal", "pos-1", "pos-2", "server"}
+    found = peers(walk)
+    assert Peer("server", "terminal", "udp", "data") in found
+    assert Peer("terminal", "server", "udp", "data") not in found
+    assert Peer("terminal", "server", "udp", "redirection") in found
+    assert {peer.to for peer in found if peer.source == "pos-1" and peer.about == "MIH"} == {"terminal", "pos-2"}
+    # A base station with two stations and no link leads from one to the other.
+    assert ends({"cell": [{"base_station": "b", "stations": ["x", "y"]}]}) == {"x", "y"}
+    assert ends({"cell": "none"}) == peers({"flow": [{}]}) == set()
+
+
+def sweep_of(tmp_path: Path, scenario: str, vary: dict[str, Any], **options: Any) -> tuple[Any, dict[str, Any], str]:
+    """A sweep whose first point is traced, its time line as the page holds it, and the page."""
+    results = roamsim.sweep(
+        EXAMPLES / f"{scenario}.toml", vary, replications=1, out=tmp_path / "out", trace=["link_events", "packets", "messages"],
+        **options,
+    )  # fmt: skip
+    page = report(tmp_path / "out").read_text()
+    held = re.search(r'id="time-lines">(.*?)</script>', page, re.DOTALL)
+    assert held is not None
+    return results, json.loads(held[1])["time-line"], page
+
+
+@pytest.mark.parametrize("replaced", [{}, {"flow.stream.application.packet_size": "300B"}])
+@pytest.mark.parametrize("duration", ["8s", "40s"])
+def test_the_time_line_of_a_sweep_ends_with_its_point(
+    tmp_path: Path, duration: str, replaced: dict[str, str]
+) -> None:
+    # The scenario itself has 30 s.
+    _, model, page = sweep_of(tmp_path, "mih-handover", {"scenario.duration": [duration]}, set=replaced)
+    assert model["end"] == float(duration[:-1])
+    assert "cannot be read again" not in page
+    # What the parameters say is not the duration before anything was varied.
+    assert (
+        '"30s"'
+        not in page.split('id="time-lines"')[0]
+        .split("Scenario with replaced values")[0]
+        .replace("&#34;", '"')
+        .split("<pre")[0]
+    )
+    rows = [row for lane in model["lanes"] for row in lane["rows"] if "until" in row["columns"]]
+    assert max(until for row in rows for until in row["columns"]["until"] if until is not None) <= model["end"]
+
+
+def test_what_was_varied_decides_what_is_late(tmp_path: Path) -> None:
+    # Packets take 20.2 ms: late with a delay of 10 ms, in time with the 1 s that the scenario has before it is varied.
+    film = {"kind": "video", "film": "lecture_room_cam", "packet_size": "200B", "playout_delay": "1s"}
+    results, model, _ = sweep_of(
+        tmp_path, "mih-handover", {"flow.stream.application.playout_delay": ["10ms"]},
+        set={"scenario.duration": "3s", "flow.stream.application": film},
+    )  # fmt: skip
+    (stream,) = next(lane["rows"] for lane in model["lanes"] if lane["title"] == "Application packets")
+    assert results["messages"]["delay_s"].max() < 1
+    assert kinds(stream) == ["late"] * results["messages"].height
+
+
+@pytest.mark.parametrize(
+    ("scenario", "path", "value", "level"),
+    [
+        ("mih-handover", "cell.large.coverage.radius", "400m", ["edge of large", 400.0]),
+        ("wifi-roaming", "node.walker.wifi.signal_threshold", "-60dBm", ["given up below", -60.0]),
+    ],
+)
+def test_levels_are_those_of_the_point(
+    tmp_path: Path, scenario: str, path: str, value: str, level: list[Any]
+) -> None:
+    _, model, _ = sweep_of(tmp_path, scenario, {path: [value]}, set={"scenario.duration": "3s"})
+    assert level in [level for lane in model["lanes"] for level in lane["levels"]]
+
+
+def test_a_scenario_that_cannot_be_read_again_is_not_taken_for_that_of_a_point(tmp_path: Path) -> None:
+    results, _, _ = sweep_of(tmp_path, "mih-handover", {"scenario.duration": ["5s"]})
+    manifest = results.manifest
+    (point,) = manifest.points
+    canonical, whole = scenario_of(manifest, point)
+    assert (canonical["scenario"]["duration"], whole) == ("5s", True)
+    # Another build wrote it, and values that were replaced are in no text: neither can be proven.
+    point.fingerprint, manifest.build, manifest.text = (
+        "of another",
+        "of another",
+        manifest.text.replace("200B", "300B"),
+    )
+    canonical, whole = scenario_of(manifest, point)
+    assert not whole
+    assert "scenario" not in canonical
+    assert canonical["flow"] == manifest.canonical["flow"]
+    # Without such values the text itself is enough.
+    manifest.text = (EXAMPLES / "mih-handover.toml").read_text()
+    assert scenario_of(manifest, point)[1]
+    # Where flows were varied, of the rest only the duration is known.
+    manifest.text, point.values = "", {"flow.stream.to": "nobody"}
+    assert scenario_of(manifest, point) == ({"scenario": manifest.canonical["scenario"]}, False)
+
+
+def test_rows_and_nodes_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    names = [f"n{i}" for i in range(20)]
+    flows = [
+        {**STAR["flow"][0], "name": f"stream {name}", "to": name} for name in names
+    ]  # fmt: skip
+    found, model = streams(*[(name, "", "") for name in names], receivers=names, canonical={**STAR, "flow": flows})  # type: ignore[arg-type]
+    assert len(found) == 12
+    assert "Application packets: 8 more rows are left out, those that come last in the tables." in inspector._note(
+        model
+    )
+    # Six nodes have link events, four are shown.
+    events = polars.DataFrame({"time_s": [1.0] * 6, "link": "air", "node": names[:6], "event": "link_up"})
+    events = events.with_columns(
+        signal_dbm=polars.lit(None, polars.Float64), distance_m=polars.lit(None, polars.Float64)
+    )
+    told = inspector.time_line({"link_events": events}, STAR)
+    assert sum(lane["title"].startswith("Link events at") for lane in told["lanes"]) == 4
+    assert "Signals and link events of 2 more nodes are left out" in inspector._note(told)
+
+
+HOSTILE = "</script><img src=x onerror=document.title='broken'>\"'`${1}"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run in which nodes, a cell and a flow have names that would break out of markup or a script."""
+    folder = tmp_path_factory.mktemp("hostile")
+    text = (EXAMPLES / "mih-handover.toml").read_text()
+    for what in ("terminal", "small", "stream", "walk", "pos-1"):
+        text = text.replace(f'"{what}"', json.dumps(f"{what} {HOSTILE}"))
+    roamsim.sweep(text, {"scenario.duration": ["20s"]}, replications=1, out=folder / "out", trace=TRACES)
+    return report(folder / "out")
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+
+def test_names_do_not_break_out_of_a_page(hostile: Path) -> None:
+    text = hostile.read_text()
+    page = Elements(text)
+    assert "img" not in page.tags
+    assert page.handlers == []
+    # As many scripts are opened as are meant, and none ends before its end.
+    held = re.search(r'id="time-lines">(.*?)</script>', text, re.DOTALL)
+    assert held is not None
+    model = json.loads(held[1])["time-line"]
+    assert f"Link events at terminal {HOSTILE}" in [lane["title"] for lane in model["lanes"]]
+    rows = {row["name"] for lane in model["lanes"] for row in lane["rows"]}
+    assert {f"small {HOSTILE}", f"from pos-1 {HOSTILE}", f"stream {HOSTILE} to terminal {HOSTILE}"} <= rows
+
+
+@pytest.mark.needs("chromium")
+def test_names_do_not_break_out_in_a_browser(hostile: Path, tmp_path: Path) -> None:
+    # Every mark is told in turn, at all zooms of the chart: titles, details, ways of packets, arrows and labels.
+    script = """
+        const place = document.querySelector("[data-time-line]"), board = place.querySelector(".lanes");
+        const key = (key) => board.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        for (let n = 0; n < 9; n++) key("+");
+        let told = "";
+        const tell = (n) => {
+            key("n");
+            told += place.querySelector(".detail").textContent;
+            if (n < 40) return setTimeout(() => tell(n + 1), 5);
+            const figure = place.closest("figure");
+            figure.dataset.told = told.includes("<img src=x onerror=");
+            figure.dataset.images = document.querySelectorAll("img, [onerror]").length;
+            figure.dataset.title = document.title;
+        };
+        tell(0);
+    """
+    figure = opened(hostile, tmp_path, script=script)
+    said = dict(re.findall(r'data-(told|images|title)="([^"]*)"', figure.split(">", 1)[0]))
+    assert said["told"] == "true"
+    assert said["images"] == "0"
+    assert "broken" not in said["title"]
+    assert "<img" not in figure
+    assert "&lt;img src=x" in figure
+
+
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the handover by MIH, with losses."""
@@ -333,7 +673,8 @@ def on_their_way(sent: polars.DataFrame, begin: float, end: float) -> int:
 
 @pytest.mark.needs("chromium")
 def test_a_click_shows_the_message_and_the_chart_has_the_same_span(walk: Path, tmp_path: Path) -> None:
-    sent = packets(open_results(walk.parent)["packets"])
+    results = open_results(walk.parent)
+    sent = packets(results["packets"], results.manifest.canonical)
     lost = sent.filter(kind="lost").row(0, named=True)
     click = """
         const board = document.querySelector(".lanes"), sign = board.querySelector('g[data-row="from NODE"] path[data-kind="lost"]');

@@ -20,6 +20,7 @@ from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import NOTES, POINTS, segments, time_series
 from roamsim.reports import inspector
 from roamsim.reports.plot import save
+from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results, open_results
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target, quantities
@@ -79,7 +80,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     page.parameters(
         {
             "scenario": manifest.scenario,
-            "duration": manifest.canonical.get("scenario", {}).get("duration"),
+            **_duration(manifest),
             "seed": manifest.seed,
             **_unfinished(results),
             "replications": replications if len(replications) > 1 else replications[0],
@@ -124,6 +125,12 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if "drops" in results and results["drops"].height:
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target, follow=out is not None)
+
+
+def _duration(manifest: Manifest) -> dict[str, str]:
+    """How long every run was, where all were as long; else what was varied says it."""
+    varied = not manifest.vary.keys().isdisjoint(("scenario", "scenario.duration"))
+    return {} if varied else {"duration": manifest.canonical["scenario"].get("duration")}
 
 
 def _unfinished(results: Results) -> dict[str, str]:

@@ -85,7 +85,7 @@ class TimeLine {
     const parts = [];
     let y = AXIS;
     for (const lane of this.lanes) {
-      parts.push(`<text class="title" x="2" y="${y + 14}">${escaped(fitting(lane.title, all - 6, 6.8))}</text>`);
+      parts.push(`<text class="title" x="2" y="${y + 14}">${escaped(fitting(lane.left_out ? `${lane.title} (${lane.left_out} more rows are left out)` : lane.title, all - 6, 6.8))}</text>`);
       y += TITLE;
       if (lane.shape === "lines") {
         parts.push(this.lines(lane, y));
@@ -137,6 +137,9 @@ class TimeLine {
     for (const [name, value] of levels) {
       parts.push(`<path class="level" d="M${this.left} ${y(value)}h${this.wide}"/><text class="scale" x="${this.left + this.wide - 4}" y="${y(value) + (y(value) < top + 20 ? 11 : -3)}" text-anchor="end">${escaped(name)}</text>`);
     }
+    // Beside the lane is room for six names; a click tells them all.
+    const named = lane.rows.length > 6 ? 5 : 6;
+    if (named === 5) parts.push(`<text class="name" x="2" y="${top + 14 + 13 * named}">${lane.rows.length - named} more: click</text>`);
     lane.rows.forEach((row, n) => {
       const first = Math.max(0, firstFrom(row.t, from) - 1), behind = Math.min(row.t.length, firstFrom(row.t, until) + 1);
       // A value holds until the next one; where samples fail to come, as of a cell that is out of reach, the line ends.
@@ -153,7 +156,7 @@ class TimeLine {
       const last = behind - 1;
       if (last >= 0 && last + 1 === row.t.length && gap === Infinity) path += `H${Math.round(this.x(Math.min(this.end, until)))}`;
       parts.push(`<g clip-path="url(#${this.id}-lines)"><path class="line ${SERIES[n % SERIES.length]}" data-line="${escaped(row.name)}" d="${path}"/></g>`);
-      parts.push(`<text class="name ${SERIES[n % SERIES.length]}" x="2" y="${top + 14 + 13 * n}"><title>${escaped(row.name)}</title>${n < 6 ? escaped(fitting(row.name, this.left - 30, 6.1)) : ""}</text>`);
+      parts.push(`<text class="name ${SERIES[n % SERIES.length]}" x="2" y="${top + 14 + 13 * n}"><title>${escaped(row.name)}</title>${n < named ? escaped(fitting(row.name, this.left - 30, 6.1)) : ""}</text>`);
     });
     return parts.join("");
   }
@@ -175,7 +178,7 @@ class TimeLine {
       count++;
       if (sign(kind) === "bar") {
         const start = Math.max(x1, this.left), width = Math.max(2, Math.min(x2, this.left + this.wide) - start);
-        bars.push(`<rect class="bar ${colour(kind)}" data-kind="${kind}" x="${round(start)}" y="${y - 6}" width="${round(width)}" height="12"/>`);
+        bars.push(`<rect class="bar ${colour(kind)}" data-kind="${escaped(kind)}" x="${round(start)}" y="${y - 6}" width="${round(width)}" height="12"/>`);
         if (width > 40) labels.push([start + 4, width - 6, kind === "up" || kind === "heard" ? "" : `${kind} ${duration(end - row.t[i])}`]);
         continue;
       }

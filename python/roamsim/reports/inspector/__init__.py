@@ -15,11 +15,21 @@ import polars
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import asked
 from roamsim.reports.inspector import radio, traffic
-from roamsim.reports.inspector.packets import DATA, packets
+from roamsim.reports.inspector.packets import packets
+from roamsim.reports.inspector.peers import DATA
+from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encoded
+from roamsim.reports.inspector.traffic import LATE_S
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.values import shown_value
+
+#: Said where the scenario of a point cannot be read again.
+UNREAD = (
+    "The scenario of this point cannot be read again with what was varied: the time line may end with what was "
+    f"recorded, levels may be missing, messages count as late after {LATE_S} s, and of fewer losses it is known to "
+    "whom they went."
+)
 
 #: Packets that a page holds one by one, with their way (chosen: some 200 octets each).
 PACKETS = 6000
@@ -27,27 +37,33 @@ PACKETS = 6000
 
 def report(page: Report, results: Results) -> None:
     """Adds the time line to a report, where there is anything to show on it."""
-    canonical = results.manifest.canonical
+    number = first_point(results)
+    canonical, whole = scenario_of(results.manifest, results.manifest.points[number])
     moving = any("motion" in node for node in canonical.get("node", []))
     told = any(table in results and results[table].height for table in ("link_events", "handovers", "mih_handovers"))
     if not moving and not told:
         return
     page.heading("Time line")
-    tables = first_run(results)
+    tables = first_run(results, number)
     model = time_line(tables, canonical)
     if missing := _missing(tables, asked(results)):
         page.text(missing)
     if not model["lanes"]:
         return
     several = len(results.manifest.points) > 1 or any(point.replications > 1 for point in results.manifest.points)
-    which = f", first replication{_of_point(results, tables)}" if several else ""
-    page.time_line("time-line", model, f"What happened when{which}", _note(model))
+    which = f", first replication{_of_point(results, number)}" if several else ""
+    unread = "" if whole else UNREAD
+    page.time_line("time-line", model, f"What happened when{which}", f"{_note(model)} {unread}".strip())
 
 
-def first_run(results: Mapping[str, polars.DataFrame]) -> dict[str, polars.DataFrame]:
-    """The rows of the first replication of the first point that anything was recorded of."""
+def first_point(results: Mapping[str, polars.DataFrame]) -> int:
+    """The first point that anything was recorded of."""
     recorded = [results[table] for table in ("link_events", "packets", "samples", "links") if table in results]
-    point = next((frame["point"].min() for frame in recorded if frame.height), 0)
+    return next((int(frame["point"].min()) for frame in recorded if frame.height), 0)  # type: ignore[arg-type]
+
+
+def first_run(results: Mapping[str, polars.DataFrame], point: int) -> dict[str, polars.DataFrame]:
+    """The rows of the first replication of a point."""
     mine = (polars.col("point") == point) & (polars.col("replication") == 0)
     return {name: frame.filter(mine) for name, frame in results.items()}
 
@@ -60,7 +76,7 @@ def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, An
         canonical: its scenario.
     """
     events = _rows(tables, "link_events")
-    sent = packets(tables["packets"]) if _rows(tables, "packets") is not None else None
+    sent = packets(tables["packets"], canonical) if _rows(tables, "packets") is not None else None
     end_s = _end_s(tables, canonical)
     lanes = []
     if events is not None:
@@ -71,6 +87,8 @@ def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, An
     lanes += traffic.windows(tables) + traffic.applications(tables, sent, canonical)
     instants = radio.instants(events, tables)
     model: dict[str, Any] = {"end": end_s, "lanes": [encoded(lane, end_s, instants) for lane in lanes]}
+    if events is not None and (left_out := radio.left_out(events)):
+        model["nodes_left_out"] = left_out
     if sent is not None:
         model |= _ways(tables["packets"], sent, instants, end_s)
     return model
@@ -91,6 +109,7 @@ def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float]
     return {
         "packets": {
             "all": sent.height,
+            "open": sent.filter((polars.col("to") == "") & (polars.col("carries") != "agent advertisement")).height,
             "columns": columns(kept),
             **({"bins": counts(others.with_columns(kind=polars.lit(DATA)), end_s)} if others.height else {}),
         },
@@ -138,10 +157,8 @@ def _missing(tables: Mapping[str, polars.DataFrame], given: set[str]) -> str:
     return " ".join(said)
 
 
-def _of_point(results: Results, tables: Mapping[str, polars.DataFrame]) -> str:
-    label = (
-        point_label(results.manifest, int(tables["links"]["point"][0])) if len(results.manifest.points) > 1 else ""
-    )
+def _of_point(results: Results, number: int) -> str:
+    label = point_label(results.manifest, number) if len(results.manifest.points) > 1 else ""
     return f" of {label}" if label else ""
 
 
@@ -168,5 +185,22 @@ def _note(model: Mapping[str, Any]) -> str:
     ):
         notes.append(
             "Lines of many points have the first, the last, the smallest and the largest of each part of the run."
+        )
+    notes += [
+        f"{lane['title']}: {lane['left_out']} more rows are left out, those that come last in the tables."
+        for lane in model["lanes"]
+        if "left_out" in lane
+    ]
+    if "nodes_left_out" in model:
+        notes.append(
+            f"Signals and link events of {model['nodes_left_out']} more nodes are left out: these "
+            f"{radio.NODES} have the most links, and change them most."
+        )
+    if "packets" in model and (unknown := model["packets"]["open"]):
+        notes.append(
+            f"Of {unknown} packets that did not arrive it is not known to whom they went: the table `packets` does "
+            "not have it, and their sender sends such to several nodes, or to all. Data that was lost of them stands "
+            "in rows of its own; a message counts as a repetition only where it is known to whom it and the one "
+            "before went."
         )
     return " ".join(notes)

@@ -44,6 +44,11 @@ def nodes(events: polars.DataFrame) -> list[str]:
     return ranked.sort("link", "changes", descending=True, maintain_order=True)["node"].to_list()
 
 
+def left_out(events: polars.DataFrame) -> int:
+    """How many nodes have links that are not shown."""
+    return max(0, events["node"].n_unique() - NODES)
+
+
 def signals(events: polars.DataFrame, canonical: Mapping[str, Any]) -> list[Lane]:
     """For each node what was measured of its links, a line each; nothing of a node for which it never changes."""
     lanes = []

@@ -54,12 +54,14 @@ class Lane:
         rows: its rows; lines are drawn over each other, on one scale.
         shape: lines of values, or marks.
         levels: values of lines that decide something, with their names.
+        left_out: how many more rows there are.
     """
 
     title: str
     rows: Sequence[Row]
     shape: Literal["lines", "marks"] = "marks"
     levels: Sequence[tuple[str, float]] = field(default=())
+    left_out: int = 0
 
 
 def encoded(lane: Lane, end_s: float, instants: Sequence[float]) -> dict[str, Any]:
@@ -87,7 +89,8 @@ def encoded(lane: Lane, end_s: float, instants: Sequence[float]) -> dict[str, An
                 **({"gap": row.gap_s} if row.gap_s else {}),
             }
         )
-    return {"title": lane.title, "shape": lane.shape, "levels": list(lane.levels), "rows": rows}
+    left_out = {"left_out": lane.left_out} if lane.left_out else {}
+    return {"title": lane.title, "shape": lane.shape, "levels": list(lane.levels), "rows": rows, **left_out}
 
 
 def columns(frame: polars.DataFrame) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import polars
 
 from roamsim.pictures.timeseries import SUBJECT, UNSET
-from roamsim.reports.inspector.packets import DATA
+from roamsim.reports.inspector.peers import DATA, answering
 from roamsim.reports.inspector.rows import Lane, Row
 from roamsim.scenarios.vary import quantity
 from roamsim.tables.labels import in_words
@@ -33,7 +34,7 @@ def signalling(packets: polars.DataFrame) -> list[Lane]:
             for (node,), sent in mine.group_by("from", maintain_order=True)
         ]
         title = {"MIH": "MIH messages", "Mobile IP": "Mobile IP messages", "redirection": "Redirection"}
-        lanes.append(Lane(title.get(str(about), f"Changes of {about}"), rows[:ROWS]))
+        lanes.append(_lane(title.get(str(about), f"Changes of {about}"), rows))
     return lanes
 
 
@@ -62,8 +63,13 @@ def windows(tables: Tables) -> list[Lane]:
             )
             for (series,), mine in found.group_by("series", maintain_order=True)
         ]
-        lanes.append(Lane(title, rows[:ROWS], "lines"))
+        lanes.append(_lane(title, rows, "lines"))
     return lanes
+
+
+def _lane(title: str, rows: list[Row], shape: Literal["lines", "marks"] = "marks") -> Lane:
+    """The first rows, and how many are left out."""
+    return Lane(title, rows[:ROWS], shape, left_out=max(0, len(rows) - ROWS))
 
 
 def late_after_s(flow: Mapping[str, Any]) -> float:
@@ -77,37 +83,84 @@ def applications(tables: Tables, packets: polars.DataFrame | None, canonical: Ma
     """Of each flow, what was delivered, late and lost: messages, or of a stream of bytes its segments.
 
     Messages that arrived are rows of `messages`; those that were lost are packets of UDP that carried one and were
-    dropped. Where several flows over UDP lead from one node to another, these cannot be told apart, and a row of
-    their own has them. A stream of bytes has no messages: it has its segments, and else its packets.
+    dropped. Packets that may be of several flows are in a row of all these flows, and lost ones of which it is not
+    known to whom they went in a row of their sender. A stream of bytes has no messages: it has its segments, and
+    else its packets.
     """
     flows = tables.get("flows")
     if flows is None:
         return []
     limits = {flow["name"]: late_after_s(flow) for flow in canonical.get("flow", [])}
-    rows = []
+    rows, unknown = [], {}
     for (source, sink, protocol), mine in flows.group_by("from", "to", "protocol", maintain_order=True):
-        sent = None
-        if packets is not None:
-            to = polars.col("to").is_in([sink, ""])
-            of_way = (polars.col("from") == source) & to & (polars.col("protocol") == protocol)
-            sent = packets.filter(of_way & (polars.col("about") == DATA))
         names = mine["name"].unique(maintain_order=True).to_list()
-        alone = len(names) == 1
-        for name in names:
-            limit_s = limits.get(name, LATE_S)
-            found = _messages(tables, name, str(source), limit_s)
-            if found is not None and sent is not None and alone and protocol == "udp":
-                found = polars.concat([found, _lost(sent)], how="diagonal").sort("t", maintain_order=True)
-            table = "messages"
-            if found is None:
-                found, table = _segments(tables, name, str(source)), "segments"
-            if found is None and sent is not None and alone:
-                found, table = _whole(sent, limit_s if protocol == "udp" else None), "packets"
-            if found is not None and found.height:
-                rows.append(Row(f"{name} to {sink}", table, found))
-        if sent is not None and not alone and protocol == "udp" and (lost := _lost(sent)).height:
-            rows.append(Row(f"lost of {' or '.join(names)}", "packets", lost))
-    return [Lane("Application packets", rows[:ROWS])] if rows else []
+        found = {name: _recorded(tables, name, str(source), limits.get(name, LATE_S)) for name in names}
+        sent = polars.DataFrame()
+        if packets is not None:
+            of_kind = (
+                (polars.col("from") == source) & (polars.col("protocol") == protocol) & (polars.col("about") == DATA)
+            )
+            sent = packets.filter(of_kind & (polars.col("to") == sink))
+            if protocol == "udp" or not any(found.values()):
+                unknown[source, protocol] = _lost(packets.filter(of_kind & (polars.col("to") == "")), str(protocol))
+        senders = [*names, *_others(flows, canonical, (str(source), str(sink), str(protocol)))]
+        several = " or ".join(senders)
+        for name, row in found.items():
+            if row is None:
+                continue
+            if protocol == "udp" and len(senders) == 1 and sent.height:
+                row = replace(row, frame=_together([row.frame, _lost(sent, "udp")]))
+            rows.append(replace(row, name=f"{name} to {sink}"))
+        if sent.height and not any(found.values()):
+            limit_s = max(limits.get(name, LATE_S) for name in senders) if protocol == "udp" else None
+            rows.append(Row(f"{several} to {sink}", "packets", _whole(sent, limit_s)))
+        elif len(senders) > 1 and protocol == "udp" and sent.height and (lost := _lost(sent, "udp")).height:
+            rows.append(Row(f"lost of {several}", "packets", lost))
+    lane = _lane("Application packets", rows)
+    losses = [
+        Row(f"lost, from {source}, to whom is not recorded", "packets", lost)
+        for (source, _), lost in unknown.items()
+        if lost.height
+    ]
+    # They are not left out for the flows before them.
+    rows, left_out = [*lane.rows, *losses[:ROWS]], lane.left_out + max(0, len(losses) - ROWS)
+    return [replace(lane, rows=rows, left_out=left_out)] if rows else []
+
+
+def _others(flows: polars.DataFrame, canonical: Mapping[str, Any], way: tuple[str, str, str]) -> list[str]:
+    """What else sends packets this way: acknowledgements of flows the other way round, answers over UDP, MIH."""
+    source, sink, protocol = way
+    there = flows.filter(
+        (polars.col("from") == source) & (polars.col("to") == sink) & (polars.col("protocol") == protocol)
+    )
+    back = flows.filter(
+        (polars.col("from") == sink) & (polars.col("to") == source) & (polars.col("protocol") == protocol)
+    )
+    names = back.join(there.select("name"), on="name", how="anti")["name"].unique(maintain_order=True).to_list()
+    if protocol != "udp":
+        return names + [
+            entry["name"]
+            for entry in canonical.get("signalling", [])
+            if {entry.get("from"), entry.get("to")} == {source, sink}
+            and entry.get("transport", {}).get("protocol") == protocol
+        ]
+    answer = {flow["name"]: answering(flow) for flow in canonical.get("flow", [])}
+    return [name for name in names if answer.get(name, True)]
+
+
+def _recorded(tables: Tables, name: str, source: str, limit_s: float) -> Row | None:
+    """What was recorded of a flow by itself."""
+    for table, found in (
+        ("messages", _messages(tables, name, source, limit_s)),
+        ("segments", _segments(tables, name, source)),
+    ):
+        if found is not None:
+            return Row(name, table, found)
+    return None
+
+
+def _together(frames: list[polars.DataFrame]) -> polars.DataFrame:
+    return polars.concat(frames, how="diagonal").sort("t", maintain_order=True)
 
 
 def _messages(tables: Tables, name: str, source: str, limit_s: float) -> polars.DataFrame | None:
@@ -125,9 +178,11 @@ def _messages(tables: Tables, name: str, source: str, limit_s: float) -> polars.
     ).sort("t", maintain_order=True)
 
 
-def _lost(sent: polars.DataFrame) -> polars.DataFrame:
-    """Packets with a message that were dropped."""
-    lost = (polars.col("outcome") == "dropped") & polars.col("description").str.starts_with("message ")
+def _lost(sent: polars.DataFrame, protocol: str) -> polars.DataFrame:
+    """Packets that were dropped; over UDP those with a message."""
+    lost = polars.col("outcome") == "dropped"
+    if protocol == "udp":
+        lost &= polars.col("description").str.starts_with("message ")
     return sent.filter(lost).drop("about", "carries", "repeated")
 
 
@@ -168,4 +223,4 @@ def _segments(tables: Tables, name: str, source: str) -> polars.DataFrame | None
             )
         )  # fmt: skip
     parts = [part for part in parts if part.height]
-    return polars.concat(parts, how="diagonal").sort("t", maintain_order=True) if parts else None
+    return _together(parts) if parts else None
