@@ -428,6 +428,42 @@ def test_two_nodes_with_equal_transaction_ids_keep_their_responses() -> None:
     assert found["kind"].to_list() == ["message", "message", "lost", "message", "message", "lost"]
 
 
+def test_of_two_messages_that_went_to_nobody_knows_whom_none_repeats_the_other() -> None:
+    of_node = [{"from": "a", "to": to, "transport": {"protocol": "udp"}} for to in ("b", "c")]
+    lost = [(i, i + part, event, "a", "") for i in (0, 1) for part, event in ((0.0, "sent"), (0.5, "dropped"))]
+    found = packets(story(*lost, words=dict.fromkeys((0, 1), "MIH_X.request tid 1")), {"signalling": of_node})
+    assert found["to"].to_list() == ["", ""]
+    assert found["repeated"].to_list() == [False, False]
+
+
+def test_packets_that_may_be_of_several_flows_are_in_a_row_of_all() -> None:
+    # Data of one flow and acknowledgements of the other; without their segments nothing tells them apart.
+    canonical = {
+        **STAR,
+        "flow": [
+            {
+                "name": "up",
+                "from": "a",
+                "to": "cn",
+                "transport": {"protocol": "tcp"},
+                "application": {"kind": "bulk"},
+            },
+            {
+                "name": "down",
+                "from": "cn",
+                "to": "a",
+                "transport": {"protocol": "tcp"},
+                "application": {"kind": "bulk"},
+            },
+        ],
+    }
+    flows = polars.DataFrame([{"name": flow["name"], "from": flow["from"], "to": flow["to"], "protocol": "tcp"} for flow in canonical["flow"]])  # fmt: skip
+    table = story((0, 1.0, "sent", "a", ""), (0, 1.5, "delivered", "cn", ""), words={0: "Flags [.]"})
+    sent = packets(table.with_columns(protocol=polars.lit("tcp")), canonical)
+    (lane,) = traffic.applications({"flows": flows}, sent, canonical)
+    assert [(row.name, row.frame["kind"].to_list()) for row in lane.rows] == [("up or down to cn", ["delivered"])]
+
+
 def test_ends_and_peers_are_those_of_the_scenario() -> None:
     walk = json.loads(roamsim.load(EXAMPLES / "mih-handover.toml").canonical)
     # Both points of service and the server have one link; the access point, the base station and the router lead on.
@@ -463,14 +499,10 @@ def test_the_time_line_of_a_sweep_ends_with_its_point(
     _, model, page = sweep_of(tmp_path, "mih-handover", {"scenario.duration": [duration]}, set=replaced)
     assert model["end"] == float(duration[:-1])
     assert "cannot be read again" not in page
-    # What the parameters say is not the duration before anything was varied.
-    assert (
-        '"30s"'
-        not in page.split('id="time-lines"')[0]
-        .split("Scenario with replaced values")[0]
-        .replace("&#34;", '"')
-        .split("<pre")[0]
-    )
+    # The parameters do not say how long it would have been.
+    parameters = page.split('<details class="parameters"')[1].split("</details>")[0]
+    assert duration in parameters
+    assert "30s" not in parameters
     rows = [row for lane in model["lanes"] for row in lane["rows"] if "until" in row["columns"]]
     assert max(until for row in rows for until in row["columns"]["until"] if until is not None) <= model["end"]
 
@@ -750,6 +782,18 @@ def test_a_line_a_drag_and_a_count_answer_to_the_pointer(tmp_path: Path) -> None
     # The whole run cannot be moved; half of it, from 25 s to 75 s, goes 5 s further.
     assert whole == "0,100"
     assert [float(end) for end in moved.split(",")] == pytest.approx([30, 80])
+
+
+@pytest.mark.needs("chromium")
+def test_a_lane_says_how_many_rows_and_names_it_lacks(tmp_path: Path) -> None:
+    frame = polars.DataFrame({"t": [0.0, 1.0], "value": [1.0, 2.0]})
+    lines = Lane("Line [m]", [Row(f"line {n}", "samples", frame) for n in range(8)], "lines", left_out=3)
+    page = Report("Lines")
+    page.time_line("time-line", {"end": 1.0, "lanes": [encoded(lines, 1.0, [])]}, "All")
+    figure = opened(page.write(tmp_path / "lines.html"), tmp_path)
+    assert ">Line [m] (3 more rows are left out)</text>" in figure
+    named = re.findall(r'<text class="name[^>]*>(?:<title>[^<]*</title>)?([^<]+)</text>', figure)
+    assert sorted(named) == ["3 more: click", *(f"line {n}" for n in range(5))]
 
 
 @pytest.mark.needs("chromium")
