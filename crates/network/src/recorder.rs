@@ -2,9 +2,8 @@
 
 use crate::capture::{Capture, Direction};
 use crate::drops::{DropReason, Dropped};
+use crate::link::frames::Frames;
 use crate::link::indication::LinkEvent;
-use crate::link::wifi::Cell;
-use crate::link::wifi::record::Content;
 use crate::packet::{Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
@@ -425,19 +424,17 @@ impl Recorder {
         }
     }
 
-    /// Frames that are over, of a link whose frames are captured.
+    /// Frames that are over, of a link whose frames may be captured.
     #[cold]
-    pub(crate) fn frames(&mut self, link: u32, cell: &mut Cell) {
+    pub(crate) fn frames(&mut self, link: u32, frames: &mut dyn Frames) {
         let Some(capture) = &mut self.capture else { return };
-        while let Some(frame) = cell.poll_frame() {
-            let octets = match &frame.content {
-                Content::Data(Some(packet)) => {
-                    let traced = self.traced.get(&packet.id);
-                    traced.map(|traced| capture.tunnelled(packet, &traced.octets).into_owned())
-                }
-                _ => None,
+        loop {
+            let octets_of = |packet: &Packet| {
+                let traced = self.traced.get(&packet.id)?;
+                Some(capture.tunnelled(packet, &traced.octets).into_owned())
             };
-            capture.frame(link, cell, &frame, octets);
+            let Some(frame) = frames.poll_captured(&octets_of) else { return };
+            capture.frame(link, &frame);
         }
     }
 

@@ -6,8 +6,6 @@ use std::io::{self, Write};
 
 /// Raw IPv4 (LINKTYPE_IPV4).
 pub const LINKTYPE_IPV4: u16 = 228;
-/// Radiotap headers followed by 802.11 frames (LINKTYPE_IEEE802_11_RADIOTAP).
-pub const LINKTYPE_RADIOTAP: u16 = 127;
 /// Raw IPv6 (LINKTYPE_IPV6).
 pub const LINKTYPE_IPV6: u16 = 229;
 

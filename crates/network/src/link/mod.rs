@@ -5,6 +5,7 @@
 
 pub mod cell;
 pub mod dect;
+pub mod frames;
 pub mod indication;
 pub mod loss;
 pub mod managed_wire;
@@ -22,6 +23,7 @@ pub use crate::topology::Attachment;
 #[cfg(test)]
 pub(crate) use crate::testing;
 
+use self::frames::Frames;
 use self::indication::Indication;
 use self::stations::Stations;
 use crate::packet::Packet;
@@ -148,6 +150,11 @@ pub trait Link: Machine {
 
     /// The same, to let the base station speak.
     fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
+        None
+    }
+
+    /// The link as one whose frames can be captured, if it is one.
+    fn frames_mut(&mut self) -> Option<&mut dyn Frames> {
         None
     }
 }
@@ -288,5 +295,9 @@ impl Link for AnyLink {
 
     fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
         each_link!(self, link => link.stations_mut())
+    }
+
+    fn frames_mut(&mut self) -> Option<&mut dyn Frames> {
+        each_link!(self, link => link.frames_mut())
     }
 }

@@ -32,10 +32,10 @@ impl Network {
         let now = moment.now;
         let random = &mut self.records[number as usize].random;
         self.links[number as usize].link.handle_timeout(&mut Context { now, random });
-        if let (Some(recorder), AnyLink::Wifi(cell)) =
-            (&mut self.recorder, &mut self.links[number as usize].link)
+        if let Some(recorder) = &mut self.recorder
+            && let Some(frames) = self.links[number as usize].link.frames_mut()
         {
-            recorder.frames(number, cell);
+            recorder.frames(number, frames);
         }
         while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
             self.dropped_by_link(number, from, &packet, dropped);

@@ -181,33 +181,30 @@ impl Network {
         self.recorder.as_ref().is_some_and(|recorder| recorder.capture.is_some())
     }
 
-    /// Begins with the capture of frames, if that is what is captured: every Wi-Fi cell keeps its own from now on. Or why there
+    /// Begins with the capture of frames, if that is what is captured: every link that can tells its own from now on. Or why there
     /// would be none.
     pub fn capture_frames(&mut self) -> Result<(), String> {
         let capture = self.recorder.as_mut().and_then(|recorder| recorder.capture.as_mut());
         let Some(capture) = capture.filter(|capture| capture.is_of_frames()) else { return Ok(()) };
         let topology = &self.topology;
         for (number, slot) in (0..).zip(&mut self.links) {
-            let AnyLink::Wifi(cell) = &mut slot.link else { continue };
-            let address = |at: Attachment| self.attachments[(slot.first_attachment + at.0) as usize];
-            let mut names = Vec::new();
-            let mut nodes = vec![String::new(); cell.radio_count()];
-            for number in 0..cell.cell_count() {
-                for (_, down, up) in cell.members_of(number) {
-                    for at in [down, up] {
-                        let node = topology.interface(address(at)).node;
-                        nodes[cell.radio_of(at)].clone_from(&topology.node(node).name);
-                    }
-                }
-                let name = cell
-                    .members_of(number)
-                    .next()
-                    .map(|(_, down, _)| &topology.interface(address(down)).name);
-                names.push(name.cloned().unwrap_or_default());
+            let Some(frames) = slot.link.frames_mut() else { continue };
+            let interface = |Attachment(at): Attachment| {
+                topology.interface(self.attachments[(slot.first_attachment + at) as usize])
+            };
+            let cells = frames.radios();
+            let names = cells.iter().map(|radios| match radios.first() {
+                Some(&(_, at)) => interface(at).name.clone(),
+                None => String::new(),
+            });
+            let names = names.collect();
+            let radios = cells.iter().flatten().map(|&(radio, _)| radio + 1).max().unwrap_or(0);
+            let mut nodes = vec![String::new(); radios];
+            for &(radio, at) in cells.iter().flatten() {
+                nodes[radio].clone_from(&topology.node(interface(at).node).name);
             }
-            capture.add_medium(number, names, &nodes);
-            if capture.takes_frames(number) {
-                cell.record_frames();
+            if let Some(listening) = capture.add_medium(number, frames.capture_link_type(), names, &nodes) {
+                frames.listen(listening);
             }
         }
         capture.has_media()

@@ -35,9 +35,11 @@ mod exchange;
 mod interference;
 mod joining;
 mod layout;
+mod listening;
 pub mod loss;
 pub mod management;
 mod medium;
+mod octets;
 pub mod phy;
 mod radio;
 pub mod rate_control;
@@ -56,6 +58,7 @@ pub use self::edca::{CATEGORIES, Category, Edca};
 use self::exchange::Step;
 pub use self::interference::CaptureConfig;
 use self::layout::{CellPlace, Layout, Member, Way};
+use self::listening::Listener;
 use self::loss::Losses;
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Function, Radio};
@@ -64,6 +67,7 @@ use self::rate_control::Rates;
 use self::record::AirLog;
 pub use self::sinr::SinrConfig;
 use self::station::Station;
+use super::frames::Frames;
 use super::indication::Indication;
 use super::stations::Stations;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
@@ -135,6 +139,8 @@ pub struct Cell {
     rates: Option<Box<Rates>>,
     /// For a capture of frames.
     log: Option<Box<AirLog>>,
+    /// Who captures frames.
+    listener: Option<Box<Listener>>,
     /// Losses beside the radio.
     losses: Option<Box<Losses>>,
     /// Frames that are over and may have interfered with one that is not; kept where that counts.
@@ -264,6 +270,7 @@ impl Cell {
             stats: vec![LinkStats::default(); ways.len()],
             contenders: vec![0; usize::from(most.unwrap_or_default()) + 1],
             log: None,
+            listener: None,
             losses: None,
             past: Vec::new(),
             rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
@@ -465,6 +472,10 @@ impl Link for Cell {
 
     fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
         if self.has_paths { Some(self) } else { None }
+    }
+
+    fn frames_mut(&mut self) -> Option<&mut dyn Frames> {
+        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@ use super::management::Management;
 use super::medium::{Frame, Kind};
 use super::phy::{Format, HEADER_BYTES};
 use super::radio::{ALL, Job};
-use super::{Attachment, Cell, Protection};
+use super::{Cell, Protection};
 use crate::packet::Packet;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -126,16 +126,6 @@ impl Cell {
     /// The time between two beacons of a cell.
     pub fn beacon_period(&self, cell: usize) -> Option<Span> {
         self.cells.get(cell)?.beacons.map(|beacons| beacons.period)
-    }
-
-    /// How many radios it has.
-    pub fn radio_count(&self) -> usize {
-        self.radios.len()
-    }
-
-    /// The radio that sends from an attachment.
-    pub fn radio_of(&self, from: Attachment) -> usize {
-        self.ways[from.0 as usize].from
     }
 
     /// A radio begins an exchange: what it has not tried yet gets the next number.

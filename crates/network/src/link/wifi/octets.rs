@@ -1,14 +1,17 @@
 //! Octets of 802.11 frames (IEEE Std 802.11-2007 clause 7) behind radiotap headers (radiotap.org).
 //!
 //! Frames are as long as the model's: data frames have LLC and SNAP (RFC 1042) before the packet, management frames the elements that
-//! `link/wifi/management.rs` counts. Addresses are locally administered: 02:00:00, the medium, the radio.
+//! `management.rs` counts. Addresses are locally administered: 02:00:00, the medium, the radio.
 
-use crate::link::wifi::Cell;
-use crate::link::wifi::management::Management;
-use crate::link::wifi::phy::{Format, Preamble};
-use crate::link::wifi::record::{AirFrame, Content};
+use super::Cell;
+use super::management::Management;
+use super::phy::{Format, Preamble};
+use super::record::{AirFrame, Content};
 use crate::packet::IpVersion;
 use roamsim_engine::{Span, Time};
+
+/// Radiotap headers followed by 802.11 frames (LINKTYPE_IEEE802_11_RADIOTAP).
+pub(super) const LINKTYPE_RADIOTAP: u16 = 127;
 
 /// What a frame has beside the frame itself.
 pub(super) struct Surroundings<'a> {

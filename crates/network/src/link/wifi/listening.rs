@@ -1,0 +1,139 @@
+//! Captures of what was on the air: frames with radiotap headers, when each was over. Repetitions, acknowledgements, RTS and CTS,
+//! beacons and other management frames are among them, and frames that collided.
+//!
+//! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken where it did not
+//! understand them. Of the whole air: each frame once, as it was sent.
+
+use super::Cell;
+use super::management::Management;
+use super::octets::{LINKTYPE_RADIOTAP, Reception, Surroundings, encode};
+use super::record::{AirFrame, Content};
+use crate::link::Attachment;
+use crate::link::frames::{CapturedFrame, Frames, Listening, OctetsOf};
+use std::collections::BTreeMap;
+
+/// Who captures, and what it remembers.
+#[derive(Debug)]
+pub(super) struct Listener {
+    listening: Listening,
+    /// By radio and access category, the packet that it sent last: of a repetition for want of the acknowledgement nothing else
+    /// has it.
+    packets: BTreeMap<(usize, usize), Vec<u8>>,
+    /// By radio, whether it asked for reassociation the last time.
+    again: Vec<bool>,
+}
+
+impl Listener {
+    fn new(listening: Listening, radios: usize) -> Listener {
+        Listener { listening, packets: BTreeMap::new(), again: vec![false; radios] }
+    }
+
+    /// A frame of the cell is over; `None`: it was not heard.
+    fn hear(&mut self, cell: &Cell, frame: &AirFrame, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
+        let sender = (frame.from, frame.category);
+        if let Content::Data(Some(packet)) = &frame.content
+            && let Some(packet) = octets_of(packet)
+        {
+            self.packets.insert(sender, packet);
+        }
+        let station = match &frame.content {
+            Content::Management(Management::AssociationRequest { again }) => {
+                self.again[frame.from] = *again;
+                frame.from
+            }
+            _ => frame.to.unwrap_or(frame.from),
+        };
+        let (reception, sent) = match self.listening.radio {
+            None => (None, None),
+            Some(radio) if radio == frame.from => (None, Some(true)),
+            Some(radio) => {
+                let heard = frame.heard.iter().find(|heard| heard.radio == radio)?;
+                let reception = Reception { signal_dbm: heard.signal_dbm, understood: heard.understood };
+                (Some(reception), Some(false))
+            }
+        };
+        let around = Surroundings {
+            cell,
+            medium: self.listening.medium,
+            names: &self.listening.names,
+            ip: self.listening.ip,
+            packet: self.packets.get(&sender).map_or(&[], Vec::as_slice),
+            again: self.again[station],
+        };
+        Some(CapturedFrame { end: frame.end, sent, octets: encode(frame, &around, reception) })
+    }
+}
+
+impl Frames for Cell {
+    fn capture_link_type(&self) -> u16 {
+        LINKTYPE_RADIOTAP
+    }
+
+    fn radios(&self) -> Vec<Vec<(usize, Attachment)>> {
+        let radio_of = |from: Attachment| (self.ways[from.0 as usize].from, from);
+        let cell = |number| {
+            let members = self.members_of(number).flat_map(|(_, down, up)| [down, up]);
+            members.map(radio_of).collect()
+        };
+        (0..self.cell_count()).map(cell).collect()
+    }
+
+    fn listen(&mut self, listening: Listening) {
+        self.record_frames();
+        self.listener = Some(Box::new(Listener::new(listening, self.radios.len())));
+    }
+
+    fn poll_captured(&mut self, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
+        let mut listener = self.listener.take()?;
+        let mut captured = None;
+        while captured.is_none()
+            && let Some(frame) = self.poll_frame()
+        {
+            captured = listener.hear(self, &frame, octets_of);
+        }
+        self.listener = Some(listener);
+        captured
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::wifi::phy::{Format, Preamble};
+    use crate::packet::IpVersion;
+    use crate::testing::{datagram, stream};
+    use roamsim_engine::{Span, Time};
+
+    #[test]
+    fn a_repetition_has_the_octets_of_its_own_category() {
+        let cell = Cell::new(crate::link::wifi::tests::config(1), stream);
+        let names = vec!["air".to_owned()];
+        let listening = Listening { medium: 0, names, radio: None, ip: IpVersion::V4 };
+        let mut listener = Listener::new(listening, 2);
+        let frame = |category, sequence, packet: bool| AirFrame {
+            begin: Time::ZERO,
+            end: Time::ZERO + Span::from_us(399),
+            from: 1,
+            to: Some(0),
+            category,
+            content: Content::Data(packet.then(|| Box::new(datagram(16)))),
+            rate_bps: 11_000_000,
+            duration: Span::ZERO,
+            retry: !packet,
+            sequence,
+            format: Format::Dsss(Preamble::Long),
+            fragment: None,
+            channel: 1,
+            heard: Vec::new(),
+        };
+        let mut holds = |frame: &AirFrame, known: &[u8], octets: &[u8]| {
+            let captured = listener.hear(&cell, frame, &|_| Some(known.to_vec())).expect("on the air");
+            captured.octets.windows(octets.len()).any(|part| part == octets)
+        };
+        let (best_effort, voice) = (b"best effort, 16 o", b"voice, of 16 octs");
+        assert!(holds(&frame(1, 10, true), best_effort, best_effort));
+        assert!(holds(&frame(3, 11, true), voice, voice));
+        // The receiver has it, and its acknowledgement was lost.
+        assert!(holds(&frame(1, 10, false), voice, best_effort));
+    }
+}
