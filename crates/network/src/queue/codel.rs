@@ -4,7 +4,7 @@
 //! After the pseudocode of section 5. The control law takes the square root in whole nanoseconds, rounded down. A packet that is
 //! taken out at once has not waited.
 //!
-//! With `ecn` what would be dropped is marked where its transport knows of ECN, as RFC 8290 section 4.2 and Linux have it: the packet goes,
+//! With `ecn` what would be dropped is marked where its transport knows of ECN, as RFC 8290 section 5.2.6 and Linux have it: the packet goes,
 //! and the control law moves on.
 
 use super::fifo::Fifo;
@@ -27,7 +27,7 @@ pub struct Settings {
     pub ecn: bool,
 }
 
-/// The state of the control law (section 5.2).
+/// The state of the control law (section 5.3).
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     settings: Settings,
@@ -52,7 +52,7 @@ impl Control {
         }
     }
 
-    /// The next packet of a queue; those that are dropped come to `dropped` (section 5.5).
+    /// The next packet of a queue; those that are dropped come to `dropped` (section 5.6).
     pub fn dequeue(
         &mut self,
         now: Time,

@@ -1,9 +1,9 @@
 //! FQ-CoDel (RFC 8290): a queue of its own for each flow, as far as a hash tells flows apart, each under CoDel, served in turn by
 //! deficits of octets; flows that come anew are served first.
 //!
-//! Flows are told apart by addresses, transport and the association (section 4.1.1: the five-tuple), inside of tunnels too, by a hash
+//! Flows are told apart by addresses, transport and the association (section 4.1: the five-tuple), inside of tunnels too, by a hash
 //! with a random number of its own. When more than the limit wait, half the packets of the longest queue in octets, at most 64,
-//! are dropped from its head (section 4.1.2).
+//! are dropped from its head (section 4.1).
 //!
 //! Not modelled: other classifiers.
 

@@ -2,11 +2,11 @@
 //! follows the waiting time and its change.
 //!
 //! After sections 4 and 5: the probability is worked out every `update_interval`, with gains that are the smaller the smaller it is
-//! (section 4.2); drops are spread (section 5.4); bursts out of calm pass (section 4.4). The waiting time is that of the packet that
-//! left last (section 5.2 allows time stamps), zero once the queue is empty. Updates between packets are caught up with when
+//! (section 4.2), in steps of 0.02 at most where it is high (section 5.5); drops are spread (section 5.4); bursts out of calm pass
+//! (section 4.4). The waiting time is that of the packet that left last (section 4.3 allows time stamps), zero once the queue is empty. Updates between packets are caught up with when
 //! a packet comes or leaves: the queue does not change in between.
 //!
-//! Not modelled: the estimate of the rate of departure (section 4.3), turning off while the queue is short (section 5.3).
+//! Not modelled: the estimate of the rate of departure (section 5.2), turning off while the queue is short (section 5.3).
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
@@ -77,22 +77,20 @@ impl Pie {
     /// Does the updates that were due by `now`.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
-            if self.is_at_rest() {
-                // Further updates change nothing.
-                let interval_ns = self.settings.update_interval.as_ns();
-                let missed = now.since(self.next_update).as_ns() / interval_ns;
-                self.next_update += self.settings.update_interval * missed;
-            }
+            let before = self.controlled();
             self.update();
             self.next_update += self.settings.update_interval;
+            if self.controlled() == before && self.next_update <= now {
+                // Further updates change nothing.
+                let missed = now.since(self.next_update).as_ns() / self.settings.update_interval.as_ns();
+                self.next_update += self.settings.update_interval * (missed + 1);
+            }
         }
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.drop_probability == 0.0
-            && self.waited == Span::ZERO
-            && self.waited_at_update == Span::ZERO
-            && self.burst_allowance == self.settings.max_burst
+    /// What updates change.
+    fn controlled(&self) -> (f64, Span, Span) {
+        (self.drop_probability, self.burst_allowance, self.waited_at_update)
     }
 
     /// Section 4.2, and the burst allowance of section 4.4.

@@ -1,8 +1,8 @@
 //! RED, Random Early Detection (Floyd, Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
 //! Networking 1(4), 1993): packets are dropped at random when they come, by the mean length of the queue.
 //!
-//! After figure 2 of the paper: an exponentially weighted mean at every arrival, in packets; while the transmitter was idle it
-//! decays as if small packets had left. Between two drops the distance is uniform (section 7, method 2). `gentle` is
+//! After figure 2 of the paper: an exponentially weighted mean at every arrival, in packets; while nothing waits, which includes the
+//! service of the last packet, it decays as if small packets had left. Between two drops the distance is uniform (section 7, method 2). `gentle` is
 //! Floyd's "Recommendation on using the gentle variant of RED" (2000): from `max_threshold` to twice it the probability grows from
 //! `max_probability` to one.
 //!
@@ -53,6 +53,9 @@ pub struct Red {
 impl Red {
     /// An empty queue.
     pub fn new(limit: QueueLimit, settings: Settings, random: Stream) -> Red {
+        // Of no time at all a mean would be of no number.
+        let idle_transmission = settings.idle_transmission.max(Span::from_ns(1));
+        let settings = Settings { idle_transmission, ..settings };
         let empty_since = Some(Time::ZERO);
         let queue = Fifo::default();
         Red { limit, settings, queue, random, mean_packets: 0.0, count: -1, empty_since }
@@ -178,6 +181,15 @@ mod tests {
         red.enqueue(waiting(20), true).map_err(|(_, reason)| reason).expect("room");
         let decayed = mean * libm::pow(0.998, 10.0);
         assert!((red.mean_packets - decayed).abs() < 1e-15, "{}", red.mean_packets);
+    }
+
+    #[test]
+    fn packets_that_take_no_time_leave_the_mean_a_number() {
+        let mut red = red(Settings { idle_transmission: Span::ZERO, ..SETTINGS });
+        red.enqueue(waiting(0), true).map_err(|(_, reason)| reason).expect("nothing waits");
+        assert!(red.dequeue(Time::ZERO).is_some());
+        red.enqueue(waiting(0), false).map_err(|(_, reason)| reason).expect("nothing waits");
+        assert!(red.mean_packets.abs() < 1e-15, "{}", red.mean_packets);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub struct Codel {
     #[serde(default = "codel_target", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section 4.4.
+    /// How long waiting may be longer than that: a round-trip time at its worst. Default: RFC 8289 section 4.3.
     #[serde(default = "codel_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -67,18 +67,18 @@ pub struct FqCodel {
     /// The most packets that wait, of all flows together. Default: RFC 8290 section 5.2.3.
     #[serde(default = "fq_codel_packets")]
     pub packets: u32,
-    /// How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.4.
+    /// How many queues; flows that a hash does not tell apart share one. Default: RFC 8290 section 5.2.5.
     #[serde(default = "fq_codel_flows")]
     pub flows: u16,
-    /// What a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.5).
+    /// What a flow may send in a turn. Left out: the link's MTU (RFC 8290 section 5.2.4).
     #[serde(rename = "quantum", default, with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub quantum_bytes: Option<u64>,
-    /// The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.1.
+    /// The waiting that is acceptable for ever. Default: RFC 8290 section 5.2.2.
     #[serde(default = "codel_target", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub target: Span,
-    /// How long waiting may be longer than that. Default: RFC 8290 section 5.2.2.
+    /// How long waiting may be longer than that. Default: RFC 8290 section 5.2.1.
     #[serde(default = "codel_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
@@ -284,6 +284,9 @@ impl Queue {
     }
 }
 
+/// The shortest time between updates of PIE; its default is 150 times that.
+const SHORTEST_UPDATE: Span = Span::from_us(100);
+
 /// Checks that something can wait in a queue, and that its rule can work.
 pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
     let at = join(at, ["queue"]);
@@ -309,7 +312,11 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
         }
         Queue::Pie(Pie { target, update_interval, .. }) => {
             zero("target", target, report);
-            zero("update_interval", update_interval, report);
+            if update_interval < SHORTEST_UPDATE {
+                let message = "PIE works its probability out too often: a run would do nothing else";
+                let help = "write 100us or more, or leave it out";
+                report.add(&join(&at, ["update_interval"]), message, help);
+            }
         }
         Queue::Red(Red {
             min_threshold, max_threshold, max_probability, weight, idle_packet_bytes, ..

@@ -3,10 +3,10 @@
 //! A SYN with ECE and CWR offers it, a SYN-ACK with ECE agrees. New data then goes in packets that queues may mark; repeated data,
 //! probes of the window, and segments without data do not (6.1.4 to 6.1.6). When a mark has arrived, every segment says ECE until one
 //! with CWR comes (6.1.3). The first acknowledgement with ECE for what was sent since the last reduction has the window reduced as by a
-//! loss, or by less (RFC 8511), without anything sent anew; what is sent until it is acknowledged tells of the same
+//! loss, or by less (RFC 8511), without anything sent anew; marks and losses of what was sent before it tell of the same
 //! congestion (6.1.2). The next new data says CWR, after a loss too.
 //!
-//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
+//! Not modelled: that a mark on a segment outside of the window is ignored (6.1.5), another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
 
 use super::Connection;
 use crate::tcp::segment::{Flags, Segment};
@@ -23,6 +23,8 @@ pub(super) struct Ecn {
     reduced: bool,
     /// What was sent up to here was sent before the last reduction.
     reduced_at: u64,
+    /// That was because of marks, and no loss has been answered since.
+    reduced_by_echo: bool,
     /// The segment that was made last is of new data.
     capable: bool,
 }
@@ -59,6 +61,13 @@ impl Ecn {
     pub(super) fn on_reduction(&mut self, snd_max: u64) {
         self.reduced = true;
         self.reduced_at = snd_max;
+        self.reduced_by_echo = false;
+    }
+
+    /// A loss of what was sent at `offset` is answered: whether the window has been reduced for that time already (section 6.1.2: once
+    /// for the marked and dropped packets of a window).
+    pub(super) fn has_answered(&mut self, offset: u64) -> bool {
+        std::mem::take(&mut self.reduced_by_echo) && offset < self.reduced_at
     }
 
     /// The segment made last goes in a packet that is not to be marked.
@@ -102,6 +111,7 @@ impl Connection {
         }
         sender.window.on_congestion(Cause::EcnEcho { flight_bytes: sender.flight() });
         self.ecn.on_reduction(sender.snd_max);
+        self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;
     }
 }

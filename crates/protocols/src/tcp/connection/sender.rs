@@ -409,19 +409,20 @@ impl Connection {
         match sender.recovery.on_loss(&at, sender.detection.duplicates()) {
             Response::None => return,
             Response::Repair => {
-                if sender.detection.on_repair(now) {
+                if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
                     sender.window.on_congestion(Cause::FastRetransmit { flight_bytes });
+                    self.ecn.on_reduction(at.snd_max);
                 }
             }
             Response::GoBack => {
                 sender.window.on_congestion(Cause::GoBack { flight_bytes });
+                self.ecn.on_reduction(at.snd_max);
                 sender.send_anew();
             }
         }
         // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in: as 4.4BSD
         // and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
         self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
-        self.ecn.on_reduction(at.snd_max);
         self.stats.fast_retransmits += 1;
     }
 

@@ -161,7 +161,7 @@ impl Cubic {
                 if self.abe {
                     self.ssthresh_bytes = fraction(flight_bytes, 17, 20).max(2 * self.smss_bytes);
                 }
-                self.cwnd_bytes = self.ssthresh_bytes;
+                self.cwnd_bytes = self.cwnd_bytes.min(self.ssthresh_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.reduce(flight_bytes);

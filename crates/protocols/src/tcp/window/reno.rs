@@ -87,7 +87,8 @@ impl Reno {
                     true => (flight_bytes * 4 / 5).max(2 * self.smss_bytes),
                     false => self.half_of(flight_bytes),
                 };
-                self.cwnd_bytes = self.ssthresh_bytes;
+                // A window of one segment stays.
+                self.cwnd_bytes = self.cwnd_bytes.min(self.ssthresh_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
@@ -142,6 +143,10 @@ mod tests {
             law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
         }
+        let mut law = Reno::new(None, false);
+        law.start(1000, 1000);
+        law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 2000));
     }
 
     #[test]

@@ -127,7 +127,12 @@ impl Vegas {
 
     pub(super) fn on_congestion(&mut self, cause: Cause) {
         match cause {
-            Cause::FastRetransmit { .. } | Cause::EcnEcho { .. } => self.shrink(self.cwnd_bytes / 4),
+            Cause::FastRetransmit { .. } => self.shrink(self.cwnd_bytes / 4),
+            Cause::EcnEcho { .. } => {
+                self.shrink(self.cwnd_bytes / 4);
+                // Acknowledgements with ECE are not seen here: the round ends, another begins behind them.
+                self.round_start = None;
+            }
             Cause::GoBack { flight_bytes } | Cause::Timeout { flight_bytes, repeated: false } => {
                 self.ssthresh_bytes = (flight_bytes / 2).max(2 * self.smss_bytes);
                 self.restart();
