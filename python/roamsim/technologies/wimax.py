@@ -10,11 +10,11 @@ import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
+from roamsim.pictures.bars import stacked_bars
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["report"]
@@ -108,14 +108,14 @@ def draw(cell: polars.DataFrame, stations: polars.DataFrame) -> Figure:
     parts: Any = figure.subfigures(2, 1, height_ratios=[1.2, below_height + 0.7])
     above, below = parts
     frame = above.subplots()
-    _bars(frame, cell, ["frames"], FRAME, 100 / total_s)
+    stacked_bars(frame, cell, ["frames"], FRAME, 100 / total_s)
     frame.set_xlim(0, 100)
     frame.set_xlabel("% of the frames' time")
     bursts, requests = below.subplots(1, 2, sharey=True)
-    _bars(bursts, shown, names, BURSTS, 1.0)
+    stacked_bars(bursts, shown, names, BURSTS, 1.0)
     bursts.set_xlabel("octets of uplink bursts")
     bursts.xaxis.set_major_formatter(EngFormatter(sep=""))
-    _bars(requests, shown, names, REQUESTS, 1.0)
+    stacked_bars(requests, shown, names, REQUESTS, 1.0)
     requests.set_xlabel("bandwidth requests")
     for axes in (bursts, requests):
         axes.xaxis.set_major_locator(MaxNLocator(4))
@@ -154,19 +154,6 @@ def draw_profiles(changes: polars.DataFrame) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
     return figure
-
-
-def _bars(
-    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], scale: float
-) -> None:
-    places = list(range(len(names)))
-    left = [0.0] * len(names)
-    for column, (label, colour) in parts.items():
-        widths = [scale * value for value in frame[column]]
-        axes.barh(places, widths, left=left, height=0.7, color=colour, label=label)
-        left = [begin + width for begin, width in zip(left, widths, strict=True)]
-    axes.set_yticks(places, names)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _busiest(stations: polars.DataFrame) -> polars.DataFrame:

@@ -10,11 +10,11 @@ import polars
 
 from roamsim.estimates.summaries import means, titles
 from roamsim.pages.page import Report
+from roamsim.pictures.bars import stacked_bars
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: The parts of a cell's time, their names and colours; they add up to the run.
@@ -79,36 +79,23 @@ def draw(cell: polars.DataFrame, radios: polars.DataFrame) -> Figure:
     parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, radios_height + 0.7])
     above, below = parts
     medium = above.subplots()
-    _bars(medium, cell, ["medium"], MEDIUM, 100 / total_s)
+    stacked_bars(medium, cell, ["medium"], MEDIUM, 100 / total_s)
     medium.set_xlim(0, 100)
     medium.set_xlabel("% of the run")
     airtime, contention, attempts = below.subplots(1, 3, sharey=True, width_ratios=[3, 2, 2])
-    _bars(airtime, shown, names, RADIO, 100 / total_s)
+    stacked_bars(airtime, shown, names, RADIO, 100 / total_s)
     airtime.set_xlabel("airtime, % of the run")
-    _bars(contention, shown, names, CONTENTION, 100 / total_s)
+    stacked_bars(contention, shown, names, CONTENTION, 100 / total_s)
     contention.set_xlabel("contending, % of the run")
     contention.set_xlim(0, 100)
     counts = shown.with_columns(answered_attempts=polars.col("attempts") - polars.col("failed_attempts"))
-    _bars(attempts, counts, names, ATTEMPTS, 1.0)
+    stacked_bars(attempts, counts, names, ATTEMPTS, 1.0)
     attempts.set_xlabel("attempts")
     attempts.xaxis.set_major_locator(MaxNLocator(4))
     for axes in (medium, airtime, attempts):
         axes.legend(ncols=len(MEDIUM), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
     airtime.invert_yaxis()  # of all three, which share it
     return figure
-
-
-def _bars(
-    axes: Axes, frame: polars.DataFrame, names: list[str], parts: dict[str, tuple[str, str]], scale: float
-) -> None:
-    places = list(range(len(names)))
-    left = [0.0] * len(names)
-    for column, (label, colour) in parts.items():
-        widths = [scale * value for value in frame[column]]
-        axes.barh(places, widths, left=left, height=0.7, color=colour, label=label)
-        left = [begin + width for begin, width in zip(left, widths, strict=True)]
-    axes.set_yticks(places, names)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _busiest(radios: polars.DataFrame) -> polars.DataFrame:
