@@ -15,9 +15,8 @@ import roamsim
 from conftest import ROOT, Command
 from roamsim.pages.page import Report
 from roamsim.reports import inspector
-from roamsim.reports.inspector import radio, traffic
+from roamsim.reports.inspector import radio
 from roamsim.reports.inspector.packets import packets
-from roamsim.reports.inspector.peers import Peer, ends, peers
 from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, Lane, Row, chosen, columns, counts, distance, encoded, thinned
 from roamsim.reports.results import report
@@ -30,12 +29,15 @@ TRACES = ["link_events", "packets", "messages", "cwnd", "segments"]
 Event = tuple[int, float, str, str, str]
 
 
-def story(*events: Event, words: dict[int, str]) -> polars.DataFrame:
-    """A table of packets between a and b on one link."""
+def story(*events: Event, words: dict[int, str], to: dict[int, str] | None = None) -> polars.DataFrame:
+    """A table of packets, those from b for a, and the others for b unless it is said."""
+    sender = {packet: node for packet, _, event, node, _ in events if event == "sent"}
+    for_whom = {packet: "a" if node == "b" else "b" for packet, node in sender.items()} | (to or {})
     return polars.DataFrame(
         [
             {
                 "packet_id": packet, "time_s": time_s, "event": event, "node": node, "name": link, "to": "", "reason": "loss" if event == "dropped" else "",
+                "destination": for_whom[packet], "flow": "f",
                 "protocol": "udp", "description": words[packet], "size_bytes": 100,
             }
             for packet, time_s, event, node, link in events
@@ -52,7 +54,6 @@ def lanes(name: str, **options: Any) -> tuple[dict[str, Any], Any]:
 
 
 #: Of which nothing is known.
-NO_SCENARIO: dict[str, Any] = {}
 
 
 def kinds(row: dict[str, Any]) -> list[str]:
@@ -74,11 +75,10 @@ def test_a_message_that_was_lost_and_its_repetition_and_a_lost_acknowledgement()
             (2, 2.5, "sent", "b", ""), (2, 2.75, "dropped", "b", "path"),
             (3, 3.0, "sent", "a", ""), (3, 3.5, "delivered", "b", ""),
             words=words,
-        ),
-        {"signalling": [{"from": "a", "to": "b", "transport": {"protocol": "udp"}}]},
+        )
     )  # fmt: skip
     assert found["kind"].to_list() == ["lost", "repetition", "lost ACK", "message"]
-    # The node sends messages to one other; an acknowledgement goes where the message came from.
+    # Also what did not arrive names its destination.
     assert found["to"].to_list() == ["b", "b", "a", "b"]
     assert found["t"].to_list() == [1.0, 2.0, 2.5, 3.0]
     assert found["until"].to_list() == [1.5, 2.5, 2.75, 3.5]
@@ -94,21 +94,21 @@ def test_a_number_that_has_come_round_is_no_repetition() -> None:
         for i in words
         for part, event, node in ((0.0, "sent", "a"), (0.5, "delivered", "b"))
     ]
-    found = packets(story(*events, words=words), NO_SCENARIO)
+    found = packets(story(*events, words=words))
     assert found["kind"].to_list() == ["message"] * 4096 + ["repetition"]
 
 
 def test_a_segment_that_is_sent_again_with_another_acknowledgement_repeats_its_message() -> None:
     part = "length 9 [part of MIH_X.request tid 1]"
     words = {0: f"Flags [.], seq 1:10, ack 3, win 9, {part}", 1: f"Flags [.], seq 10:19, ack 3, win 9, {part}", 2: f"Flags [.], seq 1:10, ack 7, win 8, {part}"}  # fmt: skip
-    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words), {"signalling": [{"from": "a", "to": "b", "transport": {"protocol": "udp"}}]})  # fmt: skip
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))  # fmt: skip
     # The second one carries another part of the message.
     assert found["repeated"].to_list() == [False, False, True]
 
 
 def test_an_acknowledgement_that_rides_with_a_message_is_a_message() -> None:
     words = {0: "Flags [P.], seq 1:2, length 9 [ACK of MIH_X.request tid 1; MIH_Y.request tid 4]", 1: "Flags [.] [ACK of MIH_X.request tid 1]", 2: "Flags [.], ack 3"}  # fmt: skip
-    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words), NO_SCENARIO)
+    found = packets(story(*[(i, float(i), "sent", "a", "") for i in words], words=words))
     assert found["carries"].to_list() == ["message", "ACK", "data"]
     assert found["outcome"].to_list() == ["on its way"] * 3
 
@@ -118,11 +118,11 @@ def test_a_broadcast_arrived_when_anybody_heard_it() -> None:
     found = packets(
         story(
             (0, 1.0, "sent", "a", ""), (0, 1.1, "dropped", "a", "cell"), (0, 1.2, "delivered", "b", ""),
-            (1, 2.0, "sent", "a", ""), (1, 2.1, "dropped", "a", "cell"), words=words,
-        ),
-        NO_SCENARIO,
+            (1, 2.0, "sent", "a", ""), (1, 2.1, "dropped", "a", "cell"), words=words, to={0: "", 1: ""},
+        )
     )  # fmt: skip
     assert found["kind"].to_list() == ["agent advertisement", "unheard"]
+    assert found["to"].to_list() == ["b", ""]
     assert found["until"].to_list() == [1.2, 2.1]
 
 
@@ -310,7 +310,10 @@ def streams(
     """What the rows of applications count, of messages 5 from cn to (node, who lost it, the next node), and the model."""
     steps = []
     for i, (to, by, following) in enumerate(ways):
-        packet = {"packet_id": i, "protocol": "udp", "description": "message 5 (160 B)", "size_bytes": 188}
+        packet = {
+            "packet_id": i, "protocol": "udp", "description": "message 5 (160 B)", "size_bytes": 188,
+            "destination": to, "flow": f"stream {to}",
+        }  # fmt: skip
         steps.append({**packet, "time_s": 1.0, "event": "sent", "node": "cn", "name": "", "to": "", "reason": ""})
         end = ("dropped", by, "link", following, "loss") if by else ("delivered", to, "", "", "")
         steps.append(
@@ -333,54 +336,11 @@ def streams(
     return {row["name"]: {kind: kinds(row).count(kind) for kind in kinds(row)} for row in rows}, model
 
 
-UNKNOWN = "lost, from cn, to whom is not recorded"
-
-
-def test_a_loss_before_the_ways_part_counts_for_nobody_else() -> None:
-    # Lost toward b, arrived at a and c: the link leads to the router, so that nothing says to whom it went.
-    found, model = streams(("b", "cn", "router"), ("a", "", ""), ("c", "", ""))
-    delivered = {"delivered": 1}
-    assert found == {"stream a to a": delivered, "stream c to c": delivered, UNKNOWN: {"lost": 1}}
-    assert model["packets"]["open"] == 1
-    assert "Of 1 packets that did not arrive it is not known to whom they went" in inspector._note(model)
-    # As if everything to b was lost: that all that arrived was for a says nothing of the lost one.
-    found, _ = streams(("b", "cn", "router"), ("a", "", ""), receivers="ab")
-    assert found == {"stream a to a": delivered, UNKNOWN: {"lost": 1}}
-
-
-def test_a_loss_on_the_way_to_a_node_that_forwards_nothing_is_its_own() -> None:
-    found, model = streams(("b", "router", "b"), ("a", "", ""), ("c", "", ""))
+def test_a_loss_counts_for_the_flow_whose_packet_it_was() -> None:
+    # Lost toward b before the ways part, arrived at a and c.
+    found, _ = streams(("b", "cn", "router"), ("a", "", ""), ("c", "", ""))
     delivered = {"delivered": 1}
     assert found == {"stream a to a": delivered, "stream b to b": {"lost": 1}, "stream c to c": delivered}
-    assert model["packets"]["open"] == 0
-    assert "not known" not in inspector._note(model)
-
-
-def test_a_loss_of_a_node_that_sends_to_one_alone_is_that_ones() -> None:
-    one = {**STAR, "flow": STAR["flow"][:1]}
-    found, _ = streams(("a", "cn", "router"), ("a", "", ""), receivers="a", canonical=one)
-    assert found == {"stream a to a": {"delivered": 1, "lost": 1}}
-
-
-def test_answers_over_udp_are_not_losses_of_a_stream_on_the_same_way() -> None:
-    asked = {
-        **STAR["flow"][0],
-        "name": "lookup",
-        "from": "a",
-        "to": "cn",
-        "application": {"kind": "request_response"},
-    }
-    canonical = {**STAR, "flow": [STAR["flow"][0], asked]}
-    flows = [("stream", "cn", "a"), ("lookup", "a", "cn")]
-    sent = packets(
-        story((0, 1.0, "sent", "cn", ""), (0, 1.1, "dropped", "cn", "link"), words={0: "message 5 (160 B)"}),
-        canonical,
-    )
-    tables = {
-        "flows": polars.DataFrame([{"name": name, "from": source, "to": to, "protocol": "udp"} for name, source, to in flows]),
-    }  # fmt: skip
-    (lane,) = traffic.applications(tables, sent, canonical)
-    assert [row.name for row in lane.rows] == ["stream or lookup to a"]
 
 
 def test_losses_of_a_run_are_counted_where_they_happened() -> None:
@@ -402,80 +362,37 @@ def test_losses_of_a_run_are_counted_where_they_happened() -> None:
     lost = {row["name"]: kinds(row).count("lost") for row in lane["rows"]}
     drops = {(link, node): packets for link, node, packets in results["packets"].filter(event="dropped").group_by("name", "node").len().rows()}  # fmt: skip
     assert drops["to b", "router"] > 50
-    assert lost == {
-        "stream a to a": 0, "stream b to b": drops["to b", "router"], "stream c to c": 0, UNKNOWN: drops["to cn", "cn"],
-    }  # fmt: skip
-    assert sum(lost.values()) == results["flows"]["lost_packets"].sum()
+    assert lost == {f"{name} to {to}": packets for name, to, packets in results["flows"]["name", "to", "lost_packets"].rows()}  # fmt: skip
+    assert sum(lost.values()) == sum(drops.values())
 
 
 def test_two_nodes_with_equal_transaction_ids_keep_their_responses() -> None:
-    words = dict(enumerate([*["MIH_X.request tid 7"] * 2, *["MIH_X.response tid 7"] * 2, "MIH_X.request tid 9", "MIH_X.response tid 9"]))  # fmt: skip
-    of_pos = [{"from": name, "to": "pos", "transport": {"protocol": "udp"}} for name in ("mn-1", "mn-2")]
+    words = dict(enumerate(["MIH_X.request tid 7"] * 2 + ["MIH_X.response tid 7"] * 2))
     found = packets(
         story(
             (0, 1.0, "sent", "mn-1", ""), (0, 1.1, "delivered", "pos", ""),
             (1, 1.0, "sent", "mn-2", ""), (1, 1.1, "delivered", "pos", ""),
             (2, 1.2, "sent", "pos", ""), (2, 1.3, "dropped", "pos", "path"),
             (3, 1.2, "sent", "pos", ""), (3, 1.4, "delivered", "mn-2", ""),
-            (4, 2.0, "sent", "mn-1", ""), (4, 2.1, "delivered", "pos", ""),
-            (5, 2.1, "sent", "pos", ""), (5, 2.2, "dropped", "pos", "path"),
-            words=words,
-        ),
-        {"signalling": of_pos},
+            words=words, to={0: "pos", 1: "pos", 2: "mn-1", 3: "mn-2"},
+        )
     )  # fmt: skip
-    # Which of the two responses 7 was lost is not known, and so the other one repeats nothing; 9 was asked for by one.
-    assert found["to"].to_list() == ["pos", "pos", "", "mn-2", "pos", "mn-1"]
-    assert found["kind"].to_list() == ["message", "message", "lost", "message", "message", "lost"]
+    assert found["to"].to_list() == ["pos", "pos", "mn-1", "mn-2"]
+    assert found["kind"].to_list() == ["message", "message", "lost", "message"]
 
 
-def test_of_two_messages_that_went_to_nobody_knows_whom_none_repeats_the_other() -> None:
-    of_node = [{"from": "a", "to": to, "transport": {"protocol": "udp"}} for to in ("b", "c")]
-    lost = [(i, i + part, event, "a", "") for i in (0, 1) for part, event in ((0.0, "sent"), (0.5, "dropped"))]
-    found = packets(story(*lost, words=dict.fromkeys((0, 1), "MIH_X.request tid 1")), {"signalling": of_node})
-    assert found["to"].to_list() == ["", ""]
-    assert found["repeated"].to_list() == [False, False]
-
-
-def test_packets_that_may_be_of_several_flows_are_in_a_row_of_all() -> None:
-    # Data of one flow and acknowledgements of the other; without their segments nothing tells them apart.
-    canonical = {
-        **STAR,
-        "flow": [
-            {
-                "name": "up",
-                "from": "a",
-                "to": "cn",
-                "transport": {"protocol": "tcp"},
-                "application": {"kind": "bulk"},
-            },
-            {
-                "name": "down",
-                "from": "cn",
-                "to": "a",
-                "transport": {"protocol": "tcp"},
-                "application": {"kind": "bulk"},
-            },
-        ],
-    }
-    flows = polars.DataFrame([{"name": flow["name"], "from": flow["from"], "to": flow["to"], "protocol": "tcp"} for flow in canonical["flow"]])  # fmt: skip
-    table = story((0, 1.0, "sent", "a", ""), (0, 1.5, "delivered", "cn", ""), words={0: "Flags [.]"})
-    sent = packets(table.with_columns(protocol=polars.lit("tcp")), canonical)
-    (lane,) = traffic.applications({"flows": flows}, sent, canonical)
-    assert [(row.name, row.frame["kind"].to_list()) for row in lane.rows] == [("up or down to cn", ["delivered"])]
-
-
-def test_ends_and_peers_are_those_of_the_scenario() -> None:
-    walk = json.loads(roamsim.load(EXAMPLES / "mih-handover.toml").canonical)
-    # Both points of service and the server have one link; the access point, the base station and the router lead on.
-    assert ends(walk) == {"terminal", "pos-1", "pos-2", "server"}
-    found = peers(walk)
-    assert Peer("server", "terminal", "udp", "data") in found
-    assert Peer("terminal", "server", "udp", "data") not in found
-    assert Peer("terminal", "server", "udp", "redirection") in found
-    assert {peer.to for peer in found if peer.source == "pos-1" and peer.about == "MIH"} == {"terminal", "pos-2"}
-    # A base station with two stations and no link leads from one to the other.
-    assert ends({"cell": [{"base_station": "b", "stations": ["x", "y"]}]}) == {"x", "y"}
-    assert ends({"cell": "none"}) == peers({"flow": [{}]}) == set()
+def test_radio_phases_are_bars_of_their_networks() -> None:
+    found, results = lanes("wimax-walk", set={"scenario.duration": "15s"})
+    (row,) = found["Radio phases at walker"]["rows"]
+    table = results["radio_phases"]
+    assert row["name"] == "air"
+    assert kinds(row) == table["phase"].to_list() == ["scanning", "ranging", "capabilities", "registration", "service_flows"]  # fmt: skip
+    # One begins where the one before ends, and the last ends when the link is up.
+    up = results["link_events"].filter(event="link_up")["time_s"].to_list()
+    assert [*table["begin_s"].to_list()[1:], *up] == table["end_s"].to_list()
+    found, _ = lanes("wifi-roaming", set={"scenario.duration": "5s"})
+    phases = {kind for title in found if title.startswith("Radio phases") for row in found[title]["rows"] for kind in kinds(row)}  # fmt: skip
+    assert phases == {"scanning", "authentication", "association"}
 
 
 def sweep_of(tmp_path: Path, scenario: str, vary: dict[str, Any], **options: Any) -> tuple[Any, dict[str, Any], str]:
@@ -706,7 +623,7 @@ def on_their_way(sent: polars.DataFrame, begin: float, end: float) -> int:
 @pytest.mark.needs("chromium")
 def test_a_click_shows_the_message_and_the_chart_has_the_same_span(walk: Path, tmp_path: Path) -> None:
     results = open_results(walk.parent)
-    sent = packets(results["packets"], results.manifest.canonical)
+    sent = packets(results["packets"])
     lost = sent.filter(kind="lost").row(0, named=True)
     click = """
         const board = document.querySelector(".lanes"), sign = board.querySelector('g[data-row="from NODE"] path[data-kind="lost"]');

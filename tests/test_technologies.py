@@ -12,7 +12,7 @@ import roamsim
 from roamsim import technologies
 from roamsim.errors import UsageError
 from roamsim.technologies import wimax
-from roamsim.technologies.wifi import airtime, signals
+from roamsim.technologies.wifi import airtime, categories, signals
 from roamsim.technologies.wifi import rates as wifi_rates
 
 TOWER = """
@@ -129,6 +129,45 @@ def test_rates_that_adapt_are_told_and_drawn(tmp_path: Path) -> None:
         "neighbour to access-point",
     ]
     assert "air: attempts by rate" in results.report().read_text()
+
+
+def test_rates_over_time_are_drawn_where_they_adapt(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wifi-rates.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["55s"]}, trace=["rates"], out=tmp_path / "out")
+    samples = results["samples"]
+    assert samples["quantity"].unique().to_list() == ["rate"]
+    to_walker = samples.filter(to="walker")
+    assert to_walker.select("kind", "name", "from").unique().rows() == [("link", "air", "access-point")]
+    # It begins at the lowest rate, is at the highest near the access point, and at the lowest again at 115 m.
+    assert to_walker["value"][0] == 6e6
+    assert to_walker.filter(polars.col("time_s") < 5.0)["value"].max() == 54e6
+    assert to_walker.filter(polars.col("time_s") > 50.0)["value"].max() < 18e6
+    # Only changes are kept.
+    assert all(before != after for before, after in itertools.pairwise(to_walker["value"]))
+    assert results.plot("rates").read_text().startswith("<?xml")
+    page = results.report().read_text()
+    assert "rates over time, first replication" in page
+    assert "frames that look around, go at another rate" in page
+
+
+def test_access_categories_show_their_attempts_their_collisions_and_their_delay(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wifi-edca.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["5s"]}, replications=1, out=tmp_path / "out")
+    page = results.report().read_text()
+    assert "access categories, means over the runs" in page
+    assert "Before an attempt frames contended in the mean: AC_BE" in page
+    own = {
+        "attempts": [10, 4],
+        "failed_attempts": [4, 0],
+        "internal_collisions": [0, 3],
+        "contention_s": [0.05, 0.002],
+    }
+    two = polars.DataFrame({"node": ["ap", "ap"], "category": ["AC_BE", "AC_VO"], **own})
+    drawn = categories.draw(two)
+    shown = [[bar.get_width() for bar in axes.patches] for axes in drawn.axes]
+    # 10 - 4 and 4 with an answer, 4 and 0 without; 50 ms over 10 attempts, 2 ms over 4.
+    assert shown == [[6, 4, 4, 0], [0, 3], pytest.approx([5.0, 0.5])]
+    assert [text.get_text() for text in drawn.axes[0].get_yticklabels()] == ["ap, AC_BE", "ap, AC_VO"]
 
 
 def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_path: Path) -> None:

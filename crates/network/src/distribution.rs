@@ -41,9 +41,30 @@ pub enum Distribution {
         /// Exponent of the tail, above 1.
         shape: f64,
     },
+    /// Pareto between two bounds, rounded to the nearest whole: above x with a probability in proportion to x^-shape - max^-shape.
+    BoundedPareto {
+        /// Least value.
+        min: u64,
+        /// Greatest value.
+        max: u64,
+        /// Exponent of the tail.
+        shape: f64,
+    },
 }
 
 impl Distribution {
+    /// The least and the greatest value that it can have.
+    pub fn bounds(&self) -> (u64, u64) {
+        match *self {
+            Distribution::Constant(value) => (value, value),
+            Distribution::Uniform { min, max }
+            | Distribution::BoundedExponential { min, max, .. }
+            | Distribution::BoundedPareto { min, max, .. } => (min, max.max(min)),
+            Distribution::Geometric { .. } => (1, u64::MAX),
+            Distribution::Exponential { .. } | Distribution::Pareto { .. } => (0, u64::MAX),
+        }
+    }
+
     /// A value.
     pub fn sample(&self, random: &mut Stream) -> u64 {
         match *self {
@@ -63,6 +84,11 @@ impl Distribution {
                 let minimum = mean as f64 * (shape - 1.0) / shape;
                 (minimum * libm::pow(1.0 - random.uniform(), -1.0 / shape) + 0.5) as u64
             }
+            Distribution::BoundedPareto { min, max, shape } => {
+                let share = 1.0 - libm::pow(min as f64 / max as f64, shape);
+                let value = min as f64 * libm::pow(1.0 - random.uniform() * share, -1.0 / shape);
+                ((value + 0.5) as u64).clamp(min, max.max(min))
+            }
         }
     }
 
@@ -70,6 +96,19 @@ impl Distribution {
     pub fn sample_span(&self, random: &mut Stream) -> Span {
         Span::from_ns(self.sample(random))
     }
+}
+
+/// The mean of a Pareto distribution between two bounds, `min` above zero.
+pub fn bounded_pareto_mean(min: f64, max: f64, shape: f64) -> f64 {
+    if min >= max {
+        return min;
+    }
+    let share = 1.0 - libm::pow(min / max, shape);
+    if (shape - 1.0).abs() < 1e-9 {
+        return min * libm::log(max / min) / share;
+    }
+    let part = |bound: f64| libm::pow(bound, 1.0 - shape);
+    libm::pow(min, shape) / share * shape / (shape - 1.0) * (part(min) - part(max))
 }
 
 #[cfg(test)]
@@ -131,6 +170,22 @@ mod tests {
         // And not that of another shape.
         let other = Distribution::Pareto { mean: 300_000_000, shape: 1.6 };
         assert!(largest_difference(other, below) > 0.0163);
+    }
+
+    #[test]
+    fn a_bounded_pareto_distribution_is_within_its_bounds_and_has_its_mean() {
+        // Above x with (x^-1.5 - 100^-1.5) / (1 - 100^-1.5), in thousands; 100^-1.5 = 0.001.
+        let sizes = Distribution::BoundedPareto { min: 1000, max: 100_000, shape: 1.5 };
+        let below = |x: f64| 1.0 - (libm::pow((x / 1000.0).clamp(1.0, 100.0), -1.5) - 0.001) / 0.999;
+        let difference = largest_difference(sizes, below);
+        assert!(difference < 0.0163, "{difference}");
+        // 1 / 0.999 x 3 x (1 - 0.1) = 2.7027, in thousands; of shape 1: ln(100) / 0.99 = 4.6517.
+        assert!((bounded_pareto_mean(1000.0, 100_000.0, 1.5) - 2702.7).abs() < 0.01);
+        assert!((bounded_pareto_mean(1000.0, 100_000.0, 1.0) - 4651.7).abs() < 0.1);
+        assert_eq!(bounded_pareto_mean(5.0, 5.0, 1.5), 5.0);
+        let mut random = Stream::new(3, 0, "bounded pareto");
+        let draws: Vec<u64> = (0..100_000).map(|_| sizes.sample(&mut random)).collect();
+        assert!(draws.iter().all(|draw| (1000..=100_000).contains(draw)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub use crate::ends::Association;
 
 use crate::alarm::Alarm;
 use crate::application::{Measurement, Reader, Server, Source};
+use crate::socket::connections::Connections;
 use roamsim_engine::Stream;
 
 /// A flow.
@@ -25,6 +26,8 @@ pub struct Flow {
     pub reader: Option<Reader>,
     /// Its sockets.
     pub association: Association,
+    /// Where each of its transfers has a connection of its own: those. The sockets above are of the first.
+    pub connections: Option<Box<Connections>>,
     /// Its association is another flow's, which opens it.
     pub reverse: bool,
     /// What was measured.
@@ -54,6 +57,7 @@ impl Flow {
             server: server.0,
             reader: None,
             association,
+            connections: None,
             reverse: false,
             measurement: Measurement::default(),
             source_alarm: Alarm::default(),

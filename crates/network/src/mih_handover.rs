@@ -1,7 +1,7 @@
 //! Handovers by MIH: whose users they are, which sessions, links and sockets are theirs, and the account of each.
 //!
 //! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario says, and finds the networks that
-//! the mobile node hears at its end.
+//! the mobile node hears at its end. What a user asks of links (Link_Action.request) the station's association does.
 
 use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;
@@ -53,10 +53,13 @@ pub struct CandidateNetwork {
 pub struct Correspondent {
     /// It.
     pub node: NodeId,
-    /// By candidate, the sockets that a redirect goes through: the mobile node's and the correspondent's.
+    /// By candidate, and behind them for the network that is left, the sockets that a redirect goes through: the mobile node's and
+    /// the correspondent's.
     pub sockets: Vec<[SocketId; 2]>,
     /// The sockets of its flows with the mobile node: there and here.
     pub moved: Vec<[SocketId; 2]>,
+    /// The sequence number of the last redirection that it has heeded; 0: of none.
+    pub sequence: u32,
 }
 
 /// One handover.
@@ -78,13 +81,15 @@ pub struct Account {
     pub commit_asked: Option<Time>,
     /// When it was agreed on.
     pub committed: Option<Time>,
+    /// When the link of the new network was taken up.
+    pub entry_begun: Option<Time>,
     /// When the redirection began.
     pub redirect_begun: Option<Time>,
     /// When all correspondents had acknowledged it.
     pub redirected: Option<Time>,
     /// When both PoS knew.
     pub completed: Option<Time>,
-    /// Where to: a candidate.
+    /// Where to: a candidate, or behind them the network that was left.
     pub to: Option<usize>,
     /// By what the redirection was caused.
     pub cause: Option<Cause>,
@@ -119,6 +124,8 @@ pub struct Parties {
     pub serving: Party<ServingPos>,
     /// The mobile node's interface there.
     pub serving_interface: Address,
+    /// That cell among the mobile node's.
+    pub serving_place: usize,
     /// The link of that, in the words of messages.
     pub serving_link: LinkTupleId,
     /// The ends of the session between those two, the mobile node's first.
@@ -142,7 +149,7 @@ pub struct MihHandover {
     pub(crate) redirection: Redirection,
     /// Since when the link of the first network is going down.
     pub(crate) going_down: Option<Time>,
-    /// The candidate that traffic is redirected to.
+    /// The candidate, or behind them the network that was left, that traffic is redirected to.
     pub(crate) target: Option<usize>,
     pub(crate) set_up: bool,
     pub(crate) scanned_at: Option<Time>,
@@ -165,6 +172,14 @@ impl MihHandover {
             alarm: Alarm::default(),
             random,
         }
+    }
+
+    /// The cell among the mobile node's, and its interface there, of a candidate, or of the network that was left.
+    pub fn target(&self, to: usize) -> (usize, Address) {
+        let Parties { candidates, serving_place, serving_interface, .. } = &self.parties;
+        candidates
+            .get(to)
+            .map_or((*serving_place, *serving_interface), |candidate| (candidate.place, candidate.interface))
     }
 
     /// The earliest instant with work to do.
@@ -190,9 +205,9 @@ impl MihHandover {
         let over = last.is_none_or(|account| account.taken_back || account.redirected.is_some());
         let begins = match milestone {
             // The link may be down already when the network hears of it.
-            Milestone::Started => over || last.is_some_and(|account| account.redirect_begun.is_none()),
+            Milestone::Started => over || last.is_some_and(|account| account.entry_begun.is_none()),
             // The link went down, and nobody had seen it coming.
-            Milestone::RedirectBegun(..) => over,
+            Milestone::EntryBegun(..) => over,
             // The network never heard of it.
             Milestone::GivenUp(GivenUp::Notice) => over,
             Milestone::Completed => false,
@@ -213,10 +228,11 @@ impl MihHandover {
             Milestone::ResourcesKnown => account.resources_known = Some(now),
             Milestone::CommitAsked(_) => account.commit_asked = Some(now),
             Milestone::Committed(_) => account.committed = Some(now),
-            Milestone::RedirectBegun(to, cause) => {
-                account.redirect_begun = Some(now);
+            Milestone::EntryBegun(to, cause) => {
+                account.entry_begun = Some(now);
                 (account.to, account.cause) = (Some(to), Some(cause));
             }
+            Milestone::RedirectBegun(..) => account.redirect_begun = Some(now),
             Milestone::Redirected => account.redirected = Some(now),
             Milestone::Completed => account.completed = Some(now),
             Milestone::GivenUp(why) => {

@@ -60,9 +60,15 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectionMessage {
     /// The mobile node is at the address that this comes from.
-    Update,
+    Update {
+        /// Which redirection it is of: later ones have greater numbers.
+        sequence: u32,
+    },
     /// That has been noted.
-    Acknowledgement,
+    Acknowledgement {
+        /// That of the update.
+        sequence: u32,
+    },
 }
 
 impl Message {

@@ -2,9 +2,10 @@
 
 use crate::capture::{Capture, Direction};
 use crate::drops::{DropReason, Dropped};
+use crate::ends::SocketId;
 use crate::link::frames::Frames;
 use crate::link::indication::LinkEvent;
-use crate::packet::{Packet, PacketId, Pdu};
+use crate::packet::{InnerHeader, Packet, PacketId, Pdu};
 use crate::segment_log::{SegmentEvent, SegmentRow, StreamPart};
 use crate::subject::Subject;
 use crate::topology::{NodeId, Topology};
@@ -51,6 +52,10 @@ pub struct PacketRow {
     pub event: PacketEvent,
     /// At which node.
     pub node: NodeId,
+    /// For whom it is, whatever tunnel it is in; `None`: for all who hear it.
+    pub destination: Option<Address>,
+    /// The socket that it is for, if it is for one.
+    pub socket: Option<SocketId>,
     /// On which link, if it was on one.
     pub way: Option<Subject>,
     /// Of a drop, why.
@@ -274,6 +279,9 @@ impl Recorder {
             time,
             event,
             node,
+            destination: (!packet.is_broadcast())
+                .then(|| packet.tunnel.map_or(packet.destination, InnerHeader::destination)),
+            socket: packet.socket_id().filter(|_| !packet.is_broadcast()),
             way,
             reason,
             protocol: match packet.pdu {

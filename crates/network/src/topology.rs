@@ -275,6 +275,23 @@ impl Topology {
         path
     }
 
+    /// The largest packet that the way from one address to another carries; `None` where no route leads there.
+    pub fn path_mtu(&self, source: Address, destination: Address) -> Option<u32> {
+        let (mut at, end) = (self.owner(source), self.owner(destination));
+        let mut mtu_bytes = u32::MAX;
+        let mut interface = self.egress(at, source, destination);
+        for _ in 0..self.nodes.len() {
+            let next = self.interface(interface?);
+            mtu_bytes = mtu_bytes.min(next.mtu_bytes);
+            at = next.neighbour;
+            if at == end {
+                return Some(mtu_bytes);
+            }
+            interface = self.route_to(at, destination);
+        }
+        None
+    }
+
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
         self.hops.clear();

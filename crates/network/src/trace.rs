@@ -49,6 +49,8 @@ kinds! {
         bearers,
         /// Fragments in the DLC of every DECT access, when they change.
         dlc_queue,
+        /// Rates of data frames in every Wi-Fi cell where they adapt, when they change.
+        rates,
     }
     rows: {
         /// Which channel of every DECT access is in use by whom.

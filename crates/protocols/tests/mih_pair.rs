@@ -9,6 +9,7 @@ use roamsim_protocols::mih::{
     TpDataRequest, Validity,
 };
 use roamsim_protocols::{Address, Context, Machine, PeerAddress};
+use std::sync::Arc;
 
 /// Two ends, the packets between them, and the responses that the second end's user prepares.
 struct Pair {
@@ -57,6 +58,7 @@ fn config(peer: &str, acknowledgement: Option<Acknowledgement>, validity: Validi
         acknowledgement,
         validity,
         lifetime: None,
+        timers: Arc::from([]),
         rate_limit: None,
     }
 }

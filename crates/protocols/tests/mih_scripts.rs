@@ -201,6 +201,7 @@ fn configuration(keys: &[&str]) -> Result<SessionConfig, String> {
         acknowledgement: None,
         validity: Validity::Acked,
         lifetime: None,
+        timers: Arc::from([]),
         rate_limit: None,
     };
     for key in keys {

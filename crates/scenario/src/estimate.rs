@@ -13,7 +13,7 @@
 use crate::access::Access;
 use crate::access::queue::{Limit, Queue};
 use crate::application::model::{Application, Pace};
-use crate::application::video;
+use crate::application::{transfers, video};
 use crate::build;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::model::scenario::Scenario;
@@ -22,6 +22,7 @@ use crate::transport::sctp::model::Sctp;
 use crate::transport::tcp::model::Tcp;
 use crate::transport::{Transport, Udp};
 use roamsim_engine::{Span, Time};
+use roamsim_network::distribution::bounded_pareto_mean;
 use roamsim_network::topology::{NodeId, Topology};
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
@@ -263,6 +264,7 @@ struct FullSpeed {
 fn paced(application: &Application) -> Option<(f64, f64)> {
     let (packets_per_s, size) = match application {
         Application::Video(a) => return video::build::packets(a),
+        Application::Transfers(a) => return transfers::build::mean(a, mean_bytes),
         Application::Cbr(a) => {
             let packets_per_s = match a.pace() {
                 Pace::Interval(interval) => 1.0 / interval.as_secs_f64(),
@@ -285,6 +287,9 @@ fn paced(application: &Application) -> Option<(f64, f64)> {
 fn mean_bytes(size: &SizeDistribution) -> f64 {
     let mean = match *size {
         SizeDistribution::Exponential { mean_bytes, .. } => mean_bytes as f64,
+        SizeDistribution::Pareto { min_bytes, max_bytes, shape } => {
+            bounded_pareto_mean(min_bytes as f64, max_bytes as f64, shape)
+        }
         _ => (size.min_bytes() as f64 + size.max_bytes() as f64) / 2.0,
     };
     mean.max(1.0)
@@ -355,7 +360,7 @@ mod tests {
         assert!((estimate.events - 26_250.0).abs() < 1e-6, "{estimate:?}");
         // In octets: 50 packets of 1000 each.
         for link in &mut one.links {
-            link.queue = Queue::DropTail(Limit::Bytes(50_000));
+            link.queue = Some(Queue::DropTail(Limit::Bytes(50_000)));
         }
         let estimate = one.estimate(&Trace::default());
         assert!((estimate.packets_under_way - (10.0 + 1.25 + 100.0)).abs() < 1e-9, "{estimate:?}");

@@ -84,6 +84,7 @@ fn draws_nothing(flow: &Flow) -> bool {
         Application::Bulk(_) | Application::Transfer(_) => true,
         Application::Cbr(a) => a.packet_size.is_constant(),
         Application::Poisson(_) => false,
+        Application::Transfers(a) => a.content.is_some(),
         Application::Video(a) => a.film.is_none(),
         Application::OnOff(a) => a.packet_size.is_constant() && a.on.is_constant() && a.off.is_constant(),
         Application::RequestResponse(a) => {

@@ -127,6 +127,26 @@ pub(crate) fn first_variant_is_default(schema: &mut schemars::Schema) {
     }
 }
 
+/// For a table for whose first key a plain value may stand alone.
+pub(crate) fn plain_value_is_first_key(schema: &mut schemars::Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let first = object.get("properties").and_then(Value::as_object).and_then(|keys| keys.values().next());
+    let Some(mut plain) = first.cloned() else { return };
+    drop_null_of(&mut plain);
+    plain["description"] = json!("A plain value: the constant.");
+    let description = object.remove("description");
+    let mut table = std::mem::take(object);
+    table.insert("description".into(), json!("A table."));
+    object.insert("oneOf".into(), json!([plain, table]));
+    object.extend(description.map(|text| ("description".into(), text)));
+}
+
+fn drop_null_of(schema: &mut Value) {
+    if let Value::Object(schema) = schema {
+        drop_null(schema);
+    }
+}
+
 /// For a distribution: the value of the first variant may stand alone.
 pub(crate) fn plain_value_is_constant(schema: &mut schemars::Schema) {
     first_variant_is_default(schema);

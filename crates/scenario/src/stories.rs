@@ -64,6 +64,8 @@ mod tests {
             time: Time::from_ns(5),
             event,
             node: NodeId(0),
+            destination: None,
+            socket: None,
             way: None,
             reason: None,
             protocol: "udp",

@@ -22,13 +22,15 @@ fn examples() -> Vec<(String, String)> {
 
 /// At most a minute of the scenario, so that the tests stay quick.
 fn parse(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let whole = Scenario::parse(text, "example", Format::Toml, &pairs(overrides)).expect("a valid scenario");
+    // Beside the files that examples name.
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/example");
+    let whole = Scenario::parse(text, source, Format::Toml, &pairs(overrides)).expect("a valid scenario");
     if whole.general.duration <= roamsim_engine::Span::from_secs(60) {
         return whole;
     }
     let mut overrides = overrides.to_vec();
     overrides.push(("scenario.duration", "60s"));
-    Scenario::parse(text, "example", Format::Toml, &pairs(&overrides)).unwrap_or(whole)
+    Scenario::parse(text, source, Format::Toml, &pairs(&overrides)).unwrap_or(whole)
 }
 
 fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {

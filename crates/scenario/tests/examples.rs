@@ -30,7 +30,10 @@ fn examples() -> Vec<(String, String)> {
 }
 
 fn parse(name: &str, text: &str) -> Scenario {
-    Scenario::parse(text, name, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"))
+    // Beside the files that it names.
+    let path = workspace().join("examples").join(name);
+    let path = path.to_str().expect("UTF-8");
+    Scenario::parse(text, path, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn example(name: &str) -> Scenario {
@@ -193,7 +196,8 @@ fn values_arrive_in_base_units() {
     let tcp = example("one-tcp-flow.toml");
     assert_eq!(tcp.general.duration.as_ns(), 300_000_000_000);
     let link = &tcp.links[0];
-    assert_eq!((link.rate_bps, link.delay.as_ns(), link.mtu_bytes), (10_000_000, 20_000_000, 1500));
+    assert_eq!((link.rate[0].constant_bps, link.mtu_bytes), (Some(10_000_000), 1500));
+    assert_eq!(link.delay[0].constant.map(|delay| delay.as_ns()), Some(20_000_000));
     assert_eq!(link.loss[0].from.as_deref(), Some("server"));
     assert_eq!(link.loss[0].start.as_ns(), 5_000_000_000);
     assert_eq!(link.loss[0].model, LossModel::Bernoulli { probability: 0.01 });

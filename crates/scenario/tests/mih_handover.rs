@@ -5,15 +5,23 @@ mod outcome;
 mod refusal;
 
 use outcome::{floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 
 const GOOD: &str = include_str!("../../../examples/mih-handover.toml");
 
 fn outcome(text: &str, seed: u64) -> Outcome {
+    run_with(text, Options { seed, ..Options::default() })
+}
+
+fn traced(text: &str, trace: Trace) -> Outcome {
+    run_with(text, Options { seed: 1, trace, ..Options::default() })
+}
+
+fn run_with(text: &str, options: Options) -> Outcome {
     let scenario = Scenario::parse(text, "mih_handover.toml", Format::Toml, &[])
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed, ..Options::default() }).unwrap_or_else(|error| panic!("{error}"))
+    run(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The example with some texts replaced by others.
@@ -206,6 +214,62 @@ fn a_tcp_connection_goes_on_through_the_new_network() {
     assert_eq!(ended(&whole), ["committed", ""]);
 }
 
+#[test]
+fn a_tcp_connection_fits_its_segments_to_the_new_path() {
+    let flow = "{ protocol = \"udp\" }\napplication = { kind = \"cbr\", packet_size = \"200B\", interval = \"500ms\" }";
+    let bulk = "{ protocol = \"tcp\" }\napplication = { kind = \"bulk\" }";
+    // Behind the new base station the wire carries less; the old way has 1500 octets.
+    let narrow = "between = [\"base-station\", \"router\"]";
+    let narrow = (narrow, &*format!("{narrow}\nmtu = \"1300B\""));
+    for direction in [("server", "terminal"), ("terminal", "server")] {
+        let ends = format!("from = \"{}\"\nto = \"{}\"", direction.0, direction.1);
+        let text = with(&[
+            (flow, bulk),
+            ("from = \"server\"\nto = \"terminal\"", &ends),
+            ("rate = \"10Mb/s\"", "rate = \"2Mb/s\""),
+            narrow,
+        ]);
+        let outcome = outcome(&text, 1);
+        assert_eq!(ended(&outcome), ["committed", ""]);
+        let reasons = texts(&outcome, "drops", "reason");
+        assert!(
+            !reasons.iter().any(|reason| reason.contains("large") || reason.contains("mtu")),
+            "{direction:?}"
+        );
+        // Until 18 s the old way had 11 Mb/s; then 12 s of 2 Mb/s by segments of 1240 octets in packets of 1300.
+        let mb = 8e-6 * integers(&outcome, "flows", "delivered_bytes")[0] as f64;
+        assert!(mb > 18.0 * 8.0 + 12.0, "{mb}");
+    }
+}
+
+/// The example with a walk that is out of reach for 40 ms, between two beacons, and goes out for good later.
+fn turning(changes: &[(&str, &str)]) -> String {
+    let out = "motion = { kind = \"linear\", to = { x = \"60m\", y = \"0m\" }, speed = \"1m/s\" }";
+    let way = "motion = { kind = \"waypoints\", start = \"2010ms\", points = [\
+               { x = \"51m\", y = \"0m\", speed = \"50m/s\" }, { x = \"25m\", y = \"0m\", speed = \"50m/s\" }, \
+               { x = \"60m\", y = \"0m\", speed = \"2m/s\" }] }";
+    with(&[&[(out, way), ("\"9s\"", "\"1020ms\"")], changes].concat())
+}
+
+#[test]
+fn a_link_that_recovers_ends_what_is_prepared_and_the_next_event_begins_anew() {
+    let network = ("\"mobile_node\"\nfrom", "\"network\"\nfrom");
+    let remote = ("\"mobile_node\"\nfrom", "\"network\"\nnotice = \"remote\"\nfrom");
+    // It is out of reach from 2.51 s to 2.55 s, which the beacon of 1.5 s tells 1.02 s ahead, and that of 1.6 s takes back.
+    for changes in [&[][..], &[network][..], &[remote][..]] {
+        let outcome = outcome(&turning(changes), 1);
+        let outcomes = texts(&outcome, "mih_handovers", "outcome").to_vec();
+        assert_eq!(outcomes[0], "rolled_back", "{changes:?}");
+        let started_s = floats(&outcome, "mih_handovers", "started_s");
+        let given_up_s = floats(&outcome, "mih_handovers", "given_up_s")[0];
+        // What travels takes some 20 ms.
+        assert!((1.5..1.53).contains(&started_s[0]) && (1.6..1.63).contains(&given_up_s), "{changes:?}");
+        // It goes out for good at 3.05 s + 25 / 2 s.
+        assert_eq!(outcomes.len(), 2, "{changes:?}");
+        assert!(started_s[1] > 14.0, "{changes:?} {started_s:?}");
+    }
+}
+
 /// The example with a Wi-Fi cell as the first network, in which packets are lost while the link is going down.
 fn with_wifi(loss: &str) -> String {
     let small = GOOD.split("[[cell]]").nth(1).expect("the small cell");
@@ -230,6 +294,124 @@ fn a_wifi_cell_is_left_by_the_same_means() {
     assert!((15.8..16.0).contains(&started_s), "{started_s}");
 }
 
+/// The example with an 802.16 cell as the new network.
+fn to_wimax(changes: &[(&str, &str)]) -> String {
+    let text = with(changes);
+    let large =
+        text.split("[[cell]]").nth(2).expect("the large cell").split("[[link]]").next().expect("links");
+    let wimax = "\nname = \"large\"\nbase_station = \"base-station\"\nstations = [\"terminal\"]\n\
+                 bandwidth = \"5MHz\"\nentry = { radius = \"500m\", known_descriptors = true }\n\n";
+    text.replace(&format!("[[cell]]{large}"), &format!("[[wimax]]{wimax}"))
+}
+
+#[test]
+fn network_entry_comes_before_the_handover_or_after_its_commitment() {
+    let before = outcome(&to_wimax(&[]), 1);
+    assert_eq!((ended(&before), ns(&before, "entry_s")), (["committed", ""], 0));
+    let after = outcome(&to_wimax(&[("scan_time", "entry = \"after_commitment\"\nscan_time")]), 1);
+    assert_eq!(ended(&after), ["committed", ""]);
+    assert_eq!(ns(&after, "committed_s"), ns(&before, "committed_s"));
+    assert_eq!(ns(&after, "entry_begun_s"), ns(&after, "committed_s"));
+    // Ranging, capabilities, registration and service flows: some exchanges, each of a frame of 5 ms or two, and the wait
+    // for an opportunity to range. The descriptors are known.
+    let entry_s = floats(&after, "mih_handovers", "entry_s")[0];
+    assert!((0.02..0.3).contains(&entry_s), "{entry_s}");
+    assert_eq!(floats(&after, "flows", "lost_packets")[0], 0.0);
+}
+
+#[test]
+fn who_breaks_before_he_makes_loses_what_comes_between() {
+    let fast = ("interval = \"500ms\"", "interval = \"5ms\"");
+    let lost = |changes: &[(&str, &str)]| {
+        let outcome = outcome(&to_wimax(&[&[fast], changes].concat()), 1);
+        assert_eq!(ended(&outcome), ["committed", ""]);
+        floats(&outcome, "flows", "lost_packets")[0]
+    };
+    let scan = |policies: &str| format!("{policies}\nscan_time");
+    assert_eq!(lost(&[]), 0.0);
+    // What is on the old way when traffic is redirected: 20 ms of wires, and the queue of nothing.
+    let redirected = lost(&[("scan_time", &scan("old_link = \"until_redirected\""))]);
+    assert!(redirected <= 5.0, "{redirected}");
+    // The redirect takes 20 ms there, and what was sent before is 20 ms on its way; 10 ms go before.
+    let broken = lost(&[("scan_time", &scan("old_link = \"until_committed\""))]);
+    assert!((6.0..16.0).contains(&broken), "{broken}");
+    let entered =
+        lost(&[("scan_time", &scan("old_link = \"until_committed\"\nentry = \"after_commitment\""))]);
+    assert!(entered > broken + 5.0, "{entered} {broken}");
+    assert_eq!(lost(&[("scan_time", &scan("old_link = \"until_completed\""))]), 0.0);
+}
+
+#[test]
+fn a_mobile_node_comes_back_to_the_old_cell_and_goes_again() {
+    // Out of the small cell at 50 m, out of the large one at 80 m, back, and out once more.
+    for initiator in ["initiated_by = \"mobile_node\"", "initiated_by = \"network\""] {
+        let text = back_and_forth(&[
+            ("duration = \"30s\"", "duration = \"46s\""),
+            ("initiated_by = \"mobile_node\"", initiator),
+        ]);
+        let outcome = outcome(&text, 1);
+        let column = |name: &str| texts(&outcome, "mih_handovers", name).to_vec();
+        let ways: Vec<(String, String)> = column("from_cell").into_iter().zip(column("to_cell")).collect();
+        let way = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let there_and_back = [way("small", "large"), way("large", "small")];
+        assert_eq!(ways, [there_and_back.clone(), there_and_back].concat(), "{initiator}");
+        assert_eq!(column("outcome"), ["committed", "link_down", "committed", "link_down"], "{initiator}");
+    }
+}
+
+/// The example with a walk out of the small cell and back, again and again; the large one ends as well.
+fn back_and_forth(changes: &[(&str, &str)]) -> String {
+    let out = "motion = { kind = \"linear\", to = { x = \"60m\", y = \"0m\" }, speed = \"1m/s\" }";
+    let way = "motion = { kind = \"back_and_forth\", to = { x = \"70m\", y = \"0m\" }, speed = \"4m/s\" }";
+    let there = "name = \"base-station\"\nposition = { x = \"0m\"";
+    let at_70 = there.replace("0m", "70m");
+    let walk = [(out, way), ("\"9s\"", "\"3s\""), ("radius = \"500m\"", "radius = \"35m\""), (there, &at_70)];
+    with(&[&walk, changes].concat())
+}
+
+#[test]
+fn a_network_is_entered_after_each_commitment() {
+    let text = back_and_forth(&[
+        ("duration = \"30s\"", "duration = \"46s\""),
+        ("scan_time", "entry = \"after_commitment\"\nscan_time"),
+    ]);
+    let outcome = traced(&text, Trace { link_events: true, ..Trace::default() });
+    let of = |column: &str| texts(&outcome, "link_events", column);
+    let names = of("node").iter().zip(of("link").iter()).zip(of("event").iter());
+    let ups: Vec<f64> = names
+        .zip(floats(&outcome, "link_events", "time_s"))
+        .filter(|(((node, link), event), _)| {
+            *node == "terminal" && link.contains("large") && *event == "link_up"
+        })
+        .map(|(_, &time_s)| time_s)
+        .collect();
+    let to_large = texts(&outcome, "mih_handovers", "to_cell").iter().map(|cell| cell == "large");
+    let committed_s: Vec<f64> = to_large
+        .zip(floats(&outcome, "mih_handovers", "committed_s"))
+        .filter(|&(to_large, _)| to_large)
+        .map(|(_, &time_s)| time_s)
+        .collect();
+    assert_eq!(ups.len(), 2, "{ups:?}");
+    assert_eq!(ups, committed_s);
+}
+
+#[test]
+fn a_redirection_that_was_overtaken_by_a_newer_one_changes_nothing() {
+    // Behind the large cell a datagram takes 18 s; the mobile node is back by then, and is told of by the small one.
+    let text = back_and_forth(&[
+        (
+            "between = [\"base-station\", \"router\"]\nrate = \"100Mb/s\"\ndelay = \"10ms\"",
+            "between = [\"base-station\", \"router\"]\nrate = \"100Mb/s\"\ndelay = \"18s\"",
+        ),
+        ("duration = \"30s\"", "duration = \"27s\""),
+        ("interval = \"500ms\"", "interval = \"100ms\""),
+    ]);
+    let outcome = outcome(&text, 1);
+    // Of 27 s it is out of reach of the small cell for 10 s, and is heard to be back by the next beacon.
+    let delivered = integers(&outcome, "flows", "delivered_bytes")[0] / 200;
+    assert!((168..=171).contains(&delivered), "{delivered}");
+}
+
 #[test]
 fn a_network_that_is_never_told_does_nothing() {
     let loss = "loss = [{ model = \"bernoulli\", during = \"link_going_down\", probability = 1.0 }]";
@@ -240,6 +422,32 @@ fn a_network_that_is_never_told_does_nothing() {
     assert!(floats(&outcome, "mih_handovers", "started_s")[0].is_nan());
     // Three times 100 ms after the link's event.
     assert_eq!(ns(&outcome, "given_up_s") - ns(&outcome, "going_down_s"), 300_000_000);
+}
+
+#[test]
+fn ways_to_keep_a_stream_are_compared_on_one_walk() {
+    let outcome = outcome(include_str!("../../../examples/continuity.toml"), 1);
+    let of = |table: &str, key: &str, column: &str, name: &str| {
+        let at = texts(&outcome, table, key).iter().position(|other| other == name).expect(name);
+        floats(&outcome, table, column)[at]
+    };
+    let lost = |name: &str| of("flows", "name", "lost_packets", name);
+    // Out of reach of the old cell at sqrt(170^2 - 10^2) = 169.7 m, after 23.94 s: 26.06 s of 50 packets a second.
+    assert_eq!(lost("still"), 1303.0);
+    // Make before break loses nothing; who breaks first, what was sent until the redirect is there, 10 ms and some wires later; an
+    // agent is lost 3 s after its last advertisement, of which there is one a second; SCTP sends again what was lost. The rest of
+    // these is what was measured, as docs/models/mih-handover.md has it.
+    for (name, packets, interruption_ms) in [
+        ("made", 0.0, 30.5..31.5),
+        ("broken", 2.0, 58.5..59.5),
+        ("agent-heard", 0.0, 26.5..27.5),
+        ("agent-lost", 133.0, 2685.0..2695.0),
+        ("primary-leaving", 0.0, 36.5..37.5),
+        ("primary-lost", 0.0, 270.5..271.5),
+    ] {
+        let ms = 1e3 * of("handovers", "node", "interruption_s", name);
+        assert!(lost(name) == packets && interruption_ms.contains(&ms), "{name} {} {ms}", lost(name));
+    }
 }
 
 reports! {
@@ -257,4 +465,15 @@ reports! {
     handover_over_sctp_that_changes_addresses: "transport = { protocol = \"udp\" }\nmessage_size" => "transport = { protocol = \"sctp\", dynamic_addresses = true }\nmessage_size";
     point_of_service_behind_the_other_cell: "between = [\"access-point\", \"router\"]" => "between = [\"base-station\", \"pos-2\"]";
     handover_scheme_contradicted: "multihomed = true " => "multihomed = true\nhandover = \"multihomed\" ";
+}
+
+#[test]
+fn transfers_are_not_handed_over() {
+    let from = GOOD.find("application = {").expect("a flow");
+    let to = from + GOOD[from..].find('\n').expect("a line");
+    let transfers = "application = { kind = \"transfers\", rate = \"2/s\", size = \"2kB\" }";
+    let flow = GOOD.replace(&GOOD[from..to], transfers);
+    let flow = flow.replace("protocol = \"udp\"", "protocol = \"tcp\", variant = \"cubic\"");
+    let report = refusal::refuse(&flow);
+    assert!(report.contains("has a connection for each transfer"), "{report}");
 }

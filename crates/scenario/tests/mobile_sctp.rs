@@ -127,6 +127,7 @@ const PACKETS: Trace = Trace {
     backlog: false,
     bearers: false,
     dlc_queue: false,
+    rates: false,
     occupancy: false,
     messages: false,
     transactions: false,

@@ -47,8 +47,8 @@ fn ok(overrides: &[(&str, &str)]) -> Scenario {
 
 #[test]
 fn a_value_is_set_by_name_and_by_index() {
-    assert_eq!(ok(&[("link.path.rate", "2Mb/s")]).links[0].rate_bps, 2_000_000);
-    assert_eq!(ok(&[("link.0.rate", "\"2Mb/s\"")]).links[0].rate_bps, 2_000_000);
+    assert_eq!(ok(&[("link.path.rate", "2Mb/s")]).links[0].rate[0].constant_bps, Some(2_000_000));
+    assert_eq!(ok(&[("link.0.rate", "\"2Mb/s\"")]).links[0].rate[0].constant_bps, Some(2_000_000));
     let losses = ok(&[("link.path.loss.1.probability", "0.5")]).links[0].loss.clone();
     assert_eq!(losses[0].model, LossModel::Bernoulli { probability: 0.1 });
     assert_eq!(losses[1].model, LossModel::Bernoulli { probability: 0.5 });
@@ -80,7 +80,7 @@ fn keys_that_the_file_leaves_out_can_be_set() {
         ("flow.1.transport.nagle", "false"),
         ("flow.1.transport.initial_window", "4"),
     ]);
-    assert_eq!(scenario.links[0].queue, Queue::DropTail(Limit::Bytes(64_000)));
+    assert_eq!(scenario.links[0].queue, Some(Queue::DropTail(Limit::Bytes(64_000))));
     let Transport::Tcp(tcp) = &scenario.flows[0].transport else { panic!("TCP was written") };
     assert_eq!((tcp.variant, tcp.nagle, tcp.initial_window_segments), (TcpVariant::Reno, false, Some(4)));
 }

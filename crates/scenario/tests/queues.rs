@@ -220,3 +220,138 @@ application = { kind = "cbr", packet_size = "172B", interval = "20ms", start = "
     assert!(codel < 0.045 && codel > fq_codel, "{codel}");
     assert!(drop_tail > 0.2, "{drop_tail}");
 }
+
+/// Two downloads and a call over one hop that holds all that comes, of a cell or a DECT access.
+const HOP: &str = r#"
+[scenario]
+name = "hop"
+duration = "20s"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "mast"
+position = { x = "0m", y = "0m" }
+[[node]]
+name = "phone"
+position = { x = "10m", y = "0m" }
+[[link]]
+name = "backbone"
+between = ["server", "mast"]
+rate = "1Gb/s"
+delay = "20ms"
+[[flow]]
+name = "download"
+from = "server"
+to = "phone"
+transport = { protocol = "tcp", variant = "cubic" }
+application = { kind = "bulk" }
+[[flow]]
+name = "call"
+from = "server"
+to = "phone"
+dscp = "ef"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "172B", interval = "40ms", start = "5s" }
+"#;
+
+const CELL: &str = r#"
+[[cell]]
+name = "hop"
+base_station = "mast"
+stations = ["phone"]
+rate = "5Mb/s"
+coverage = { model = "disc", radius = "100m" }
+queue = { packets = 500 }
+"#;
+
+const DECT: &str = r#"
+[[dect]]
+name = "hop"
+terminal = "phone"
+gateway = "mast"
+fixed_bearers = 12
+"#;
+
+const BY_CLASS: [&str; 2] = [
+    "{ discipline = \"priority\", classes = [[\"ef\"]] }",
+    "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"1500B\" }] }",
+];
+
+#[test]
+fn disciplines_work_before_the_transmitters_of_cells() {
+    let mean_s = |queue: &str| {
+        let outcome = outcome(&format!("{HOP}{CELL}"), &[("cell.hop.queue", queue)]);
+        assert!(floats(&outcome, "flows", "goodput_bps")[0] > 4e6, "{queue}");
+        delay_of_call_s(&outcome)[0]
+    };
+    // 20 ms; 172 + 28 octets at 5 Mb/s take 0.32 ms, and a packet of 1500 octets in service 2.4 ms, half of it in the mean.
+    let drop_tail = mean_s("{ packets = 500 }");
+    assert!(drop_tail > 0.3, "{drop_tail}");
+    let codel = mean_s("{ discipline = \"codel\" }");
+    assert!(codel < 0.06, "{codel}");
+    for queue in [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\" }"] {
+        let mean = mean_s(queue);
+        assert!((0.0203..0.0245).contains(&mean), "{queue}: {mean}");
+    }
+}
+
+#[test]
+fn disciplines_work_before_the_dlc_of_dect() {
+    let mean_s = |queue: Option<&str>| {
+        let queue = queue.map(|queue| ("dect.hop.queue", queue));
+        let outcome = outcome(&format!("{HOP}{DECT}"), &queue.into_iter().collect::<Vec<_>>());
+        (
+            delay_of_call_s(&outcome)[0],
+            floats(&outcome, "flows", "goodput_bps")[0],
+            dropped(&outcome, "queue management"),
+        )
+    };
+    // Twelve bearers of 32 kb/s: a packet of 1500 octets takes some 32 ms. Whatever comes waits: a receive window of 64 kB is 1.4 s.
+    let (unlimited, goodput, _) = mean_s(None);
+    assert!(unlimited > 0.8, "{unlimited}");
+    for queue in
+        [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\", target = \"50ms\", interval = \"500ms\" }"]
+    {
+        let (mean, of_download, _) = mean_s(Some(queue));
+        // 20 ms, what the DLC has begun to send, and frames of 10 ms.
+        assert!(mean < 0.2, "{queue}: {mean}");
+        assert!(of_download > 0.7 * goodput, "{queue}: {of_download} of {goodput}");
+    }
+    let (mean, _, dropped) =
+        mean_s(Some("{ discipline = \"codel\", target = \"50ms\", interval = \"500ms\" }"));
+    assert!(mean < 0.5 && dropped > 3, "{mean} {dropped}");
+}
+
+#[test]
+fn classes_have_shares_by_their_quanta() {
+    let classes = "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"3000B\" }], quantum = \"1500B\", packets = 50 }";
+    let text = SHARES.replace("name = \"large\"", "name = \"large\"\ndscp = \"ef\"");
+    let shares = delivered_bytes(&outcome(&text, &[("link.line.queue", classes)]));
+    // 4 Mb/s of class EF are two thirds of 6 Mb/s, as its quantum is of both: all of it passes; the others share 2 Mb/s.
+    assert!((shares[0] / 10e6 - 1.0).abs() < 0.01, "{shares:?}");
+    assert!(((shares[1] + shares[2]) / 5e6 - 1.0).abs() < 0.01, "{shares:?}");
+    // By strict priority the last class has what is left: 2 Mb/s here too, and nothing where more of the first comes than is carried.
+    let priority = "{ discipline = \"priority\", classes = [[\"ef\"]] }";
+    let slow = [("link.line.queue", priority), ("link.line.rate", "3Mb/s")];
+    let shares = delivered_bytes(&outcome(&text, &slow));
+    assert!((shares[0] / 7.5e6 - 1.0).abs() < 0.01 && shares[1] + shares[2] < 20_000.0, "{shares:?}");
+}
+
+#[test]
+fn classes_that_have_no_packets_or_two_claims_are_refused() {
+    for (queue, message) in [
+        ("{ discipline = \"priority\", classes = [] }", "there are 0 classes here"),
+        ("{ discipline = \"priority\", classes = [[\"ef\"], []] }", "a class without a DSCP has no packets"),
+        ("{ discipline = \"priority\", classes = [[\"ef\"], [46]] }", "in two of these classes"),
+        (
+            "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"0B\" }] }",
+            "a turn is at least a byte",
+        ),
+        ("{ discipline = \"priority\", classes = [[\"ef\"]], ecn = true }", "unknown key `ecn`"),
+    ] {
+        let pairs = [("link.line.queue".to_owned(), queue.to_owned())];
+        let refused = Scenario::parse(SHARES, "queues", Format::Toml, &pairs).expect_err(queue).render(false);
+        assert!(refused.contains(message), "{queue}: {refused}");
+    }
+}

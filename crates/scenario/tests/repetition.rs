@@ -63,7 +63,7 @@ fn the_number_is_one_that_an_override_sets() {
     let scenario = parse(STAR, &[("node.client-{i}.count", "40")]);
     assert_eq!((scenario.nodes.len(), scenario.links.len(), scenario.flows.len()), (41, 40, 40));
     assert_eq!(scenario.flows[39].from, "client-39");
-    assert_eq!(scenario.links[39].delay.as_ns(), 39_000_000);
+    assert_eq!(scenario.links[39].delay[0].constant.map(|delay| delay.as_ns()), Some(39_000_000));
 }
 
 #[test]
@@ -151,7 +151,8 @@ fn the_schema_knows_the_key_in_every_section_of_elements() {
 #[test]
 fn one_copy_can_be_set() {
     let scenario = parse(STAR, &[("link.line-1.delay", "77ms"), ("node.client-{i}.count", "2")]);
-    let delays: Vec<u64> = scenario.links.iter().map(|link| link.delay.as_ns() / 1_000_000).collect();
+    let delays: Vec<u64> =
+        scenario.links.iter().filter_map(|link| Some(link.delay[0].constant?.as_ns() / 1_000_000)).collect();
     assert_eq!(delays, [0, 77]);
     // It has no place in the scenario as written.
     assert_eq!(scenario.written_json(), scenario.canonical_json());

@@ -132,6 +132,10 @@ reports! {
     rate_control_without_an_algorithm: "algorithm = \"arf\"" => "";
     rate_control_after_no_success: "\"arf\"" => "\"arf\", successes = 0";
     most_successes_below_the_first: "\"arf\"" => "\"aarf\", most_successes = 9";
+    means_of_no_time: "\"arf\"" => "\"minstrel\", interval = \"0s\"";
+    means_that_learn_nothing: "\"arf\"" => "\"minstrel\", ewma_percent = 100";
+    frames_that_never_look_around: "\"arf\"" => "\"minstrel\", lookaround_percent = 0";
+    more_frames_that_look_around_than_there_are: "\"arf\"" => "\"minstrel\", lookaround_percent = 101";
     basic_rate_above_the_lowest_chosen: "rate = \"54Mb/s\"" => "rate = \"54Mb/s\"\nbasic_rate = \"12Mb/s\"";
     rates_by_signal_without_a_radio: "{ algorithm = \"arf\" }\nradio = { path_loss = { model = \"log_distance\", exponent = 3.0 } }" => "{ algorithm = \"by_signal\" }";
     threshold_of_a_rate_of_the_other_standard: "\"arf\"" => "\"by_signal\", thresholds = [{ rate = \"11Mb/s\", power = \"-80dBm\" }]";
@@ -165,7 +169,7 @@ fn who_walks_away_steps_down_in_rate_and_is_reached_farther() {
     // 20 - 40.09 - 30 log10(d) >= -65 dBm up to 31.4 m, 54 Mb/s; >= -82 dBm up to 115.8 m, 6 Mb/s: 11.7 s and 53.9 s at 250 kB/s.
     let fixed = delivered(&WALK.replace("rate_control = { algorithm = \"arf\" }\n", ""));
     assert!((fixed / 250_000.0 - 11.7).abs() < 0.2, "{fixed}");
-    for algorithm in ["arf", "aarf", "by_signal"] {
+    for algorithm in ["arf", "aarf", "by_signal", "minstrel"] {
         let text = WALK.replace("\"arf\"", &format!("\"{algorithm}\""));
         let adapts = delivered(&text);
         assert!((adapts / 250_000.0 - 53.9).abs() < 0.5, "{algorithm}: {adapts}");

@@ -4,7 +4,7 @@ mod outcome;
 #[macro_use]
 mod refusal;
 
-use outcome::{floats, integers};
+use outcome::{floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::{Format, Scenario};
 
@@ -65,6 +65,8 @@ reports! {
     profile_that_does_not_exist: "QPSK 1/2" => "QPSK 2/3";
     a_station_of_two_services: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]\nreal_time_polling = [{ stations = [\"far\"], interval = \"20ms\" }]";
     polls_all_the_time: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "non_real_time_polling = [{ stations = [\"far\"], interval = \"10us\" }]";
+    a_class_of_two_services: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "unsolicited_grants = [{ stations = [\"far\"], dscp = [\"ef\", 46], packet_size = \"228B\", interval = \"20ms\" }]";
+    a_service_for_no_class: "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]" => "real_time_polling = [{ stations = [\"far\"], dscp = [], interval = \"20ms\" }]";
     no_opportunity: "opportunities = 4" => "opportunities = 0";
     opportunities_that_leave_nothing: "opportunities = 4" => "opportunities = 24";
     windows_in_the_wrong_order: "backoff_start = 0" => "backoff_start = 7";
@@ -97,6 +99,33 @@ fn an_upload_gets_what_is_left_beside_unsolicited_grants() {
     // 20 B less than the packet: padding.
     assert_eq!(integers(&outcome, "wimax_stations", "padding_bytes")[1], 500);
     assert_eq!(integers(&outcome, "wimax_stations", "requests"), [1, 0]);
+}
+
+#[test]
+fn classes_have_service_flows_of_their_own_in_both_directions() {
+    let voice = "unsolicited_grants = [{ stations = [\"far\"], dscp = [\"ef\"], packet_size = \"228B\", interval = \"20ms\" }]";
+    let classes = GOOD
+        .replace(
+            "unsolicited_grants = [{ stations = [\"far\"], packet_size = \"228B\", interval = \"20ms\" }]",
+            voice,
+        )
+        .replace(
+            "from = \"far\"\nto = \"base-station\"\n",
+            "from = \"far\"\nto = \"base-station\"\ndscp = \"ef\"\n",
+        );
+    let other = "[[flow]]\nname = \"other\"\nfrom = \"far\"\nto = \"base-station\"\ntransport = { protocol = \"udp\" }\n\
+                 application = { kind = \"cbr\", packet_size = \"200B\", interval = \"20ms\", start = \"10ms\" }\n";
+    let outcome = outcome(&(classes + other));
+    // As above; what is not marked asks by contention, or with a burst.
+    assert!((floats(&outcome, "flows", "mean_delay_s")[1] - 0.00345).abs() < 1e-9);
+    let names = texts(&outcome, "wimax_flows", "service");
+    assert_eq!(names.iter().collect::<Vec<_>>(), ["BE", "BE", "UGS"]);
+    let pdus = integers(&outcome, "wimax_flows", "uplink_pdus");
+    assert_eq!(pdus[2], 500);
+    let requests = integers(&outcome, "wimax_flows", "requests");
+    assert!(requests[1] > 0 && requests[2] == 0, "{requests:?}");
+    // The rows of a station are those of its service flows together.
+    assert_eq!(integers(&outcome, "wimax_stations", "uplink_pdus"), [pdus[0], pdus[1] + pdus[2]]);
 }
 
 #[test]

@@ -79,6 +79,12 @@ reports! {
     t20_of_less_than_two_frames: "t20 = \"10ms\"" => "t20 = \"9ms\"";
     lost_maps_too_late: "lost_dl_map = \"600ms\"" => "lost_dl_map = \"700ms\"";
     a_timer_of_no_time: "t3 = \"200ms\"" => "t3 = \"0s\"";
+    t4_too_long: "t3 = \"200ms\"" => "t4 = \"36s\"";
+    t27_behind_t4: "t3 = \"200ms\"" => "t27_idle = \"35s\"";
+    t27_of_a_frame: "t3 = \"200ms\"" => "t27_active = \"5ms\"";
+    block_errors_of_no_source: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, block_errors = { source = \"\", profiles = [] } }";
+    block_errors_that_grow: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, block_errors = { source = \"made up\", profiles = [{ profile = \"64-QAM 3/4\", points = [[20.0, 0.1], [21.0, 0.2]] }] } }";
+    block_errors_beyond_one: "radius = \"75m\"" => "radio = { path_loss = { model = \"free_space\" }, block_errors = { source = \"made up\", profiles = [{ profile = \"64-QAM 3/4\", points = [[20.0, 1.1]] }] } }";
     ranging_windows_in_the_wrong_order: "ranging_backoff_start = 2" => "ranging_backoff_start = 7";
     a_channel_that_is_not_searched: "channel = 1" => "channel = 3";
     no_channels: "channels = 2" => "channels = 0";
@@ -98,6 +104,82 @@ fn outcome_of(text: &str) -> Outcome {
     let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &[]);
     let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     run(&scenario, Options { seed: 1, ..Options::default() }).expect("a run")
+}
+
+/// A station at 50 m, whose blocks are lost with this ratio at any signal over noise.
+fn with_block_errors(ratio: f64) -> String {
+    format!(
+        r#"[scenario]
+name = "Blocks that are lost"
+duration = "46s"
+ip = "ipv4"
+
+[[node]]
+name = "base-station"
+position = {{ x = "0m", y = "0m" }}
+[[node]]
+name = "station"
+position = {{ x = "50m", y = "0m" }}
+
+[[wimax]]
+name = "air"
+base_station = "base-station"
+stations = ["station"]
+
+[wimax.entry.radio]
+path_loss = {{ model = "free_space" }}
+[wimax.entry.radio.block_errors]
+source = "made up"
+profiles = [{{ profile = "64-QAM 3/4", points = [[-50.0, {ratio}], [100.0, {ratio}]] }}]
+
+[[flow]]
+name = "down"
+from = "base-station"
+to = "station"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", packet_size = "1000B", interval = "20ms", start = "6s" }}
+"#
+    )
+}
+
+#[test]
+fn a_packet_is_lost_with_any_block_of_the_table() {
+    // 0.98^10 and 0.9^10.
+    for (ratio, expected) in [(0.0, 1.0), (0.02, 0.81707), (0.1, 0.34868)] {
+        let outcome = outcome_of(&with_block_errors(ratio));
+        let delivered = floats(&outcome, "flows", "delivered_packets")[0];
+        // 1028 octets and 10 of a PDU begin a burst: 10 blocks of 108. 2000 packets, five standard errors.
+        let variance = expected * (1.0 - expected) / 2000.0;
+        assert!(
+            (delivered / 2000.0 - expected) * (delivered / 2000.0 - expected) <= 25.0 * variance,
+            "{ratio}: {delivered}"
+        );
+        let lost = integers(&outcome, "wimax_stations", "lost_pdus")[0] as f64;
+        assert!((delivered + lost - 2000.0).abs() <= 1.0, "{delivered} {lost}");
+        assert_eq!(texts(&outcome, "wimax", "block_errors").different(), ["made up"]);
+    }
+}
+
+#[test]
+fn each_service_flow_that_is_added_is_a_row_and_one_that_is_refused_as_well() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/wimax-classes.toml");
+    let outcome = outcome_of(&std::fs::read_to_string(path).expect("an example"));
+    let column = |name| texts(&outcome, "wimax_additions", name).iter().cloned().collect::<Vec<String>>();
+    let mut rows: Vec<_> = column("node").into_iter().zip(column("service")).zip(column("outcome")).collect();
+    let row = |node: &str, service: &str, outcome: &str| {
+        ((node.to_owned(), service.to_owned()), outcome.to_owned())
+    };
+    let expected = [
+        row("first", "BE", "admitted"),
+        row("first", "UGS", "admitted"),
+        row("first", "rtPS", "admitted"),
+        row("second", "BE", "admitted"),
+        row("second", "UGS", "refused"),
+    ];
+    // Who enters first is drawn.
+    rows.sort_by_key(|((node, _), _)| node.clone());
+    assert_eq!(rows, expected);
+    assert_eq!(integers(&outcome, "wimax_stations", "refused_connections"), [0, 1]);
 }
 
 /// Of the handovers, where to, and whether they were completed.

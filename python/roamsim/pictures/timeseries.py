@@ -25,6 +25,7 @@ TITLES = {
     "rtt": "round-trip time, timeout",
     "queue": "waiting",
     "throughput": "goodput",
+    "rates": "rate of data frames",
 }
 
 #: Quantities whose samples are points, with nothing in between that a line could mean.
@@ -32,7 +33,8 @@ POINTS = ("rtt",)
 
 #: What a reader of a figure of a kind has to know.
 NOTES = {
-    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate."
+    "throughput": "Bytes count when they are in order: a repaired loss delivers many at once, above the link's rate.",
+    "rates": "Attempts to go up, and frames that look around, go at another rate for a frame or a few.",
 }
 
 #: The columns that say what a row is about.

@@ -18,7 +18,7 @@ from roamsim.estimates.curves import Curves, curves, titled
 from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import NOTES, POINTS, segments, time_series
-from roamsim.reports import inspector
+from roamsim.reports import inspector, transfers
 from roamsim.reports.plot import save
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results, open_results
@@ -113,6 +113,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     for table, columns in DRAWN:
         for column in columns:
             _metric(page, results, table, column)
+    transfers.report(page, results)
     inspector.report(page, results)
     _time_series(page, results)
     for technology in technologies():

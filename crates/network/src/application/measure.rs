@@ -35,10 +35,15 @@ pub struct DelayStatistics {
 }
 
 impl Measurement {
-    /// A message has arrived, `delay` after it was written.
-    pub fn on_delivery(&mut self, bytes: u64, delay: Span) {
+    /// A message has arrived whose delay is kept elsewhere.
+    pub fn count_delivery(&mut self, bytes: u64) {
         self.delivered_messages += 1;
         self.delivered_bytes += bytes;
+    }
+
+    /// A message has arrived, `delay` after it was written.
+    pub fn on_delivery(&mut self, bytes: u64, delay: Span) {
+        self.count_delivery(bytes);
         if let Some(&before) = self.delays_ns.last() {
             // RFC 3550 section 6.4.1: J += (|D| - J) / 16, D the difference of two successive transit times.
             self.jitter_ns += (delay.as_ns().abs_diff(before) as f64 - self.jitter_ns) / 16.0;

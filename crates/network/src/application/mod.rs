@@ -4,10 +4,12 @@
 //! The connection, if there is one, is opened by the application's first action, at its start.
 
 mod bulk;
+pub mod completions;
 mod measure;
 mod messages;
 mod reader;
 mod request_response;
+mod transfers;
 pub mod video;
 
 pub use bulk::{Bulk, Transfer};
@@ -15,6 +17,7 @@ pub use measure::{Measurement, delay_statistics};
 pub use messages::{Messages, OnOff};
 pub use reader::{Pace, Pause, Reader};
 pub use request_response::{Client, Server};
+pub use transfers::{Arrivals, Transfers};
 pub use video::Video;
 
 use crate::packet::AppMessage;
@@ -33,6 +36,11 @@ pub enum Action {
     },
     /// Send a message.
     Send {
+        /// Its length.
+        bytes: u32,
+    },
+    /// Send a message over a new connection.
+    Begin {
         /// Its length.
         bytes: u32,
     },
@@ -65,6 +73,8 @@ pub enum Source {
     Client(Client),
     /// Frames of a film.
     Video(Box<Video>),
+    /// Transfers that arrive.
+    Transfers(Box<Transfers>),
 }
 
 macro_rules! each_source {
@@ -76,6 +86,7 @@ macro_rules! each_source {
             Source::OnOff($source) => $call,
             Source::Client($source) => $call,
             Source::Video($source) => $call,
+            Source::Transfers($source) => $call,
         }
     };
 }
@@ -99,12 +110,18 @@ impl Source {
         }
     }
 
-    /// A message of it has arrived where its flow ends.
+    /// A message of it has arrived where its flow ends; false where its delay is kept here.
     #[inline]
-    pub fn on_delivery(&mut self, now: Time, message: &AppMessage) {
-        if let Source::Video(video) = self {
-            video.arrived(now, message.sequence);
+    pub fn on_delivery(&mut self, now: Time, message: &AppMessage) -> bool {
+        match self {
+            Source::Video(video) => video.arrived(now, message.sequence),
+            Source::Transfers(transfers) => {
+                transfers.completions.complete(message.sequence, now - message.generated);
+                return false;
+            }
+            _ => {}
         }
+        true
     }
 }
 

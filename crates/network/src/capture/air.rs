@@ -51,9 +51,12 @@ impl Capture {
         match &air.node {
             _ if !air.links.is_empty() => Ok(()),
             Some(node) => {
-                Err(format!("\"{node}\" is in no [[wifi]]: a capture of its frames would be empty"))
+                Err(format!("\"{node}\" has no radio whose frames can be captured: the file would be empty"))
             }
-            None => Err("the scenario has no [[wifi]]: a capture of frames would be empty".to_owned()),
+            None => {
+                Err("the scenario has no radio whose frames can be captured: the file would be empty"
+                    .to_owned())
+            }
         }
     }
 

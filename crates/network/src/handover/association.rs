@@ -12,7 +12,7 @@
 //! Everything is decided at the instant of a link event, so that the machine has no deadline. What it takes to carry a decision
 //! out is the link's: an abstract cell takes no time, in 802.11 frames are exchanged.
 
-use crate::link::indication::LinkEvent;
+use crate::link::indication::{LinkEvent, Quality};
 
 /// Which cells a station uses at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Change {
 /// What a station has heard of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Heard {
-    score: f64,
+    quality: Quality,
     going_down: bool,
 }
 
@@ -48,12 +48,14 @@ pub struct Association {
     current: Option<usize>,
     hysteresis: f64,
     uses: Uses,
+    /// Cells that a user of links keeps it from (Link_Action.request of IEEE Std 802.21-2008).
+    barred: Vec<bool>,
 }
 
 impl Association {
     /// A station of so many cells that has heard nothing yet.
     pub fn new(cells: usize, hysteresis: f64, uses: Uses) -> Association {
-        Association { cells: vec![None; cells], current: None, hysteresis, uses }
+        Association { cells: vec![None; cells], current: None, hysteresis, uses, barred: vec![false; cells] }
     }
 
     /// The cell that the station is associated with; of one that uses all, the one that it would choose.
@@ -66,14 +68,14 @@ impl Association {
         let mut changes = Vec::new();
         match event {
             LinkEvent::Detected { quality } => {
-                self.cells[cell] = Some(Heard { score: quality.score(), going_down: false });
-                if self.uses == Uses::All {
+                self.cells[cell] = Some(Heard { quality, going_down: false });
+                if self.uses == Uses::All && !self.barred[cell] {
                     changes.push(Change::Associate(cell));
                 }
             }
             LinkEvent::ParametersReport { quality } => {
                 if let Some(heard) = &mut self.cells[cell] {
-                    heard.score = quality.score();
+                    heard.quality = quality;
                 }
             }
             LinkEvent::GoingDown { .. } | LinkEvent::Rollback => {
@@ -102,9 +104,21 @@ impl Association {
         changes
     }
 
+    /// A user of links says whether a station of all cells takes this one: what follows, where it hears it.
+    pub fn permit(&mut self, cell: usize, permitted: bool) -> Option<Change> {
+        let changes = std::mem::replace(&mut self.barred[cell], !permitted) == permitted;
+        let change = if permitted { Change::Associate(cell) } else { Change::Leave(cell) };
+        (changes && self.hears(cell)).then_some(change)
+    }
+
     /// Whether a cell is heard.
     pub fn hears(&self, cell: usize) -> bool {
         self.cells[cell].is_some()
+    }
+
+    /// How good a cell is that is heard, by what was heard of it last.
+    pub fn quality(&self, cell: usize) -> Option<Quality> {
+        self.cells[cell].map(|heard| heard.quality)
     }
 
     /// Whether a cell is heard, and its link is going down.
@@ -115,14 +129,15 @@ impl Association {
     /// The best of the cells that are heard and fulfil a condition.
     pub fn best(&self, condition: impl Fn(usize) -> bool) -> Option<usize> {
         let heard = self.cells.iter().enumerate().filter_map(|(cell, heard)| Some((cell, (*heard)?)));
-        let best =
-            heard.filter(|&(cell, _)| condition(cell)).min_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+        let best = heard
+            .filter(|&(cell, _)| condition(cell))
+            .min_by(|(_, a), (_, b)| b.quality.score().total_cmp(&a.quality.score()));
         best.map(|(cell, _)| cell)
     }
 
     /// The cell that the station should be in.
     fn wanted(&self) -> Option<usize> {
-        let score = |cell: usize| self.cells[cell].map(|heard| heard.score);
+        let score = |cell: usize| self.quality(cell).map(Quality::score);
         let best = self.best(|_| true).and_then(|cell| Some((score(cell)?, cell)))?;
         match self.current.and_then(|current| Some((score(current)?, current))) {
             Some((own_score, own)) if best.0 - self.hysteresis <= own_score => Some(own),
@@ -193,6 +208,12 @@ mod tests {
         assert_eq!(station.on_link_event(1, LinkEvent::Rollback), []);
         assert!(!station.is_going_down(1));
         assert_eq!(station.on_link_event(1, LOST), [Nearest(0)]);
+        // Kept from it, it hears it all the same.
+        assert_eq!(station.permit(1, false), None);
+        assert_eq!(station.on_link_event(1, first(90.0)), []);
+        assert_eq!((station.permit(1, true), station.permit(1, true)), (Some(Associate(1)), None));
+        assert_eq!((station.permit(1, false), station.permit(1, false)), (Some(Leave(1)), None));
+        assert_eq!(station.on_link_event(1, LOST), []);
         assert_eq!((station.hears(1), station.best(|cell| cell != 0)), (false, None));
     }
 }

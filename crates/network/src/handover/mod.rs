@@ -31,7 +31,7 @@ pub(crate) mod redirection;
 use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
-use crate::link::indication::{Indication, LinkEvent};
+use crate::link::indication::{Indication, LinkEvent, Quality};
 use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
 use roamsim_engine::Time;
@@ -244,6 +244,12 @@ impl Handovers {
         Some(self.stations[station as usize].cells[place].number)
     }
 
+    /// How good the cell is in which a station has this interface, as it heard it last.
+    pub(crate) fn quality_at(&self, interface: Address) -> Option<Quality> {
+        let (station, place) = self.station_at(interface)?;
+        self.stations[station as usize].association.quality(place)
+    }
+
     /// The number of a node among the stations.
     pub fn station_of(&self, node: NodeId) -> Option<u32> {
         self.station_of.get(&node).copied()
@@ -285,25 +291,44 @@ impl Handovers {
         };
         let changes = self.stations[station as usize].association.on_link_event(place, event);
         self.react(network, now, station, Cue::Link(place, event));
-        for change in changes {
-            let (place, takes) = match change {
-                Change::Nearest(place) => {
-                    self.react(network, now, station, Cue::Nearest(place));
-                    continue;
-                }
-                Change::Associate(place) => (place, true),
-                Change::Leave(place) => (place, false),
-            };
-            let Membership { cell, number, interface } = self.stations[station as usize].cells[place];
-            let link = self.cells[cell as usize].link;
-            let at = network.topology.attachment(interface).1;
-            let Some(stations) = network.stations_mut(link) else { continue };
-            let event = if takes { stations.associate(now, number) } else { stations.leave(now, number) };
-            if let Some(event) = event {
-                network.indicate(now, link, Indication { at, event });
-                self.react(network, now, station, Cue::Link(place, event));
-            }
+        changes.into_iter().for_each(|change| self.change(network, now, station, change));
+    }
+
+    /// A station's association changes: its link is told, and what that indicates at once its scheme hears.
+    fn change(&mut self, network: &mut Network, now: Time, station: u32, change: Change) {
+        let (place, takes) = match change {
+            Change::Nearest(place) => return self.react(network, now, station, Cue::Nearest(place)),
+            Change::Associate(place) => (place, true),
+            Change::Leave(place) => (place, false),
+        };
+        let Membership { cell, number, interface } = self.stations[station as usize].cells[place];
+        let link = self.cells[cell as usize].link;
+        let at = network.topology.attachment(interface).1;
+        let Some(stations) = network.stations_mut(link) else { return };
+        let event = if takes { stations.associate(now, number) } else { stations.leave(now, number) };
+        if let Some(event) = event {
+            network.indicate(now, link, Indication { at, event });
+            self.react(network, now, station, Cue::Link(place, event));
         }
+    }
+
+    /// Link_Action.request at a station's link of a cell: power up, or disconnect. Returns the link, if it has something to do.
+    pub fn permit(
+        &mut self,
+        network: &mut Network,
+        now: Time,
+        station: u32,
+        place: usize,
+        permitted: bool,
+    ) -> Option<LinkId> {
+        let change = self.stations[station as usize].association.permit(place, permitted);
+        let Membership { cell, number, .. } = self.stations[station as usize].cells[place];
+        let link = self.cells[cell as usize].link;
+        network.stations_mut(link)?.switch(now, number, permitted);
+        if let Some(change) = change {
+            self.change(network, now, station, change);
+        }
+        Some(link)
     }
 
     /// A link that is no cell goes down or comes up: of a station whose transports follow its addresses, one more cannot be

@@ -16,6 +16,8 @@ const LONGEST_TIMEOUT: Span = Span::from_secs(32);
 #[derive(Clone, Debug)]
 pub(crate) struct Redirection {
     acknowledged: Vec<bool>,
+    /// How many there were: the number of the one under way (RFC 6275 section 6.1.7; it has 16 bits there, and comes round).
+    sequence: u32,
     /// When those that have not are told again, and after which time.
     again: Option<(Time, Span)>,
 }
@@ -23,13 +25,19 @@ pub(crate) struct Redirection {
 impl Redirection {
     /// Nobody has been told anything.
     pub fn new(correspondents: usize) -> Redirection {
-        Redirection { acknowledged: vec![true; correspondents], again: None }
+        Redirection { acknowledged: vec![true; correspondents], sequence: 0, again: None }
     }
 
     /// All are to be told.
     pub fn begin(&mut self, now: Time) {
         self.acknowledged.fill(false);
+        self.sequence += 1;
         self.again = (!self.is_done()).then(|| (now + INITIAL_TIMEOUT, INITIAL_TIMEOUT));
+    }
+
+    /// The number of the redirection under way.
+    pub fn sequence(&self) -> u32 {
+        self.sequence
     }
 
     /// Whom to tell, or to tell again.
@@ -42,9 +50,10 @@ impl Redirection {
         self.acknowledged.iter().all(|&acknowledged| acknowledged)
     }
 
-    /// One has; whether it is the first time.
-    pub fn acknowledge(&mut self, correspondent: usize) -> bool {
-        let first = !std::mem::replace(&mut self.acknowledged[correspondent], true);
+    /// One has acknowledged the redirection of this number; whether it is the one under way, and it is the first time.
+    pub fn acknowledge(&mut self, correspondent: usize, sequence: u32) -> bool {
+        let first =
+            sequence == self.sequence && !std::mem::replace(&mut self.acknowledged[correspondent], true);
         if self.is_done() {
             self.again = None;
         }
@@ -74,7 +83,8 @@ mod tests {
         assert!(redirection.is_done());
         redirection.begin(Time::ZERO);
         assert_eq!(redirection.untold(), [0, 1]);
-        assert!(redirection.acknowledge(0) && !redirection.acknowledge(0));
+        assert!(!redirection.acknowledge(0, 0), "of one before");
+        assert!(redirection.acknowledge(0, 1) && !redirection.acknowledge(0, 1));
         let mut told_s = Vec::new();
         while told_s.len() < 8 {
             let Some(at) = redirection.poll_timeout() else { panic!("it waits") };
@@ -83,7 +93,7 @@ mod tests {
             told_s.push(at.as_secs_f64());
         }
         assert_eq!(told_s, [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 95.0, 127.0]);
-        redirection.acknowledge(1);
+        redirection.acknowledge(1, 1);
         assert_eq!((redirection.poll_timeout(), redirection.is_done()), (None, true));
     }
 }

@@ -34,6 +34,11 @@ impl Quality {
         }
     }
 
+    /// Whether a distance stands for the signal.
+    pub fn is_distance(self) -> bool {
+        matches!(self, Quality::Distance(_))
+    }
+
     /// The larger the better: dBm, or metres below zero.
     pub fn score(self) -> f64 {
         match self {

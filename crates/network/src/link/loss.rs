@@ -11,6 +11,7 @@
 //! Gilbert-Elliott: Gilbert, "Capacity of a Burst-Noise Channel" (BSTJ 1960); Elliott, "Estimates of Error Rates
 //! for Codes on Burst-Noise Channels" (BSTJ 1963). The chain starts in its stationary distribution.
 
+use super::series::Series;
 use crate::ends::Association;
 use crate::packet::Packet;
 use roamsim_engine::{Span, Stream, Time};
@@ -51,6 +52,11 @@ pub enum LossModel {
         /// Loss probability in the bad state.
         loss_bad: f64,
     },
+    /// Each packet by itself, with a probability that changes.
+    Series {
+        /// The probability of a loss over time.
+        probability: Series<f64>,
+    },
     /// Named ones.
     List {
         /// The numbers of those that are lost, in ascending order; the first packet with data is 1.
@@ -86,7 +92,7 @@ impl Loss {
     /// The process of `model` from `start` on; `stream(purpose)` gives the direction's random streams.
     pub fn new(model: LossModel, start: Time, stream: impl Fn(&str) -> Stream) -> Loss {
         let chain = match model {
-            LossModel::Bernoulli { .. } | LossModel::List { .. } => None,
+            LossModel::Bernoulli { .. } | LossModel::Series { .. } | LossModel::List { .. } => None,
             LossModel::GilbertElliott { transitions, .. } => {
                 let mut chain = Chain { stream: stream("state"), bad: false, until: start };
                 let bad_share = match transitions {
@@ -119,6 +125,7 @@ impl Loss {
         }
         match &self.model {
             LossModel::Bernoulli { probability } => self.draws.bernoulli(*probability),
+            LossModel::Series { probability } => self.draws.bernoulli(probability.at(at)),
             LossModel::GilbertElliott { transitions, loss_good, loss_bad } => {
                 let bad = self.chain.as_mut().is_some_and(|chain| chain.advance(*transitions, at));
                 self.draws.bernoulli(if bad { *loss_bad } else { *loss_good })
@@ -134,6 +141,15 @@ impl Loss {
                 self.next += usize::from(lost);
                 lost
             }
+        }
+    }
+}
+
+impl Loss {
+    /// From `now` on the probability of a series is this.
+    pub fn begin(&mut self, now: Time, loss: f64) {
+        if let LossModel::Series { probability } = &mut self.model {
+            probability.begin(now, loss);
         }
     }
 }
@@ -198,6 +214,21 @@ mod tests {
         for t in 50..250 {
             assert_eq!(takes(&mut early, Time::from_ns(t)), takes(&mut late, Time::from_ns(t)));
         }
+    }
+
+    #[test]
+    fn a_series_has_the_probability_of_the_time_and_a_draw_for_each_packet() {
+        let at_ns = Time::from_ns;
+        let steps = vec![(at_ns(0), 0.0), (at_ns(10), 1.0), (at_ns(20), 0.5)];
+        let probability = Series::new(steps, None).expect("steps");
+        let mut loss = Loss::new(LossModel::Series { probability }, Time::ZERO, streams);
+        let mut half = Loss::new(LossModel::Bernoulli { probability: 0.5 }, Time::ZERO, streams);
+        let found: Vec<bool> = (0..60).map(|t| takes(&mut loss, at_ns(t))).collect();
+        let drawn: Vec<bool> = (0..60).map(|t| takes(&mut half, at_ns(t))).collect();
+        assert!(found[..10].iter().all(|lost| !lost) && found[10..20].iter().all(|lost| *lost));
+        assert_eq!(found[20..], drawn[20..]);
+        loss.begin(at_ns(60), 1.0);
+        assert!((60..80).all(|t| takes(&mut loss, at_ns(t))));
     }
 
     #[test]

@@ -1,17 +1,19 @@
-//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline.
+//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, or whose rate or delay
+//! changes.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
-//! Under drop-tail it does what a wire does; a test holds the two together.
+//! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
 
-use super::outages::Outages;
-use super::wired::WireConfig;
+use super::delay::Delay;
+use super::outages::{Outage, Outages};
+use super::pace::Pace;
 use super::{Attachment, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
-use crate::queue::{Queue, Rule};
-use roamsim_engine::{Span, Stream, Time};
+use crate::queue::{Discipline, Queue};
+use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
@@ -19,44 +21,101 @@ use std::collections::VecDeque;
 const SENDER: Attachment = Attachment(0);
 const RECEIVER: Attachment = Attachment(1);
 
+/// What describes one direction.
+#[derive(Debug)]
+pub struct ManagedWireConfig {
+    /// Of the transmitter.
+    pub pace: Pace,
+    /// Behind it.
+    pub delay: Delay,
+    /// Before it.
+    pub queue: Box<dyn Discipline>,
+    /// The largest packet.
+    pub mtu_bytes: u32,
+    /// In order of time, without overlap.
+    pub outages: Vec<Outage>,
+    /// Of packets that have been sent.
+    pub loss: Option<Loss>,
+}
+
+/// What changes on a path when something happens elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// The bit rate, per second.
+    RateBps(u64),
+    /// The delay.
+    Delay(Span),
+    /// The probability of a loss.
+    Loss(f64),
+}
+
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
 #[derive(Debug)]
 pub struct ManagedWire {
-    rate_bps: u64,
-    delay: Span,
+    pace: Pace,
+    delay: Delay,
     mtu_bytes: u32,
     outages: Outages,
     loss: Option<Loss>,
     queue: Queue,
+    /// When the last bit of the packet in service has left.
     busy_until: Time,
-    /// Packets on their way, and when each arrives, in order.
+    /// From when on the next packet can be taken.
+    free: Time,
+    /// Packets on their way, and when each arrives, in order of that.
     flying: VecDeque<(Time, Packet)>,
+    latest_arrival: Time,
     /// Those that will not arrive, or were dropped while they waited, until they are told.
     dropped: VecDeque<(Packet, Dropped)>,
     stats: LinkStats,
 }
 
 impl ManagedWire {
-    /// An idle direction; the random numbers are those of the queue.
-    pub fn new(config: WireConfig, rule: Rule, loss: Option<Loss>, random: Stream) -> ManagedWire {
-        let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
+    /// An idle direction.
+    pub fn new(config: ManagedWireConfig) -> ManagedWire {
+        let ManagedWireConfig { pace, delay, queue, mtu_bytes, outages, loss } = config;
         ManagedWire {
-            rate_bps,
+            pace,
             delay,
             mtu_bytes,
             outages: Outages::new(outages),
             loss,
-            queue: Queue::under(rule.discipline(queue, random), 0..1),
+            queue: Queue::under(queue, 0..1),
             busy_until: Time::ZERO,
+            free: Time::ZERO,
             flying: VecDeque::new(),
+            latest_arrival: Time::ZERO,
             dropped: VecDeque::new(),
             stats: LinkStats::default(),
         }
     }
 
+    /// From now on the path is different. The packet in service is sent as it was begun.
+    pub fn change(&mut self, now: Time, change: Change) {
+        self.serve(now);
+        match change {
+            Change::Delay(delay) => self.delay.series.begin(now, delay),
+            Change::Loss(probability) => {
+                if let Some(loss) = &mut self.loss {
+                    loss.begin(now, probability);
+                }
+            }
+            Change::RateBps(rate_bps) => {
+                if let Pace::Rate(series) = &mut self.pace {
+                    series.begin(now, rate_bps);
+                    self.free = self.pace.rest(now.max(self.busy_until));
+                    self.serve(now);
+                }
+            }
+        }
+    }
+
     /// Serves whoever can be served by `now`.
     fn serve(&mut self, now: Time) {
-        while self.busy_until <= now && self.serve_next(self.busy_until) {}
+        while self.free <= now && self.serve_next(self.free) {}
+        if self.free <= now {
+            self.free = self.pace.rest(now);
+        }
         while let Some((waiting, reason)) = self.queue.poll_drop(now) {
             self.stats.dropped_packets += 1;
             self.dropped.push_back((waiting.packet, Dropped { reason, at: now }));
@@ -66,10 +125,9 @@ impl ManagedWire {
     /// Sends the next packet from `start` on; false if there is none.
     fn serve_next(&mut self, start: Time) -> bool {
         let Some(packet) = self.queue.dequeue(start).map(|waiting| waiting.packet) else { return false };
-        let transmission = Span::of_transmission(u64::from(packet.size_bytes), self.rate_bps);
-        let departure = start + transmission;
-        self.busy_until = departure;
-        self.stats.busy += transmission;
+        let (departure, free) = self.pace.send(start, packet.size_bytes);
+        (self.busy_until, self.free) = (departure, free);
+        self.stats.busy += departure - start;
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(packet.size_bytes);
         // The draw comes first, so that an outage does not shift the numbering of the packets.
@@ -79,7 +137,10 @@ impl ManagedWire {
         } else if lost {
             DropReason::Loss
         } else {
-            self.flying.push_back((departure + self.delay, packet));
+            let arrival = self.delay.arrival(departure, self.latest_arrival);
+            self.latest_arrival = self.latest_arrival.max(arrival);
+            let place = self.flying.partition_point(|&(other, _)| other <= arrival);
+            self.flying.insert(place, (arrival, packet));
             return true;
         };
         self.stats.dropped_packets += 1;
@@ -96,7 +157,7 @@ impl ManagedWire {
 impl Machine for ManagedWire {
     fn poll_timeout(&self) -> Option<Time> {
         let told = self.dropped.iter().map(|(_, dropped)| dropped.at).min();
-        let free = (self.queue.length().packets > 0).then_some(self.busy_until);
+        let free = (self.queue.length().packets > 0 && self.free < Time::MAX).then_some(self.free);
         let arrival = self.flying.front().map(|(arrival, _)| *arrival);
         [told, free, arrival].into_iter().flatten().min()
     }
@@ -113,7 +174,7 @@ impl Link for ManagedWire {
             return self.refused(DropReason::TooLarge, now);
         }
         self.serve(now);
-        let idle = self.busy_until <= now;
+        let idle = self.free <= now;
         if let Err((_, reason)) = self.queue.enqueue(now, from, packet, idle) {
             return self.refused(reason, now);
         }
@@ -152,8 +213,15 @@ impl Link for ManagedWire {
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
+        let busy = match &self.pace {
+            Pace::Rate(_) => self.stats.busy.saturating_sub(self.busy_until.since(now)),
+            // Packets take no time where they leave at opportunities; the share of these that they take stands for it.
+            Pace::Opportunities(opportunities) => {
+                Span::from_secs_f64(now.as_secs_f64() * opportunities.share_used(now))
+            }
+        };
         LinkStats {
-            busy: self.stats.busy.saturating_sub(self.busy_until.since(now)),
+            busy,
             waiting: self.queue.waited(from, now),
             max_waiting_packets: self.queue.max_packets(from) as u64,
             marked_packets: self.queue.marked_packets(from),
@@ -173,19 +241,36 @@ impl Link for ManagedWire {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outages::Outage;
-    use super::super::wired::Wire;
+    use super::super::pace::Opportunities;
+    use super::super::series::Series;
+    use super::super::wired::{Wire, WireConfig};
     use super::*;
+    use crate::distribution::Distribution;
     use crate::link::loss::LossModel;
     use crate::packet::PacketId;
-    use crate::queue::{QueueLimit, codel};
+    use crate::queue::drop_tail::DropTail;
+    use crate::queue::{QueueLimit, Rule, codel};
     use crate::testing::{datagram, stream};
     use proptest::prelude::*;
 
     /// 1000 octets take 1 ms; 5 ms of delay.
-    fn config(queue: QueueLimit, outages: Vec<Outage>) -> WireConfig {
-        let delay = Span::from_ms(5);
-        WireConfig { rate_bps: 8_000_000, delay, queue, mtu_bytes: 1500, outages }
+    fn config(queue: Box<dyn Discipline>) -> ManagedWireConfig {
+        ManagedWireConfig {
+            pace: Pace::Rate(Series::constant(8_000_000)),
+            delay: constant_delay(5),
+            queue,
+            mtu_bytes: 1500,
+            outages: vec![],
+            loss: None,
+        }
+    }
+
+    fn constant_delay(ms: u64) -> Delay {
+        Delay { series: Series::constant(Span::from_ms(ms)), jitter: None, reordering: false }
+    }
+
+    fn unlimited() -> Box<dyn Discipline> {
+        Box::new(DropTail::new(None))
     }
 
     fn at_us(us: u64) -> Time {
@@ -238,9 +323,20 @@ mod tests {
         ) {
             let outages = vec![Outage { start: at_us(cut_us), end: at_us(cut_us + 5000) }];
             let loss = || Loss::new(LossModel::Bernoulli { probability: 0.2 }, Time::ZERO, stream);
-            let config = config(limit, outages);
-            let managed = ManagedWire::new(config.clone(), Rule::DropTail, Some(loss()), stream("queue"));
-            prop_assert_eq!(fate(managed, &packets), fate(Wire::new(config, Some(loss())), &packets));
+            let wire = WireConfig {
+                rate_bps: 8_000_000,
+                delay: Span::from_ms(5),
+                queue: limit,
+                mtu_bytes: 1500,
+                outages: outages.clone(),
+            };
+            let managed = ManagedWireConfig {
+                outages,
+                loss: Some(loss()),
+                ..config(Rule::DropTail.discipline(limit, stream("queue")))
+            };
+            let managed = ManagedWire::new(managed);
+            prop_assert_eq!(fate(managed, &packets), fate(Wire::new(wire, Some(loss())), &packets));
         }
     }
 
@@ -253,8 +349,8 @@ mod tests {
             ecn: false,
         };
         let wire = || {
-            let config = config(QueueLimit::Packets(100), vec![]);
-            ManagedWire::new(config, Rule::Codel(settings), None, stream("queue"))
+            let rule = Rule::Codel(settings);
+            ManagedWire::new(config(rule.discipline(QueueLimit::Packets(100), stream("queue"))))
         };
         // Forty at once: number n is sent at n ms; from 5 on they wait too long, at 25 number 25 is dropped and 26 sent, at
         // 25 + 20 the next would be.
@@ -266,5 +362,138 @@ mod tests {
         // Up to 25 each its number in milliseconds, then one less: 325 + (25 + ... + 38).
         assert_eq!(stats.waiting, Span::from_ms(325 + 441));
         assert_eq!(stats.max_waiting_packets, 39);
+    }
+
+    /// When each packet arrived, in microseconds, in order of the packets.
+    fn arrivals_us(config: ManagedWireConfig, packets: &[(u64, u32)]) -> Vec<u64> {
+        let (mut arrived, dropped, _) = fate(ManagedWire::new(config), packets);
+        assert_eq!(dropped, []);
+        arrived.sort_unstable_by_key(|(id, _)| *id);
+        arrived.iter().map(|(_, at)| at.as_ns() / 1000).collect()
+    }
+
+    fn at_opportunities(schedule_ms: &[u32]) -> ManagedWireConfig {
+        let opportunities = Opportunities::new(schedule_ms.into()).expect("a schedule");
+        ManagedWireConfig {
+            pace: Pace::Opportunities(opportunities),
+            delay: constant_delay(0),
+            ..config(unlimited())
+        }
+    }
+
+    #[test]
+    fn a_recorded_path_delivers_each_packet_at_the_instant_of_its_opportunity() {
+        let path = || at_opportunities(&[3, 4, 4, 7, 12]);
+        // A packet leaves at the next opportunity behind its arrival; one that comes at the instant of an opportunity is too late
+        // for it, as the second is for that of 3 ms: it leaves at 4 ms with its whole 1504 octets. The third comes at 4 ms, too
+        // late for both: 7 ms.
+        assert_eq!(arrivals_us(path(), &[(2500, 1500), (500, 1500), (1000, 1500)]), [3000, 4000, 7000]);
+        // Three of 500 + 4 octets: 1512. The last 8 of the third go at 4 ms; the fourth, which comes at 3.5 ms, has the rest of that
+        // opportunity.
+        let small = [(0, 500), (0, 500), (0, 500), (3500, 1492)];
+        assert_eq!(arrivals_us(path(), &small), [3000, 3000, 4000, 4000]);
+        // What nobody waits for is lost: the second comes at 3.1 ms, when 1004 octets of the opportunity of 3 ms were left.
+        assert_eq!(arrivals_us(path(), &[(0, 496), (3100, 100)]), [3000, 4000]);
+        // The trace begins again at its last line, 12 ms: 15, 16, 16, 19, 24, and so on.
+        let seven = [(11_000, 1500); 1].into_iter().chain([(0, 1500); 6]).collect::<Vec<_>>();
+        assert_eq!(arrivals_us(path(), &seven), [12_000, 15_000, 16_000, 16_000, 19_000, 24_000, 27_000]);
+    }
+
+    #[test]
+    fn a_recorded_path_has_its_packets_wait_and_its_use_in_octets() {
+        let (arrived, _, stats) = fate(ManagedWire::new(at_opportunities(&[10])), &[(0, 1500); 3]);
+        assert_eq!(arrived.len(), 3);
+        // 10, 20 and 30 ms of waiting.
+        assert_eq!((stats.waiting, stats.max_waiting_packets), (Span::from_ms(60), 3));
+        // By 10 s three of a thousand.
+        assert_eq!(stats.busy, Span::from_ms(30));
+    }
+
+    #[test]
+    fn a_recorded_path_drops_what_has_no_room_in_a_queue_that_has_an_end() {
+        let two = Box::new(DropTail::new(Some(QueueLimit::Packets(2))));
+        let config = ManagedWireConfig { queue: two, ..at_opportunities(&[10]) };
+        // Nothing is in service before an opportunity: the third finds two that wait.
+        let (arrived, dropped, _) = fate(ManagedWire::new(config), &[(0, 1500); 3]);
+        assert_eq!((arrived.len(), dropped.len()), (2, 1));
+        assert_eq!(dropped[0], (2, Dropped { reason: DropReason::QueueFull, at: Time::ZERO }));
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_that_of_the_bits_not_of_the_packets() {
+        // 8 Mb/s up to 2.5 ms, 1.6 Mb/s up to 7.5 ms, nothing up to 20 ms, then 8 Mb/s.
+        let steps = [(0, 8_000_000), (2500, 1_600_000), (7500, 0), (20_000, 8_000_000)];
+        let series = Series::new(steps.map(|(us, bps)| (at_us(us), bps)).to_vec(), None).expect("steps");
+        let config = || ManagedWireConfig { pace: Pace::Rate(series.clone()), ..config(unlimited()) };
+        // Packets of 8000 bits: at 1, 2, then half in 0.5 ms and half in 2.5 ms: 5 ms; the fourth half in 2.5 ms, up to 7.5 ms, and the
+        // rest from 20 ms on: 20.5 ms; the fifth a millisecond later. 5 ms of delay.
+        let five = [(0, 1000); 5];
+        assert_eq!(arrivals_us(config(), &five), [6000, 7000, 10_000, 25_500, 26_500]);
+        // Who comes to an empty link without a rate waits for it.
+        assert_eq!(arrivals_us(config(), &[(8000, 1000)]), [26_000]);
+    }
+
+    #[test]
+    fn a_path_changes_when_it_is_told_to() {
+        let mut link = ManagedWire::new(config(unlimited()));
+        let mut random = stream("wire");
+        let mut arrivals = Vec::new();
+        let mut enqueue = |link: &mut ManagedWire, ms: u64| {
+            let now = at_us(1000 * ms);
+            let packet = datagram(1000);
+            assert_eq!(link.enqueue(&mut Context { now, random: &mut random }, SENDER, packet), Ok(()));
+        };
+        enqueue(&mut link, 0);
+        link.change(at_us(500), Change::RateBps(0));
+        enqueue(&mut link, 1);
+        // The first was begun and is sent; the second waits.
+        assert_eq!(link.poll_timeout(), Some(at_us(6000)));
+        link.change(at_us(2000), Change::Delay(Span::from_ms(1)));
+        link.change(at_us(3000), Change::RateBps(4_000_000));
+        enqueue(&mut link, 3);
+        for _ in 0..5 {
+            let Some(now) = link.poll_timeout() else { break };
+            link.handle_timeout(&mut Context { now, random: &mut stream("wire") });
+            arrivals.extend(std::iter::from_fn(|| link.poll_delivery(now)).map(|_| now.as_ns() / 1000));
+        }
+        // From 3 ms on 2 ms a packet: 5 and 7 ms, and 1 ms of delay.
+        assert_eq!(arrivals, [6000, 6000, 8000]);
+    }
+
+    #[test]
+    fn jitter_keeps_the_order_unless_packets_may_overtake_others() {
+        let arrivals = |reordering| {
+            let jitter = (Distribution::Uniform { min: 0, max: 20_000_000 }, stream("jitter"));
+            let delay = Delay { jitter: Some(jitter), reordering, ..constant_delay(5) };
+            arrivals_us(ManagedWireConfig { delay, ..config(unlimited()) }, &[(1000, 100); 500])
+        };
+        let (kept, free) = (arrivals(false), arrivals(true));
+        assert!(kept.is_sorted() && !free.is_sorted());
+        // Sent at n ms and 0.1 ms, and 5 to 25 ms later; in the mean 15 ms, with a standard error of 20 / sqrt(12 x 500) = 0.26 ms.
+        let taken = |arrivals: &[u64]| {
+            let taken = (1..).zip(arrivals).map(|(n, us)| us - 1000 * n - 100);
+            taken.collect::<Vec<u64>>()
+        };
+        assert!(taken(&free).iter().all(|us| (5000..=25_000).contains(us)));
+        let mean_us = taken(&free).iter().sum::<u64>() as f64 / 500.0;
+        assert!((mean_us - 15_000.0).abs() < 900.0, "{mean_us}");
+        // With the order kept each arrives with the latest before it, or as drawn.
+        let latest = free.iter().scan(0, |latest, &us| {
+            *latest = us.max(*latest);
+            Some(*latest)
+        });
+        assert_eq!(kept, latest.collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_delay_that_falls_keeps_the_order_too() {
+        let steps = vec![(Time::ZERO, Span::from_ms(50)), (at_us(2500), Span::from_ms(10))];
+        let config = |reordering| {
+            let series = Series::new(steps.clone(), None).expect("steps");
+            ManagedWireConfig { delay: Delay { series, jitter: None, reordering }, ..config(unlimited()) }
+        };
+        let four = [(0, 1000); 4];
+        assert_eq!(arrivals_us(config(true), &four), [51_000, 52_000, 13_000, 14_000]);
+        assert_eq!(arrivals_us(config(false), &four), [51_000, 52_000, 52_000, 52_000]);
     }
 }

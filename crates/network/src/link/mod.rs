@@ -5,12 +5,16 @@
 
 pub mod cell;
 pub mod dect;
+pub mod delay;
 pub mod frames;
 pub mod indication;
 pub mod loss;
 pub mod managed_wire;
 mod outages;
+pub mod pace;
+pub mod phase;
 pub mod propagation;
+pub mod series;
 pub mod stations;
 pub mod wifi;
 pub mod wimax;
@@ -25,6 +29,7 @@ pub(crate) use crate::testing;
 
 use self::frames::Frames;
 use self::indication::Indication;
+use self::phase::PhaseRow;
 use self::stations::Stations;
 use crate::packet::Packet;
 use crate::queue::transmitter::{Ahead, Service};
@@ -119,6 +124,11 @@ pub trait Link: Machine {
         None
     }
 
+    /// What its stations' radios did on their way into the network so far.
+    fn phases(&self) -> &[PhaseRow] {
+        &[]
+    }
+
     /// Its technology, as messages of IEEE 802.21 name it.
     fn link_type(&self) -> LinkType;
 
@@ -175,7 +185,7 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
-    /// One direction of a point-to-point link whose queue is managed.
+    /// One direction of a point-to-point link whose queue is managed, or whose rate or delay changes.
     ManagedWire(Box<managed_wire::ManagedWire>),
 }
 
@@ -221,6 +231,15 @@ impl AnyLink {
     }
 }
 
+impl AnyLink {
+    /// Has a path change. Validation lets only those change that can.
+    pub fn change(&mut self, now: Time, change: managed_wire::Change) {
+        if let AnyLink::ManagedWire(link) = self {
+            link.change(now, change);
+        }
+    }
+}
+
 impl Machine for AnyLink {
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
@@ -259,6 +278,10 @@ impl Link for AnyLink {
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
         each_link!(self, link => link.poll_indication(now))
+    }
+
+    fn phases(&self) -> &[PhaseRow] {
+        each_link!(self, link => link.phases())
     }
 
     fn link_type(&self) -> LinkType {

@@ -144,9 +144,10 @@ impl Trajectory {
         (self.legs[at].velocity_m_per_s, next)
     }
 
-    /// Whether the node never moves.
+    /// Whether the node never moves. A way that takes no time is one as well: its ends are different places.
     pub fn is_fixed(&self) -> bool {
-        self.legs.iter().all(|leg| leg.velocity_m_per_s == Point::default())
+        let place = self.legs.first().map(|leg| leg.from);
+        self.legs.iter().all(|leg| leg.velocity_m_per_s == Point::default() && Some(leg.from) == place)
     }
 
     /// When a walk without end has shown all that it does.
@@ -183,6 +184,18 @@ mod tests {
         assert!(trajectory.is_fixed());
         // The triangle of sides 3, 4 and 5.
         assert_eq!(trajectory.distance_m(Time::ZERO, Point::default()), 5.0);
+    }
+
+    #[test]
+    fn a_node_that_is_elsewhere_at_once_is_not_fixed() {
+        // A kilometre at 1e13 m/s takes 0.1 ns: the leg that leads there lasts no time, and two that rest are left.
+        let stop = |x_m| (Point::new(x_m, 0.0), 1e13, Span::from_secs(1));
+        let there = Trajectory::waypoints(Point::default(), Time::ZERO + Span::from_secs(1), &[stop(1000.0)]);
+        assert_eq!((at_s(&there, 0.9), at_s(&there, 1.0)), ((0.0, 0.0), (1000.0, 0.0)));
+        assert!(!there.is_fixed());
+        // To the place where it is.
+        let nowhere = Trajectory::waypoints(Point::default(), Time::ZERO, &[stop(0.0), stop(0.0)]);
+        assert!(nowhere.is_fixed());
     }
 
     #[test]

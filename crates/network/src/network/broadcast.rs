@@ -78,7 +78,7 @@ mod tests {
     use crate::link::{AnyLink, Attachment};
     use crate::mobility::{Point, Trajectory};
     use crate::packet::{BROADCAST, IpVersion};
-    use crate::queue::QueueLimit;
+    use crate::queue::{QueueLimit, Rule};
     use crate::recorder::{PacketEvent, Recorder};
     use crate::testing::{datagram, stream};
     use crate::topology::{Interface, Topology};
@@ -92,6 +92,7 @@ mod tests {
             rate_bps: 8_000_000,
             delay: None,
             queue: QueueLimit::Packets(2),
+            rule: Rule::DropTail,
             mtu_bytes: 1500,
             coverage: Coverage::DistancePower {
                 radius_m: 100.0,

@@ -5,6 +5,7 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::Link;
 use crate::link::indication::Indication;
+use crate::link::managed_wire::Change;
 use crate::topology::LinkId;
 use roamsim_engine::Time;
 use roamsim_protocols::Machine;
@@ -12,9 +13,9 @@ use roamsim_protocols::Machine;
 impl Network {
     /// Makes sure that a link is asked for its next link event in time.
     pub(crate) fn arm_indications(&mut self, moment: &mut Moment<'_>, number: u32) {
-        let now = moment.now;
-        let wanted = self.links[number as usize].link.next_indication().map(|due| due.max(now));
-        self.records[number as usize].indications.arm(wanted, Event::Indication(number), moment);
+        let Some(due) = self.links[number as usize].link.next_indication() else { return };
+        let due = due.max(moment.now);
+        self.records[number as usize].indications.arm(Some(due), Event::Indication(number), moment);
     }
 
     /// Whether a wake-up for link events is still meant.
@@ -26,6 +27,12 @@ impl Network {
     pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
         let slot = &mut self.links[number as usize];
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
+    }
+
+    /// A path changes.
+    pub(crate) fn change_path(&mut self, moment: &mut Moment<'_>, LinkId(number): LinkId, change: Change) {
+        self.links[number as usize].link.change(moment.now, change);
+        self.rearm(number, moment);
     }
 
     /// The next link event of a link.

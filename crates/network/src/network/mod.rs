@@ -4,12 +4,14 @@
 mod arrivals;
 mod broadcast;
 mod conservation;
+mod dropped_segments;
 mod link_events;
 mod processing;
 pub mod tunnel;
 
 pub use self::conservation::ConservationViolation;
 
+use self::dropped_segments::DroppedSegments;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
 use crate::alarm::{Alarm, Moment};
@@ -19,7 +21,7 @@ use crate::link::indication::Indication;
 use crate::link::stations::Stations;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
-use crate::packet::{IpVersion, Packet, PacketId};
+use crate::packet::{IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
 use roamsim_engine::{Stream, Time};
@@ -127,6 +129,8 @@ pub struct Network {
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
     pub(crate) lost_datagrams: Vec<u32>,
+    /// Those of the connections of transfers.
+    pub(crate) dropped_segments: DroppedSegments,
     /// Link events that somebody may want to know of; drained by the world.
     pub(crate) indicated: VecDeque<(LinkId, Indication)>,
     /// Records what happens to packets, when asked to.
@@ -150,6 +154,7 @@ impl Network {
             unroutable: BTreeMap::new(),
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
+            dropped_segments: DroppedSegments::default(),
             indicated: VecDeque::new(),
             recorder: None,
         }
@@ -356,12 +361,16 @@ impl Network {
         let (slot, record) = (&mut self.links[number as usize], &mut self.records[number as usize]);
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
+        let tcp = matches!(packet.pdu, Pdu::Tcp(_));
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         if let Err(dropped) = outcome {
             record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
             self.dropped += 1;
+            if tcp {
+                self.dropped_segments.count(socket);
+            }
             if datagram {
                 self.lost_datagrams.push(socket);
             }
@@ -418,6 +427,9 @@ impl Network {
     /// A packet that was on its way is dropped: the account, and that of its application.
     pub(crate) fn end_in_a_drop(&mut self, packet: &Packet) {
         self.dropped += 1;
+        if matches!(packet.pdu, Pdu::Tcp(_)) {
+            self.dropped_segments.count(packet.socket);
+        }
         if packet.is_datagram_of_a_flow() {
             self.lost_datagrams.push(packet.socket);
         }

@@ -22,6 +22,10 @@ impl Fifo {
         Some(next)
     }
 
+    pub fn first(&self) -> Option<&Waiting> {
+        self.waiting.front()
+    }
+
     pub fn length(&self) -> Length {
         Length { packets: self.waiting.len(), bytes: self.bytes }
     }

@@ -13,6 +13,7 @@ use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::{Packet, Pdu};
 use roamsim_engine::{Stream, Time};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// What FQ-CoDel goes by.
@@ -32,6 +33,8 @@ const DROP_BATCH_PACKETS: usize = 64;
 /// A flow's queue.
 #[derive(Debug)]
 struct Flow {
+    /// By which the hash knows it.
+    number: u16,
     queue: Fifo,
     control: Control,
     deficit_bytes: i64,
@@ -39,12 +42,18 @@ struct Flow {
     listed: bool,
 }
 
+/// The place of a flow that no packet has come to.
+const UNUSED: u16 = u16::MAX;
+
 /// The queues of all flows.
 #[derive(Debug)]
 pub struct FqCodel {
     limit: QueueLimit,
-    quantum_bytes: u32,
+    settings: Settings,
+    /// Those that have ever been used, and by number the place of each among them: [`UNUSED`] of others. Nothing before the first
+    /// packet.
     flows: Vec<Flow>,
+    places: Vec<u16>,
     /// Those that have come anew, and the others that have something to send: in the order of their turns.
     new_flows: VecDeque<u16>,
     old_flows: VecDeque<u16>,
@@ -57,17 +66,11 @@ pub struct FqCodel {
 impl FqCodel {
     /// Empty queues.
     pub fn new(limit: QueueLimit, settings: Settings, mut random: Stream) -> FqCodel {
-        let Settings { flows, quantum_bytes, codel } = settings;
-        let flow = |_| Flow {
-            queue: Fifo::default(),
-            control: Control::new(codel),
-            deficit_bytes: 0,
-            listed: false,
-        };
         FqCodel {
             limit,
-            quantum_bytes,
-            flows: (0..flows).map(flow).collect(),
+            settings,
+            flows: Vec::new(),
+            places: Vec::new(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
             length: Length::default(),
@@ -76,7 +79,27 @@ impl FqCodel {
         }
     }
 
-    /// The queue of a packet's flow.
+    /// The place of the queue of a packet's flow.
+    fn place_of(&mut self, packet: &Packet) -> u16 {
+        let number = self.classify(packet);
+        if self.places.is_empty() {
+            self.places = vec![UNUSED; usize::from(self.settings.flows)];
+        }
+        let place = &mut self.places[usize::from(number)];
+        if *place == UNUSED {
+            *place = self.flows.len() as u16;
+            self.flows.push(Flow {
+                number,
+                queue: Fifo::default(),
+                control: Control::new(self.settings.codel),
+                deficit_bytes: 0,
+                listed: false,
+            });
+        }
+        *place
+    }
+
+    /// The number of a packet's flow.
     fn classify(&self, packet: &Packet) -> u16 {
         let (source, destination) = match packet.tunnel {
             Some(inner) => (inner.source(), inner.destination()),
@@ -91,7 +114,7 @@ impl FqCodel {
         let addresses = u64::from(source.0) << 32 | u64::from(destination.0);
         let hash = mixed(mixed(self.perturbation ^ addresses) ^ (protocol << 32 | u64::from(packet.socket)));
         // The upper half of the product: as even as the hash.
-        ((u128::from(hash) * self.flows.len() as u128) >> 64) as u16
+        ((u128::from(hash) * u128::from(self.settings.flows)) >> 64) as u16
     }
 
     fn left(&mut self, waiting: &Waiting) {
@@ -102,7 +125,8 @@ impl FqCodel {
     /// Makes room: from the head of the longest queue.
     fn drop_from_longest(&mut self) {
         // The first of those that are as long.
-        let longest = self.flows.iter_mut().rev().max_by_key(|flow| flow.queue.length().bytes);
+        let length = |flow: &&mut Flow| (flow.queue.length().bytes, Reverse(flow.number));
+        let longest = self.flows.iter_mut().max_by_key(length);
         let Some(flow) = longest else { return };
         let packets = flow.queue.length().packets.div_ceil(2).min(DROP_BATCH_PACKETS);
         flow.control.dropped(packets as u32);
@@ -124,18 +148,18 @@ impl Discipline for FqCodel {
     /// Takes every packet; who has to go for it is told by `poll_drop`.
     fn enqueue(&mut self, waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
         let bytes = waiting.packet.size_bytes;
-        let number = self.classify(&waiting.packet);
+        let place = self.place_of(&waiting.packet);
         let held: u64 = self.dropped.iter().map(|(waiting, _)| u64::from(waiting.packet.size_bytes)).sum();
         let (packets, octets) = (self.length.packets - self.dropped.len(), self.length.bytes - held);
         let has_room = idle || self.limit.admits(packets, octets, bytes);
-        let flow = &mut self.flows[usize::from(number)];
+        let flow = &mut self.flows[usize::from(place)];
         flow.queue.push(waiting);
         self.length.packets += 1;
         self.length.bytes += u64::from(bytes);
         if !flow.listed {
             flow.listed = true;
-            flow.deficit_bytes = i64::from(self.quantum_bytes);
-            self.new_flows.push_back(number);
+            flow.deficit_bytes = i64::from(self.settings.quantum_bytes);
+            self.new_flows.push_back(place);
         }
         if !has_room {
             self.drop_from_longest();
@@ -147,12 +171,12 @@ impl Discipline for FqCodel {
         loop {
             let is_new = !self.new_flows.is_empty();
             let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
-            let number = *list.front()?;
-            let flow = &mut self.flows[usize::from(number)];
+            let place = *list.front()?;
+            let flow = &mut self.flows[usize::from(place)];
             if flow.deficit_bytes <= 0 {
-                flow.deficit_bytes += i64::from(self.quantum_bytes);
+                flow.deficit_bytes += i64::from(self.settings.quantum_bytes);
                 list.pop_front();
-                self.old_flows.push_back(number);
+                self.old_flows.push_back(place);
                 continue;
             }
             let mut dropped = VecDeque::new();
@@ -166,7 +190,7 @@ impl Discipline for FqCodel {
             list.pop_front();
             // A flow that has just come anew has one turn behind the others, lest it comes anew with each packet.
             if is_new {
-                self.old_flows.push_back(number);
+                self.old_flows.push_back(place);
             } else {
                 flow.listed = false;
             }

@@ -8,11 +8,14 @@
 //! [`Queue`] keeps the accounts, the same for every discipline, of each attachment that shares the transmitter. [`transmitter`] is drop-tail by arithmetic, for
 //! transmitters that serve in order at a fixed rate: no packet costs it an event, and none is moved.
 
+pub mod classes;
 pub mod codel;
 pub mod drop_tail;
+pub mod drr;
 mod fifo;
 pub mod fq_codel;
 pub mod pie;
+pub mod priority;
 pub mod red;
 pub mod transmitter;
 
@@ -52,8 +55,12 @@ pub enum Rule {
     Codel(codel::Settings),
     /// FQ-CoDel.
     FqCodel(fq_codel::Settings),
+    /// Deficit round robin by class.
+    Drr(drr::Settings),
     /// PIE.
     Pie(pie::Settings),
+    /// Strict priority by class.
+    Priority(classes::Classes),
     /// RED.
     Red(red::Settings),
 }
@@ -65,6 +72,8 @@ impl Rule {
             Rule::DropTail => Box::new(drop_tail::DropTail::new(Some(limit))),
             Rule::Codel(settings) => Box::new(codel::Codel::new(limit, settings)),
             Rule::FqCodel(settings) => Box::new(fq_codel::FqCodel::new(limit, settings, random)),
+            Rule::Drr(settings) => Box::new(drr::Drr::new(limit, settings)),
+            Rule::Priority(classes) => Box::new(priority::Priority::new(limit, classes)),
             Rule::Pie(settings) => Box::new(pie::Pie::new(limit, settings, random)),
             Rule::Red(settings) => Box::new(red::Red::new(limit, settings, random)),
         }

@@ -16,8 +16,10 @@ pub(super) fn describe(message: &Message) -> String {
         Message::Application(message) => format!("message {} ({} B)", message.sequence, message.bytes),
         Message::Mih(pdu) => describe_mih(pdu),
         Message::MobileIp(message) => describe_registration(message),
-        Message::Redirection(RedirectionMessage::Update) => "redirect".to_owned(),
-        Message::Redirection(RedirectionMessage::Acknowledgement) => "redirect acknowledged".to_owned(),
+        Message::Redirection(RedirectionMessage::Update { .. }) => "redirect".to_owned(),
+        Message::Redirection(RedirectionMessage::Acknowledgement { .. }) => {
+            "redirect acknowledged".to_owned()
+        }
     }
 }
 

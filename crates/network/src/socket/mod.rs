@@ -1,5 +1,6 @@
 //! Sockets: the ends of associations between nodes, a file a transport.
 
+pub mod connections;
 mod describe;
 pub mod sctp;
 pub mod tcp;
@@ -134,6 +135,26 @@ pub struct Counts {
     pub fast_retransmits: u64,
     /// Of a transport that was told to use ECN.
     pub ecn: Option<EcnCounts>,
+}
+
+impl Counts {
+    /// The counts of both together.
+    pub fn plus(self, other: Counts) -> Counts {
+        Counts {
+            segments: self.segments + other.segments,
+            retransmissions: self.retransmissions + other.retransmissions,
+            timeouts: self.timeouts + other.timeouts,
+            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+            ecn: match (self.ecn, other.ecn) {
+                (Some(a), Some(b)) => Some(EcnCounts {
+                    agreed: a.agreed || b.agreed,
+                    marked_packets: a.marked_packets + b.marked_packets,
+                    reductions: a.reductions + b.reductions,
+                }),
+                (one, other) => one.or(other),
+            },
+        }
+    }
 }
 
 /// What an end counts of Explicit Congestion Notification (RFC 3168).

@@ -178,9 +178,11 @@ impl Socket for TcpSocket {
     fn handle(&mut self, now: Time, packet: Packet) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
         self.traffic.received(packet.size_bytes);
-        self.connection.handle_segment(&mut Context { now, random: &mut self.random }, segment);
+        let cx = &mut Context { now, random: &mut self.random };
         if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
-            self.connection.handle_mark();
+            self.connection.handle_marked_segment(cx, segment);
+        } else {
+            self.connection.handle_segment(cx, segment);
         }
         // A segment owns nothing; to ask that of every packet costs more than to say it.
         std::mem::forget(packet);

@@ -100,6 +100,7 @@ impl World {
                     measurement.sent_bytes += u64::from(bytes);
                     self.send_message(moment, source, Message::Application(message));
                 }
+                Action::Begin { bytes } => self.begin_transfer(moment, number, bytes),
                 // The listening end of a connection is opened by its peer.
                 Action::Open if self.flows[number as usize].reverse => {}
                 Action::Open => self.open(source),

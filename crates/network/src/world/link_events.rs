@@ -1,4 +1,4 @@
-//! Link events in the world: handovers hear them first, then the users of MIH functions.
+//! Link events in the world: handovers hear them first, then paths that change, then the users of MIH functions.
 //!
 //! Where a signalling entry is driven by link events, the MIHF of its origin registers the links of its node with the
 //! responder, whose user subscribes to the events of each; from then on the MIHF hears what its links indicate
@@ -22,7 +22,7 @@ impl World {
         }
         while let Some(indication) = self.network.poll_indication(now, number) {
             self.handovers.on_link_event(&mut self.network, now, LinkId(number), indication);
-            self.tell_mihfs(now);
+            self.tell_listeners(moment);
         }
         self.network.rearm(number, moment);
         self.network.arm_indications(moment, number);
@@ -40,9 +40,12 @@ impl World {
         }
     }
 
-    /// MIH_LINK_SAP: tells the MIHFs of nodes what their links have indicated, for the entries that want to know.
-    fn tell_mihfs(&mut self, now: Time) {
+    /// What links have indicated changes the paths that do so, and is told to the MIHFs of their nodes (MIH_LINK_SAP), for the entries
+    /// that want to know.
+    pub(super) fn tell_listeners(&mut self, moment: &mut Moment<'_>) {
+        let now = moment.now;
         while let Some((link, indication)) = self.network.indicated.pop_front() {
+            self.change_paths(moment, link, indication);
             if !self.mih_handovers.is_empty() {
                 let interface = self.network.address_of(link, indication.at);
                 self.tell_handover_users(now, interface, indication.event);

@@ -4,15 +4,16 @@
 use super::{Work, World};
 use crate::alarm::Moment;
 use crate::handover::Action;
-use crate::link::indication::LinkEvent;
+use crate::link::indication::{LinkEvent, Quality};
 use crate::mih_handover::Notice;
 use crate::packet::{Message, RedirectionMessage};
 use crate::signalling::{MihNode, heard_by_mihf};
 use crate::socket::SocketId;
 use roamsim_engine::Time;
-use roamsim_protocols::mih::handover::{Command, LinkCue, Milestone};
-use roamsim_protocols::mih::wire::link::{EventList, LinkTupleId};
+use roamsim_protocols::mih::handover::{CandidateCue, Command, GivenUp, Initiation, LinkCue, Milestone};
+use roamsim_protocols::mih::wire::link::{EventList, LinkDownReason, LinkTupleId};
 use roamsim_protocols::mih::{self, Mihf};
+use roamsim_protocols::tcp::segment;
 use roamsim_protocols::{Address, Context};
 use std::collections::VecDeque;
 
@@ -26,6 +27,28 @@ fn called<'a>(
     work.push_back(Work::Mihf(mihf));
     let node = &mut nodes[mihf as usize];
     (Context { now, random: &mut node.random }, &mut node.mihf)
+}
+
+/// What the mobile node's user hears of the link to the network that it leaves.
+fn cue_of(event: LinkEvent) -> Option<LinkCue> {
+    match event {
+        LinkEvent::Up => Some(LinkCue::Up),
+        LinkEvent::GoingDown { within, .. } => Some(LinkCue::GoingDown { within }),
+        LinkEvent::Rollback => Some(LinkCue::Rollback),
+        LinkEvent::Down(_) => Some(LinkCue::Down),
+        LinkEvent::Detected { .. } | LinkEvent::ParametersReport { .. } | LinkEvent::Lost => None,
+    }
+}
+
+/// And of that of a candidate.
+fn candidate_cue(event: LinkEvent) -> Option<CandidateCue> {
+    match event {
+        LinkEvent::Detected { .. } => Some(CandidateCue::Detected),
+        LinkEvent::Up => Some(CandidateCue::Up),
+        LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT) => Some(CandidateCue::Left),
+        LinkEvent::Down(_) | LinkEvent::Lost => Some(CandidateCue::Gone),
+        LinkEvent::ParametersReport { .. } | LinkEvent::GoingDown { .. } | LinkEvent::Rollback => None,
+    }
 }
 
 impl World {
@@ -84,7 +107,8 @@ impl World {
             if handover.config.notice == Notice::Remote && matches!(event, mih::Event::PeerRegistered { .. })
             {
                 let link = LinkTupleId { point_of_attachment: None, ..handover.parties.serving_link.clone() };
-                function.subscribe(&mut cx, event.session(), link, EventList::LINK_GOING_DOWN);
+                let events = EventList::LINK_GOING_DOWN.union(EventList::LINK_PARAMETERS_REPORT);
+                function.subscribe(&mut cx, event.session(), link, events);
             }
             handover.parties.serving.user.handle_event(&mut cx, function, event);
             handover.parties.serving.user.handle_timeout(&mut cx, function);
@@ -98,49 +122,67 @@ impl World {
         work.push_back(Work::MihHandover(number));
     }
 
-    /// A link of a mobile node has indicated something: its user hears it, and its PoS, by itself or by an indication.
+    /// A link of a mobile node has indicated something: its user hears it, and where it is that of the network that it leaves its PoS,
+    /// by itself or by an indication.
     pub(super) fn tell_handover_users(&mut self, now: Time, interface: Address, event: LinkEvent) {
-        let cue = match event {
-            LinkEvent::GoingDown { .. } => Some(LinkCue::GoingDown),
-            LinkEvent::Rollback => Some(LinkCue::Rollback),
-            LinkEvent::Down(_) => Some(LinkCue::Down),
-            LinkEvent::Up => None,
-            _ => return,
-        };
-        let World { mih_handovers, mih_nodes, work, .. } = self;
+        if matches!(event, LinkEvent::ParametersReport { .. }) {
+            return;
+        }
+        let told = self.told_to_network(interface, event);
+        let World { mih_handovers, mih_nodes, resources, work, .. } = self;
         for (number, handover) in (0..).zip(mih_handovers) {
-            if handover.parties.serving_interface != interface {
-                continue;
-            }
-            if cue != Some(LinkCue::Down) {
-                handover.going_down = (cue == Some(LinkCue::GoingDown)).then_some(now);
-            }
-            let Some(cue) = cue else { continue };
-            handover.parties.mobile_node.user.handle_link_event(cue);
-            match (cue, handover.config.notice) {
-                (LinkCue::GoingDown, Notice::Local) => {
-                    let (mut cx, mihf) = called(mih_nodes, work, handover.parties.serving.mihf, now);
-                    handover.parties.serving.user.handle_link_going_down(&mut cx, mihf);
+            let parties = &mut handover.parties;
+            let user = &mut parties.mobile_node.user;
+            let at = parties.candidates.iter().position(|candidate| candidate.interface == interface);
+            if let Some(candidate) = at
+                && let Some(cue) = candidate_cue(event)
+            {
+                if matches!(event, LinkEvent::Down(_)) {
+                    let name = mih_nodes[parties.mobile_node.mihf as usize].mihf.id();
+                    resources[parties.candidates[candidate].cell as usize].release(name);
                 }
-                (LinkCue::GoingDown, Notice::Remote) => {
-                    let [of_mobile_node, _] = handover.parties.session;
+                user.handle_candidate_event(candidate, cue);
+                work.push_back(Work::MihHandover(number));
+            }
+            let Some(cue) = cue_of(event).filter(|_| parties.serving_interface == interface) else {
+                continue;
+            };
+            if cue != LinkCue::Down {
+                handover.going_down = matches!(cue, LinkCue::GoingDown { .. }).then_some(now);
+            }
+            user.handle_link_event(now, cue);
+            match (cue, handover.config.notice) {
+                (LinkCue::GoingDown { within }, Notice::Local) => {
+                    let (mut cx, mihf) = called(mih_nodes, work, parties.serving.mihf, now);
+                    parties.serving.user.handle_link_going_down(&mut cx, mihf, within);
+                }
+                (LinkCue::Rollback, Notice::Local) => parties.serving.user.handle_rollback(),
+                (LinkCue::GoingDown { .. } | LinkCue::Rollback, Notice::Remote) => {
+                    let [of_mobile_node, _] = parties.session;
                     let (mut cx, mihf) = called(mih_nodes, work, of_mobile_node.mihf, now);
-                    if let Some(event) = heard_by_mihf(event, f64::INFINITY) {
-                        let session = mih::SessionId(of_mobile_node.session);
-                        mihf.link_event(
-                            &mut cx,
-                            session,
-                            &handover.parties.serving_link,
-                            event,
-                            handover.config.message_bytes,
-                        );
+                    let (session, link) = (mih::SessionId(of_mobile_node.session), &parties.serving_link);
+                    let bytes = handover.config.message_bytes;
+                    let sent = told.and_then(|event| mihf.link_event(&mut cx, session, link, event, bytes));
+                    if let Some(indication) = sent.filter(|_| cue != LinkCue::Rollback) {
+                        user.handle_notice(indication);
                     }
                 }
-                (LinkCue::Rollback, Notice::Local) => handover.parties.serving.user.handle_rollback(),
-                (LinkCue::Rollback | LinkCue::Down, _) => {}
+                (LinkCue::Up | LinkCue::Down, _) => {}
             }
             work.push_back(Work::MihHandover(number));
         }
+    }
+
+    /// What the mobile node's MIHF tells a subscriber of an event: that the link is going down; that it is not any more, by a report
+    /// of its signal, which has crossed the threshold of the former upward, as it was heard last.
+    fn told_to_network(&self, interface: Address, event: LinkEvent) -> Option<mih::LinkEvent> {
+        if event != LinkEvent::Rollback {
+            return heard_by_mihf(event, f64::INFINITY);
+        }
+        let (link, _) = self.network.topology.attachment(interface);
+        let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
+        let quality = self.handovers.quality_at(interface)?;
+        heard_by_mihf(LinkEvent::ParametersReport { quality }, reach_m.unwrap_or(f64::INFINITY))
     }
 
     /// The mobile node has scanned: it has found the networks that it hears now.
@@ -149,9 +191,17 @@ impl World {
         let handover = &mut mih_handovers[number as usize];
         handover.scanned_at = None;
         let association = &handovers.stations[handover.parties.station as usize].association;
-        let heard: Vec<usize> = (0..handover.parties.candidates.len())
-            .filter(|&candidate| association.hears(handover.parties.candidates[candidate].place))
+        let quality = |&candidate: &usize| association.quality(handover.parties.candidates[candidate].place);
+        let mut heard: Vec<(usize, Quality)> = (0..handover.parties.candidates.len())
+            .filter_map(|candidate| Some((candidate, quality(&candidate)?)))
             .collect();
+        // Signals in dBm come before distances that stand for them.
+        let rank = |&(_, quality): &(usize, Quality)| (quality.is_distance(), quality.score());
+        heard.sort_by(|a, b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
+        });
+        let heard: Vec<usize> = heard.into_iter().map(|(candidate, _)| candidate).collect();
         let (mut cx, mihf) = called(mih_nodes, work, handover.parties.mobile_node.mihf, now);
         handover.parties.mobile_node.user.handle_scan(&mut cx, mihf, &heard);
     }
@@ -169,6 +219,14 @@ impl World {
                     let time = handover.config.scan_time.sample_span(&mut handover.random);
                     handover.scanned_at = Some(now + time);
                 }
+                Some(Command::Enter(candidate)) => {
+                    let (place, _) = handover.target(candidate);
+                    self.act_on_link(moment, number, place, true);
+                }
+                Some(Command::Leave(network)) => {
+                    let (place, _) = handover.target(network);
+                    self.act_on_link(moment, number, place, false);
+                }
                 Some(Command::Redirect(candidate)) => {
                     handover.target = Some(candidate);
                     handover.redirection.begin(now);
@@ -181,13 +239,25 @@ impl World {
         self.mih_handovers[number as usize].arm(number, moment);
     }
 
+    /// Link_Action.request at a link of the mobile node.
+    fn act_on_link(&mut self, moment: &mut Moment<'_>, number: u32, place: usize, permitted: bool) {
+        let station = self.mih_handovers[number as usize].parties.station;
+        let World { handovers, network, .. } = self;
+        if let Some(link) = handovers.permit(network, moment.now, station, place, permitted) {
+            network.rearm(link.0, moment);
+            network.arm_indications(moment, link.0);
+        }
+        self.tell_listeners(moment);
+    }
+
+    /// Where both sides may decide the account is the mobile node's; of its PoS, what it could not answer.
     fn poll_milestone(&mut self, number: u32) -> Option<Milestone> {
         let handover = &mut self.mih_handovers[number as usize];
-        handover
-            .parties
-            .serving
-            .user
-            .poll_milestone()
+        let both = handover.config.initiation == Initiation::Both;
+        let serving = &mut handover.parties.serving.user;
+        let counts = |milestone: &Milestone| !both || *milestone == Milestone::GivenUp(GivenUp::Response);
+        std::iter::from_fn(|| serving.poll_milestone())
+            .find(counts)
             .or_else(|| handover.parties.mobile_node.user.poll_milestone())
     }
 
@@ -197,7 +267,7 @@ impl World {
         handover.reach(now, milestone);
         match milestone {
             Milestone::RedirectBegun(candidate, _) => {
-                let place = handover.parties.candidates[candidate].place;
+                let (place, _) = handover.target(candidate);
                 handovers.perform(network, now, handover.parties.station, Action::Begin(place));
             }
             Milestone::Redirected => {
@@ -214,7 +284,8 @@ impl World {
         for correspondent in handover.redirection.untold() {
             let handover = &self.mih_handovers[number as usize];
             let [socket, _] = handover.parties.correspondents[correspondent].sockets[candidate];
-            let message = Message::Redirection(RedirectionMessage::Update);
+            let sequence = handover.redirection.sequence();
+            let message = Message::Redirection(RedirectionMessage::Update { sequence });
             self.send_message(moment, socket, message);
         }
     }
@@ -227,21 +298,25 @@ impl World {
         message: RedirectionMessage,
     ) {
         let handover = &mut self.mih_handovers[number as usize];
-        let interface = handover.parties.candidates[candidate as usize].interface;
-        let with = &handover.parties.correspondents[correspondent as usize];
+        let (_, interface) = handover.target(candidate as usize);
+        let with = &mut handover.parties.correspondents[correspondent as usize];
         match message {
-            RedirectionMessage::Update => {
+            // It was overtaken by a newer one (RFC 6275 section 9.5.1).
+            RedirectionMessage::Update { sequence } if sequence < with.sequence => {}
+            RedirectionMessage::Update { sequence } => {
+                with.sequence = sequence;
                 let [_, socket] = with.sockets[candidate as usize];
                 for [_, theirs] in with.moved.clone() {
                     self.set_peer_address(theirs, interface);
+                    self.fit_to_path(theirs);
                 }
-                self.work.push_back(Work::AcknowledgeRedirection(socket));
+                self.work.push_back(Work::AcknowledgeRedirection(socket, sequence));
             }
-            RedirectionMessage::Acknowledgement => {
-                let current = handover.target == Some(candidate as usize);
-                if current && handover.redirection.acknowledge(correspondent as usize) {
+            RedirectionMessage::Acknowledgement { sequence } => {
+                if handover.redirection.acknowledge(correspondent as usize, sequence) {
                     for [ours, _] in with.moved.clone() {
                         self.set_own_address(ours, interface);
+                        self.fit_to_path(ours);
                     }
                     self.work.push_back(Work::MihHandover(number));
                 }
@@ -260,6 +335,16 @@ impl World {
             handover.parties.mobile_node.user.handle_redirected(&mut cx, mihf);
         }
         done
+    }
+
+    /// The segments of a connection fit to the path between its present addresses.
+    fn fit_to_path(&mut self, socket: SocketId) {
+        let SocketId::Tcp(number) = socket else { return };
+        let socket = &mut self.tcp[number as usize];
+        if let Some(mtu_bytes) = self.network.topology.path_mtu(socket.local, socket.remote) {
+            let headers = self.network.ip.header_bytes() + segment::HEADER_BYTES;
+            socket.connection.set_path_mss(mtu_bytes.saturating_sub(headers));
+        }
     }
 
     /// What a socket sends goes to this address from now on.

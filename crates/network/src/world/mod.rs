@@ -11,7 +11,11 @@ mod link_events;
 mod mih;
 mod mih_handover;
 mod named;
+mod path_changes;
 mod sockets;
+mod transfers;
+
+pub use self::path_changes::PathChange;
 
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
@@ -44,7 +48,7 @@ pub(crate) enum Work {
     Mihf(u32),
     MihHandover(u32),
     /// A correspondent acknowledges a redirection through this socket of its.
-    AcknowledgeRedirection(SocketId),
+    AcknowledgeRedirection(SocketId, u32),
 }
 
 /// Everything that a run moves.
@@ -65,6 +69,8 @@ pub struct World {
     pub signalling: Vec<Signalling>,
     /// Handover entries.
     pub mih_handovers: Vec<MihHandover>,
+    /// How links change at link events of others.
+    pub path_changes: Vec<PathChange>,
     /// By cell, what it has left for mobile nodes that are handed over to it.
     pub resources: Vec<Resources>,
     /// Cells, their stations, and the handovers between them.
@@ -101,6 +107,7 @@ impl World {
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
             mih_handovers: Vec::new(),
+            path_changes: Vec::new(),
             resources: Vec::new(),
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
@@ -183,8 +190,9 @@ impl World {
                 }
                 Work::Mihf(number) => self.serve_mihf(moment, number),
                 Work::MihHandover(number) => self.serve_mih_handover(moment, number),
-                Work::AcknowledgeRedirection(socket) => {
-                    let message = Message::Redirection(RedirectionMessage::Acknowledgement);
+                Work::AcknowledgeRedirection(socket, sequence) => {
+                    let message = RedirectionMessage::Acknowledgement { sequence };
+                    let message = Message::Redirection(message);
                     self.send_message(moment, socket, message);
                 }
             }
@@ -286,8 +294,11 @@ impl World {
                         self.work.push_back(Work::Server(number));
                     }
                     None => {
-                        flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
-                        flow.source.on_delivery(now, &message);
+                        if flow.source.on_delivery(now, &message) {
+                            flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
+                        } else {
+                            flow.measurement.count_delivery(u64::from(message.bytes));
+                        }
                         self.sample_delivered(now, number);
                         self.record_message(now, number, &message);
                     }

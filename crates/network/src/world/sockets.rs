@@ -205,6 +205,9 @@ impl World {
                 }
             }
             SocketEvent::Failed => {
+                if let User::FlowSource(flow) = self.user(id) {
+                    self.fail_transfer(id, flow);
+                }
                 if let Some((_, reader)) = self.reader(id) {
                     reader.drop_unread();
                 }

@@ -114,9 +114,7 @@ impl Destinations {
 impl Session {
     /// An indication or a request of the peer's: new, or a copy.
     pub(super) fn handle_message(&mut self, now: Time, outbox: &mut Outbox, pdu: &Arc<Message>) {
-        let copies_within = (!self.config.reliable).then(|| {
-            self.config.acknowledgement.map_or(Span::ZERO, |ack| ack.timeout * u64::from(ack.retransmissions))
-        });
+        let copies_within = (!self.config.reliable).then(|| self.config.copies_within());
         let Some(number) = self.destinations.expand(now, pdu.tid, copies_within) else {
             self.stats.reject(Rejection::BadTransactionId);
             return;
@@ -237,12 +235,12 @@ impl Session {
     }
 
     fn rearm_response(&mut self, outbox: &mut Outbox, number: TransactionNumber) {
-        let Some(acknowledgement) = self.config.acknowledgement else { return };
-        let Some(Answering::AckRequestor { first_sent, timer, timeouts, ends, .. }) =
+        let Some(Answering::AckRequestor { pdu, first_sent, timer, timeouts, ends }) =
             self.destinations.answering.get_mut(&number)
         else {
             return;
         };
+        let Some(acknowledgement) = self.config.acknowledgement_of(pdu.mid) else { return };
         let retransmission = *first_sent + acknowledgement.timeout * (u64::from(*timeouts) + 1);
         let next = ends.map_or(retransmission, |ends| retransmission.min(ends));
         *timer = Some(next);
@@ -256,7 +254,6 @@ impl Session {
         outbox: &mut Outbox,
         number: TransactionNumber,
     ) {
-        let Some(acknowledgement) = self.config.acknowledgement else { return };
         let highest = self.destinations.highest;
         let Some(Answering::AckRequestor { pdu, timeouts, ends, .. }) =
             self.destinations.answering.get_mut(&number)
@@ -264,6 +261,7 @@ impl Session {
             return;
         };
         let mid = pdu.mid;
+        let Some(acknowledgement) = self.config.acknowledgement_of(mid) else { return };
         let over = ends.is_some_and(|ends| now >= ends);
         if over || *timeouts >= acknowledgement.retransmissions {
             self.destinations.answering.remove(&number);

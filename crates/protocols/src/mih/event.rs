@@ -140,6 +140,8 @@ pub enum Event {
     PeerRegistered {
         /// The session.
         session: SessionId,
+        /// It says that it is registered already (request code 1).
+        again: bool,
         /// The peer's links.
         links: Vec<LinkId>,
     },

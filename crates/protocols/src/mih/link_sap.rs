@@ -128,6 +128,7 @@ mod tests {
             acknowledgement: None,
             validity: Validity::default(),
             lifetime: None,
+            timers: Arc::from([]),
             rate_limit: None,
         });
         mihf

@@ -12,7 +12,9 @@ use super::event::{Capabilities, Event};
 use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox};
 use super::session::Session;
-use super::wire::link::{CommandList, EventList, LinkId, LinkTupleId, Status, TransportList};
+use super::wire::link::{
+    CommandList, EventList, LinkId, LinkTupleId, RegisterRequestCode, Status, TransportList,
+};
 use super::wire::{Message, MessageId, Tlv};
 
 /// How long a service management request waits for its answer before it is made again, as a new transaction (over a
@@ -156,7 +158,6 @@ impl Session {
         links: Vec<LinkId>,
         again: bool,
     ) {
-        use super::wire::link::RegisterRequestCode;
         let code =
             if again { RegisterRequestCode::RE_REGISTRATION } else { RegisterRequestCode::REGISTRATION };
         self.management.own_links.clone_from(&links);
@@ -273,8 +274,13 @@ impl Session {
                     _ => None,
                 })
                 .unwrap_or_default();
+                let code = find(&pdu.tlvs, |tlv| match tlv {
+                    Tlv::RegisterRequestCode(code) => Some(*code),
+                    _ => None,
+                });
+                let again = code == Some(RegisterRequestCode::RE_REGISTRATION);
                 management.peer_registered = true;
-                outbox.events.push_back(Event::PeerRegistered { session, links });
+                outbox.events.push_back(Event::PeerRegistered { session, again, links });
                 vec![Tlv::Status(Status::SUCCESS), Tlv::ValidTimeInterval(REGISTRATION_VALID_TIME_S)]
             }
             MessageId::DEREGISTER_REQUEST => {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use roamsim_engine::Time;
 
-use super::event::Event;
+use super::event::{Event, FailureReason};
 use super::number::TransactionNumber;
 use super::outbox::{Outbox, TpDataRequest};
-use super::session::{Session, SessionConfig};
+use super::session::{Session, SessionConfig, Validity};
 use super::stats::{Rejection, Stats};
 use super::wire::link::{EventList, LinkId, LinkTupleId};
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
@@ -71,6 +71,11 @@ impl Mihf {
 
     fn session(&self, session: SessionId) -> &Session {
         &self.sessions[session.0 as usize]
+    }
+
+    /// Whether the response to a request of a session is accepted though its transaction has failed for this reason.
+    pub fn still_accepts(&self, session: SessionId, reason: FailureReason) -> bool {
+        reason == FailureReason::NotAcknowledged && self.session(session).config.validity == Validity::Open
     }
 
     /// Whether the peer of a session has subscribed to an event of a link.
@@ -171,6 +176,13 @@ impl Mihf {
     pub fn register(&mut self, cx: &mut Context<'_>, session: SessionId, links: Vec<LinkId>) {
         let (session, outbox) = self.at_work(cx, session);
         session.ask_registration(cx.now, outbox, links, false);
+        self.prune();
+    }
+
+    /// Registers with a peer that it has registered with before, and tells it so; ends with [`Event::Registered`].
+    pub fn register_again(&mut self, cx: &mut Context<'_>, session: SessionId, links: Vec<LinkId>) {
+        let (session, outbox) = self.at_work(cx, session);
+        session.ask_registration(cx.now, outbox, links, true);
         self.prune();
     }
 

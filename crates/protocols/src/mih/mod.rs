@@ -26,7 +26,7 @@ pub use link_sap::LinkEvent;
 pub use mihf::{Mihf, SessionId};
 pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};
-pub use session::{Acknowledgement, AcknowledgementMode, SessionConfig, Validity};
+pub use session::{Acknowledgement, AcknowledgementMode, MessageTimers, SessionConfig, Validity};
 pub use stats::{Packets, Rejection, Stats};
 pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv};
 

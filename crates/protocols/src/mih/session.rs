@@ -45,6 +45,17 @@ impl Acknowledgement {
     }
 }
 
+/// Acknowledgement of one kind of message, where it is another than that of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageTimers {
+    /// The message.
+    pub mid: MessageId,
+    /// RetransmissionInterval.
+    pub timeout: Span,
+    /// MaxRetransmissions.
+    pub retransmissions: u32,
+}
+
 /// Until when a requester accepts a response. Without MIH acknowledgements every response is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Validity {
@@ -69,12 +80,34 @@ pub struct SessionConfig {
     pub reliable: bool,
     /// MIH acknowledgements; `None`: not asked for (but given to a peer that asks).
     pub acknowledgement: Option<Acknowledgement>,
+    /// Kinds of messages with timers of their own, where there are acknowledgements.
+    pub timers: Arc<[MessageTimers]>,
     /// Until when a response is accepted.
     pub validity: Validity,
     /// TransactionLifeTime; `None`: until the ID is used again.
     pub lifetime: Option<Span>,
     /// The token bucket; `None`: no limit.
     pub rate_limit: Option<RateLimit>,
+}
+
+impl SessionConfig {
+    /// The acknowledgement of a kind of message.
+    pub(super) fn acknowledgement_of(&self, mid: MessageId) -> Option<Acknowledgement> {
+        let settings = self.acknowledgement?;
+        Some(match self.timers.iter().find(|timers| timers.mid == mid) {
+            None => settings,
+            Some(&MessageTimers { timeout, retransmissions, .. }) => {
+                Acknowledgement { timeout, retransmissions, ..settings }
+            }
+        })
+    }
+
+    /// How long after its first transmission a message may be sent again, whatever its kind.
+    pub(super) fn copies_within(&self) -> Span {
+        let Some(settings) = self.acknowledgement else { return Span::ZERO };
+        let others = self.timers.iter().map(|timers| timers.timeout * u64::from(timers.retransmissions));
+        others.fold(settings.timeout * u64::from(settings.retransmissions), Span::max)
+    }
 }
 
 /// A packet on its way to the transport.

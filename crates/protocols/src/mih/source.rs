@@ -185,10 +185,10 @@ impl Session {
 
     /// Works out the transaction's next deadline, and sets it.
     fn rearm_source(&mut self, outbox: &mut Outbox, number: TransactionNumber) {
-        let (acknowledgement, validity, lifetime) =
-            (self.config.acknowledgement, self.config.validity, self.config.lifetime);
+        let (validity, lifetime) = (self.config.validity, self.config.lifetime);
         let session = self.id;
         let Some(source) = self.sources.get_mut(number) else { return };
+        let acknowledgement = self.config.acknowledgement_of(source.mid);
         let retransmission = acknowledgement
             .filter(|_| source.pdu.is_some())
             .map(|ack| source.first_sent + ack.timeout * (u64::from(source.timeouts) + 1));
@@ -207,11 +207,11 @@ impl Session {
 
     /// A timer of a transaction ended: send again, give up, or end it.
     pub(super) fn handle_source_timer(&mut self, now: Time, outbox: &mut Outbox, number: TransactionNumber) {
-        let (acknowledgement, validity, lifetime) =
-            (self.config.acknowledgement, self.config.validity, self.config.lifetime);
+        let (validity, lifetime) = (self.config.validity, self.config.lifetime);
         let newest = self.sources.newest();
         let Some(source) = self.sources.get_mut(number) else { return };
         let mid = source.mid;
+        let acknowledgement = self.config.acknowledgement_of(mid);
         source.timer = None;
         if lifetime.is_some_and(|lifetime| now >= source.first_sent + lifetime) {
             source.pdu = None;

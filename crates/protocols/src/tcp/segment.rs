@@ -202,6 +202,9 @@ impl Options {
     }
 }
 
+/// Octets of a header without options (RFC 9293 section 3.1).
+pub const HEADER_BYTES: u32 = 20;
+
 /// A segment: header fields and the length of its payload.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
@@ -227,7 +230,7 @@ impl Segment {
     /// Octets of the header with its options.
     #[inline]
     pub fn header_bytes(&self) -> u32 {
-        20 + self.options.bytes()
+        HEADER_BYTES + self.options.bytes()
     }
 
     /// Octets of header and payload.

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use super::segment::{self, Flags, Options, SackBlocks, Segment, Timestamps};
 use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
@@ -15,7 +15,7 @@ const KIND_SACK_PERMITTED: u8 = 4;
 const KIND_SACK: u8 = 5;
 const KIND_TIMESTAMPS: u8 = 8;
 
-const HEADER_BYTES: usize = 20;
+const HEADER_BYTES: usize = segment::HEADER_BYTES as usize;
 
 /// Why octets are no TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use roamsim_protocols::mih::{
     Validity,
 };
 use roamsim_protocols::{Address, Context, Machine, PeerAddress};
+use std::sync::Arc;
 
 /// Source "p", destination "m".
 const NAMES: [u8; 8] = [1, 2, 1, b'p', 2, 2, 1, b'm'];
@@ -33,6 +34,7 @@ pub fn run(mut input: &[u8]) -> Option<()> {
         acknowledgement: (settings & 4 != 0).then_some(Acknowledgement { timeout, retransmissions: 2, mode }),
         validity: [Validity::Open, Validity::Acked, Validity::Strict][usize::from(settings >> 3 & 3).min(2)],
         lifetime: (settings & 32 != 0).then_some(Span::from_ms(450)),
+        timers: Arc::from([]),
         rate_limit: (settings & 64 != 0).then_some(RateLimit {
             bucket_packets: 2,
             rate_per_s: 7.0,

@@ -56,6 +56,7 @@ impl Subject for Tcp {
             Step::Connect => tcp.open(),
             Step::Listen => tcp.listen(),
             Step::Write(bytes) => tcp.write(*bytes),
+            Step::PathMss(bytes) => tcp.set_path_mss(*bytes),
             Step::Close => tcp.close(),
             Step::CloseHalfDuplex => tcp.close_half_duplex(),
             Step::Abort => tcp.abort(),
@@ -68,9 +69,10 @@ impl Subject for Tcp {
                     ack: segment.ack.wrapping_add(self.iss),
                     ..segment.clone()
                 };
-                tcp.handle_segment(cx, &segment);
                 if *marked {
-                    tcp.handle_mark();
+                    tcp.handle_marked_segment(cx, &segment);
+                } else {
+                    tcp.handle_segment(cx, &segment);
                 }
             }
         }

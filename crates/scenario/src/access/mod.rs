@@ -29,11 +29,13 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
+use roamsim_network::link::managed_wire::Change;
 use roamsim_network::mobility::Trajectory;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use self::queue::Queue;
+use self::wire::path::LinkEvent;
 use crate::Scenario;
 use crate::build::Builder;
 use crate::model::node::Node;
@@ -59,7 +61,8 @@ pub(crate) trait Access {
     /// station in its order.
     fn pairs(&self) -> Vec<Pair<'_>>;
 
-    /// The time between two beacons of its base station; `None`: it has no stations that come and go.
+    /// The time between two beacons of its base station; `None`: it has no stations that come and go. How its entries say that they
+    /// have some, [`stations::THAT_COME_AND_GO`] tells.
     fn beacon_period(&self) -> Option<Span> {
         None
     }
@@ -109,6 +112,11 @@ pub(crate) trait Access {
 
     /// The machine of one of its links, `part` among those of `join`.
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink;
+
+    /// How one of its links changes at link events of others.
+    fn changes(&self, _part: usize) -> Vec<(&LinkEvent, Change)> {
+        Vec::new()
+    }
 
     /// The result tables of all accesses of this technology together.
     fn tables(&self, _world: &World) -> Vec<Table> {

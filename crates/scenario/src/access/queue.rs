@@ -2,12 +2,15 @@
 
 use roamsim_engine::Span;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::model::dscp::Dscp;
 use crate::schema::first_variant_is_default;
 use crate::units;
-use crate::validate::{Report, Step, join};
-use roamsim_network::queue::{QueueLimit, Rule, codel, fq_codel, pie, red};
+use crate::validate::{At, Key, Report, Step, join};
+use roamsim_network::queue::classes::{Classes, MOST_CLASSES};
+use roamsim_network::queue::{QueueLimit, Rule, codel, drr, fq_codel, pie, red};
 
 /// What waits before a transmitter, and by which rule; the packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -22,6 +25,10 @@ pub enum Queue {
     FqCodel(FqCodel),
     /// Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come, by how long others waited.
     Pie(Pie),
+    /// Strict priority by class: whoever is of the first class with anything to send is next.
+    Priority(Priority),
+    /// Deficit round robin by class (Shreedhar and Varghese 1996): classes with anything to send take turns, by octets.
+    Drr(Drr),
     /// Random Early Detection (Floyd and Jacobson 1993): packets are dropped at random when they come, by the mean length of the queue.
     Red(Red),
 }
@@ -110,6 +117,96 @@ pub struct Pie {
     /// chosen: no.
     #[serde(default)]
     pub ecn: bool,
+}
+
+/// The keys of strict priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Priority {
+    /// The most packets of each class that wait. Default chosen: as for drop-tail.
+    #[serde(default = "hundred_packets")]
+    pub packets: u32,
+    /// The classes, each a list of DSCPs, the first before the others. What is in none is in a last one.
+    #[serde(deserialize_with = "class_list")]
+    #[schemars(with = "Vec<Vec<Dscp>>")]
+    pub classes: Classes,
+}
+
+/// The keys of deficit round robin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drr {
+    /// The most packets of each class that wait. Default chosen: as for drop-tail.
+    #[serde(default = "hundred_packets")]
+    pub packets: u32,
+    /// The classes and their shares. What is in none is in a last one.
+    #[serde(deserialize_with = "class_shares")]
+    #[schemars(with = "Vec<DrrClass>")]
+    pub classes: ClassShares,
+    /// What the last class may send in a turn. Left out: the link's MTU (chosen: the smallest for which each turn has a packet).
+    #[serde(rename = "quantum", default, with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub quantum_bytes: Option<u64>,
+}
+
+/// A class of deficit round robin.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DrrClass {
+    /// Its DSCPs.
+    dscp: Vec<Dscp>,
+    /// What it may send in a turn. Left out: the link's MTU.
+    #[serde(rename = "quantum", default, with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    quantum_bytes: Option<u64>,
+}
+
+/// Classes and, by class, what each may send in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassShares {
+    /// By DSCP.
+    pub classes: Classes,
+    /// By class, where it is said.
+    pub quanta_bytes: [Option<u64>; MOST_CLASSES],
+}
+
+fn class_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Classes, D::Error> {
+    let lists = Vec::<Vec<Dscp>>::deserialize(deserializer)?;
+    classes(lists.iter().map(Vec::as_slice))
+}
+
+fn class_shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ClassShares, D::Error> {
+    let shares = Vec::<DrrClass>::deserialize(deserializer)?;
+    let classes = classes(shares.iter().map(|share| share.dscp.as_slice()))?;
+    let mut quanta_bytes = [None; MOST_CLASSES];
+    for (quantum_bytes, share) in quanta_bytes.iter_mut().zip(&shares) {
+        *quantum_bytes = share.quantum_bytes;
+    }
+    Ok(ClassShares { classes, quanta_bytes })
+}
+
+/// Classes by their DSCPs: each of some, and none in two.
+fn classes<'a, E: de::Error>(lists: impl ExactSizeIterator<Item = &'a [Dscp]>) -> Result<Classes, E> {
+    let count = lists.len();
+    if !(1..MOST_CLASSES).contains(&count) {
+        let most = MOST_CLASSES - 1;
+        return Err(E::custom(format_args!(
+            "there are {count} classes here\nwrite from 1 to {most}, each a list such as [\"ef\"]; all other packets are a class more"
+        )));
+    }
+    let mut classes = Classes::one();
+    for list in lists {
+        let codepoints: Vec<u8> = list.iter().map(|dscp| dscp.codepoint()).collect();
+        if codepoints.is_empty() {
+            return Err(E::custom(
+                "a class without a DSCP has no packets\nwrite one or more, such as \"ef\", or leave the class out",
+            ));
+        }
+        if !classes.add(&codepoints) {
+            return Err(E::custom("a DSCP is in two of these classes\nwrite each in one"));
+        }
+    }
+    Ok(classes)
 }
 
 /// The keys of RED.
@@ -225,6 +322,8 @@ impl Queue {
             Queue::Codel(Codel { packets, .. })
             | Queue::FqCodel(FqCodel { packets, .. })
             | Queue::Pie(Pie { packets, .. })
+            | Queue::Priority(Priority { packets, .. })
+            | Queue::Drr(Drr { packets, .. })
             | Queue::Red(Red { packets, .. }) => Limit::Packets(packets),
         }
     }
@@ -236,6 +335,8 @@ impl Queue {
             Queue::Codel(_) => "codel",
             Queue::FqCodel(_) => "fq_codel",
             Queue::Pie(_) => "pie",
+            Queue::Priority(_) => "priority",
+            Queue::Drr(_) => "drr",
             Queue::Red(_) => "red",
         }
     }
@@ -261,6 +362,15 @@ impl Queue {
             }
             Queue::Pie(Pie { packets: _, target, update_interval, max_burst, ecn }) => {
                 Rule::Pie(pie::Settings { target, update_interval, max_burst, mtu_bytes, ecn })
+            }
+            Queue::Priority(Priority { packets: _, classes }) => Rule::Priority(classes),
+            Queue::Drr(Drr { packets: _, classes: ClassShares { classes, quanta_bytes }, quantum_bytes }) => {
+                let of_class = |class: usize| {
+                    if class + 1 == classes.count() { quantum_bytes } else { quanta_bytes[class] }
+                };
+                let quanta_bytes =
+                    std::array::from_fn(|class| of_class(class).map_or(mtu_bytes, |bytes| bytes as u32));
+                Rule::Drr(drr::Settings { classes, quanta_bytes })
             }
             Queue::Red(Red {
                 packets: _,
@@ -300,7 +410,14 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
         }
     };
     match queue {
-        Queue::DropTail(_) => {}
+        Queue::DropTail(_) | Queue::Priority(_) => {}
+        Queue::Drr(Drr { classes, quantum_bytes, .. }) => {
+            let all = classes.quanta_bytes.into_iter().enumerate();
+            let all = all.map(|(class, quantum)| (vec![Key("classes"), At(class), Key("quantum")], quantum));
+            for (steps, quantum_bytes) in all.chain([(vec![Key("quantum")], quantum_bytes)]) {
+                check_quantum(&[&at[..], &steps].concat(), quantum_bytes, report);
+            }
+        }
         Queue::Codel(Codel { target, interval, .. }) | Queue::FqCodel(FqCodel { target, interval, .. }) => {
             zero("target", target, report);
             zero("interval", interval, report);
@@ -348,10 +465,14 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
         if flows == 0 {
             report.add(&join(&at, ["flows"]), "without a queue nothing waits", "write one or more");
         }
-        if quantum_bytes.is_some_and(|bytes| bytes == 0 || bytes > u64::from(u32::MAX)) {
-            let help = "write the MTU of the link, or leave it out";
-            report.add(&join(&at, ["quantum"]), "a turn is at least a byte, and at most 4 GB", help);
-        }
+        check_quantum(&join(&at, ["quantum"]), quantum_bytes, report);
+    }
+}
+
+fn check_quantum(at: &[Step], quantum_bytes: Option<u64>, report: &mut Report<'_>) {
+    if quantum_bytes.is_some_and(|bytes| bytes == 0 || bytes > u64::from(u32::MAX)) {
+        let help = "write the MTU of the link, or leave it out";
+        report.add(at, "a turn is at least a byte, and at most 4 GB", help);
     }
 }
 

@@ -14,6 +14,10 @@ use crate::build::Builder;
 use crate::units;
 use crate::validate::{At, Report, Step, check_start, join};
 
+/// Entries whose stations come and go, in the words of a scenario.
+pub(crate) const THAT_COME_AND_GO: &str =
+    "a [[cell]], a [[wifi]] with `beacons`, or a [[wimax]] with `entry`";
+
 /// Beacons at a shorter period are more events than packets.
 const SHORTEST_PERIOD: Span = Span::from_ms(1);
 

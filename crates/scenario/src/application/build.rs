@@ -1,7 +1,7 @@
 //! From the keys of an application to what generates its data.
 
 use super::model::{Application, Pace};
-use super::video;
+use super::{transfers, video};
 use crate::build::distribution::{size_distribution, time_distribution};
 use roamsim_engine::Time;
 use roamsim_network::Distribution;
@@ -50,6 +50,9 @@ pub(crate) fn application(
             time_distribution(&on_off.on),
             time_distribution(&on_off.off),
         )),
+        Application::Transfers(model) => {
+            Source::Transfers(Box::new(transfers::build::source(model, activity)))
+        }
         Application::Video(model) => Source::Video(Box::new(video::build::source(model, activity))),
         Application::RequestResponse(model) => {
             let server = Server::new(

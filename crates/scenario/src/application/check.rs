@@ -13,7 +13,7 @@ const MAX_MEAN_BATCH: u64 = 10_000;
 /// What an application hands to its transport in one piece.
 pub(crate) fn sizes(application: &Application) -> Vec<(&'static str, SizeDistribution)> {
     match application {
-        Application::Bulk(_) | Application::Transfer(_) => vec![],
+        Application::Bulk(_) | Application::Transfer(_) | Application::Transfers(_) => vec![],
         Application::Cbr(a) => vec![("packet_size", a.packet_size)],
         Application::Poisson(a) => vec![("packet_size", a.packet_size)],
         Application::OnOff(a) => vec![("packet_size", a.packet_size)],
@@ -39,6 +39,7 @@ pub(crate) fn check(at: &[Step], application: &Application, over_udp: bool, repo
     }
     match application {
         Application::Bulk(_) => {}
+        Application::Transfers(a) => super::transfers::check::check(at, a, report),
         Application::Video(a) => video::check::check(at, a, report),
         Application::Transfer(a) => {
             if a.size_bytes == 0 {

@@ -3,4 +3,5 @@
 pub(crate) mod build;
 pub(crate) mod check;
 pub mod model;
+pub mod transfers;
 pub mod video;

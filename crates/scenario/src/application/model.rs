@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::transfers::model::Transfers;
 use super::video::model::Video;
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
@@ -17,6 +18,8 @@ pub enum Application {
     Bulk(Bulk),
     /// A finite transfer, with its completion time. A stream: over TCP or SCTP.
     Transfer(Transfer),
+    /// Transfers that arrive, each over a connection of its own, with their completion times. Over TCP.
+    Transfers(Transfers),
     /// Packets at constant intervals.
     Cbr(Cbr),
     /// Packets at exponential intervals.
@@ -200,6 +203,7 @@ impl Application {
         match self {
             Application::Bulk(a) => a.start,
             Application::Transfer(a) => a.start,
+            Application::Transfers(a) => a.start,
             Application::Cbr(a) => a.start,
             Application::Poisson(a) => a.start,
             Application::OnOff(a) => a.start,
@@ -213,6 +217,7 @@ impl Application {
         match self {
             Application::Bulk(a) => a.stop,
             Application::Transfer(_) => None,
+            Application::Transfers(a) => a.stop,
             Application::Cbr(a) => a.stop,
             Application::Poisson(a) => a.stop,
             Application::OnOff(a) => a.stop,
@@ -226,6 +231,7 @@ impl Application {
         match self {
             Application::Bulk(_) => "bulk",
             Application::Transfer(_) => "transfer",
+            Application::Transfers(_) => "transfers",
             Application::Cbr(_) => "cbr",
             Application::Poisson(_) => "poisson",
             Application::OnOff(_) => "on_off",

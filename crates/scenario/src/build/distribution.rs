@@ -22,6 +22,9 @@ pub(crate) fn size_distribution(model: &SizeDistribution) -> Distribution {
         SizeDistribution::Exponential { mean_bytes, min_bytes, max_bytes } => {
             Distribution::BoundedExponential { mean: mean_bytes, min: min_bytes, max: max_bytes }
         }
+        SizeDistribution::Pareto { min_bytes, max_bytes, shape } => {
+            Distribution::BoundedPareto { min: min_bytes, max: max_bytes, shape }
+        }
         SizeDistribution::Uniform { min_bytes, max_bytes } => {
             Distribution::Uniform { min: min_bytes, max: max_bytes }
         }

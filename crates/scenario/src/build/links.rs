@@ -1,7 +1,8 @@
-//! Links: their places in the topology.
+//! Links: their places in the topology, and which change at link events of others.
 
 use super::{Builder, NewLink};
 use roamsim_network::topology::{LinkId, Topology};
+use roamsim_network::world::PathChange;
 
 impl<'a> Builder<'a> {
     /// Gives every link its place in the topology; their order is that of their numbers.
@@ -13,5 +14,23 @@ impl<'a> Builder<'a> {
             links.extend(parts.map(|(part, addresses)| NewLink { access: entry.access, part, addresses }));
         }
         links
+    }
+
+    /// How links change at link events of others.
+    pub(super) fn path_changes(&self, links: &[NewLink<'_>]) -> Vec<PathChange> {
+        let mut changes = Vec::new();
+        for (number, target) in (0..).zip(links) {
+            for (event, change) in target.access.changes(target.part) {
+                let of = (0..).zip(links).filter(|(_, link)| link.access.name() == event.link);
+                changes.push(PathChange {
+                    of: of.map(|(number, _)| LinkId(number)).collect(),
+                    node: event.node.as_ref().map(|node| self.node(node)),
+                    event: event.event.name(),
+                    target: LinkId(number),
+                    change,
+                });
+            }
+        }
+        changes
     }
 }

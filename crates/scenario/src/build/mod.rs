@@ -96,11 +96,12 @@ pub(crate) fn world(
     // After the flows, whose packets a loss may name.
     let trace = world.network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
     let making = Making { builder: &builder, flows: &world.flows, trace };
-    for NewLink { access, part, addresses } in links {
+    for NewLink { access, part, addresses } in &links {
         keep_on(watch)?;
         let random = builder.stream("link", access.name(), &[]);
-        world.network.add_link(access.machine(part, &making), access.name(), &addresses, random);
+        world.network.add_link(access.machine(*part, &making), access.name(), addresses, random);
     }
+    world.path_changes = builder.path_changes(&links);
     for signalling in &scenario.signalling {
         keep_on(watch)?;
         builder.signalling(&mut world, signalling);

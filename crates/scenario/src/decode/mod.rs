@@ -1,12 +1,13 @@
 //! From the tree to the model: a serde deserializer that knows where every key and value stands.
 //!
-//! Three conventions make the derived grammar read as users write it:
+//! Four conventions make the derived grammar read as users write it:
 //! - An enum whose serde name is `tag:KEY` is a table in which KEY names the variant and the other keys are the
 //!   variant's. `tag:KEY=VARIANT` gives the variant that is meant when KEY is left out; there a plain value instead
 //!   of a table stands for that variant's first key. (serde's own internally tagged enums buffer the table, and lose
 //!   where its values stand.)
 //! - An enum whose serde name is [`ONE_KEY`] is a table with exactly one key, the variant.
-//! - [`OneOrMany`] takes a table as a list of one.
+//! - A struct whose serde name is [`PLAIN_OR_TABLE`] is a table, or a plain value, which stands for its first key.
+//! - [`OneOrMany`] takes a table, or a plain value, as a list of one.
 //!
 //! All unknown keys are reported in one pass. A wrong value ends serde's walk, so the walk is repeated with that value
 //! taken as left out, until nothing new is wrong: users see all their mistakes at once.
@@ -31,6 +32,9 @@ pub(crate) use self::one_or_many::OneOrMany;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::suggest::{alternatives, nearest, nearest_key};
 use crate::tree::{Entry, Node, Table, Value};
+
+/// The serde name of a struct for whose first key a plain value may stand.
+const PLAIN_OR_TABLE: &str = "plain value or table";
 
 /// The serde name of an enum that is a table with exactly one key.
 const ONE_KEY: &str = "one key";
@@ -357,12 +361,12 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
     ) -> Result<V::Value, Error<'de>> {
         if name == one_or_many::NAME {
             return match &self.node.value {
-                Value::Table(_) => visitor.visit_seq(ListAccess {
+                Value::List(_) => self.deserialize_seq(visitor),
+                _ => visitor.visit_seq(ListAccess {
                     rest: std::slice::from_ref(self.node).iter(),
                     index: None,
                     of: &self,
                 }),
-                _ => self.deserialize_seq(visitor),
             };
         }
         visitor.visit_newtype_struct(self)
@@ -399,12 +403,15 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         keys: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error<'de>> {
         match &self.node.value {
             Value::Table(table) => self.place(self.visit_table(table, keys, visitor)),
+            _ if name == PLAIN_OR_TABLE => {
+                self.place(visitor.visit_map(ShorthandAccess { key: keys.first().copied(), of: &self }))
+            }
             _ => {
                 let error = Error::new(format!("a table is needed here, not {}", self.node.noun()));
                 self.place(Err(

@@ -1,7 +1,8 @@
-//! Files that a scenario names: of motion, of errors by distance, and traces of video.
+//! Files that a scenario names: of motion, of errors by distance, of rates, delays and losses over time, and traces of video and of
+//! delivery opportunities.
 //!
 //! They are read before the scenario is decoded, and what they say takes the place of their name: of a file of motion the
-//! lines about the node as `content`, of a file of errors its `points`, of a trace its frames as `content`. So results are filed under what was in the
+//! lines about the node as `content`, of a file of errors its `points`, of a trace its lines as `content` or `opportunities`. So results are filed under what was in the
 //! files, and the canonical scenario needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
 //!
 //! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what to do.
@@ -9,7 +10,10 @@
 pub mod bonnmotion;
 pub mod errors;
 pub mod frames;
+pub mod mahimahi;
+pub mod series;
 pub mod setdest;
+pub mod transfers;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +24,7 @@ use std::rc::Rc;
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
 
+use self::series::Quantity;
 use crate::diagnostics::{Place, Problem, Problems};
 use crate::repeat;
 use crate::tree::{Entry, Node, Table, Value};
@@ -33,22 +38,32 @@ pub(crate) fn apply(root: &mut Node, source_name: &str, problems: &mut Problems)
     let mut files = Files { folder, read: BTreeMap::new(), problems };
     let Value::Table(root) = &mut root.value else { return };
     for section in &mut root.entries {
-        let key = match section.key.as_str() {
-            "node" => "motion",
-            "flow" => "application",
-            _ => "coverage",
+        let keys: &[&str] = match section.key.as_str() {
+            "node" => &["motion"],
+            "flow" => &["application"],
+            "link" => &["rate", "delay", "loss"],
+            _ => &["coverage"],
         };
         let Value::List(elements) = &mut section.node.value else { continue };
         for (index, element) in elements.iter_mut().enumerate() {
             let name = element.name().map_or_else(|| index.to_string(), str::to_owned);
-            let path = format!("{}.{name}.{key}", section.key);
             let Value::Table(element) = &mut element.value else { continue };
-            let inner = element.entries.iter_mut().find(|entry| entry.key == key);
-            if let Some(Value::Table(table)) = inner.map(|entry| &mut entry.node.value) {
-                match key {
-                    "motion" => files.motion(table, &path),
-                    "application" => files.trace(table, &path),
-                    _ => files.errors(table, &path),
+            for entry in element.entries.iter_mut().filter(|entry| keys.contains(&entry.key.as_str())) {
+                let path = format!("{}.{name}.{}", section.key, entry.key);
+                match (entry.key.as_str(), &mut entry.node.value) {
+                    ("motion", Value::Table(table)) => files.motion(table, &path),
+                    ("application", Value::Table(table)) => files.trace(table, &path),
+                    ("coverage", Value::Table(table)) => files.errors(table, &path),
+                    (key, Value::Table(table)) => files.over_time(key, table, &path),
+                    // One table a direction.
+                    ("rate" | "delay" | "loss", Value::List(list)) => {
+                        for (direction, node) in list.iter_mut().enumerate() {
+                            if let Value::Table(table) = &mut node.value {
+                                files.over_time(&entry.key, table, &format!("{path}.{direction}"));
+                            }
+                        }
+                    }
+                    _ => {}
                 }
             }
         }
@@ -119,14 +134,34 @@ impl Files<'_> {
         }
     }
 
-    /// Puts the frames in place of a trace.
+    /// Puts the lines in place of a trace of frames or of transfers.
     fn trace(&mut self, table: &mut Table, path: &str) {
-        if table.get("kind").and_then(Node::text) != Some("video") {
-            return;
-        }
+        let parse = match table.get("kind").and_then(Node::text) {
+            Some("video") => |text: &str| frames::parse(text).map(|trace| trace.lines),
+            Some("transfers") => |text: &str| transfers::parse(text).map(|list| list.lines),
+            _ => return,
+        };
         let replaced = Replaced { key: "trace", by: "content" };
-        if let Some(trace) = self.parse(table, replaced, path, frames::parse) {
-            put(table, replaced, Value::Text(trace.lines));
+        if let Some(lines) = self.parse(table, replaced, path, parse) {
+            put(table, replaced, Value::Text(lines));
+        }
+    }
+
+    /// Puts the lines in place of a file of rates, delays or losses, or of opportunities.
+    fn over_time(&mut self, key: &str, table: &mut Table, path: &str) {
+        let quantity = match key {
+            "rate" => Quantity::Mbps,
+            "delay" => Quantity::Ms,
+            _ => Quantity::Probability,
+        };
+        let parse = |text: &str| series::parse(text, quantity);
+        if let Some(values) = self.parse(table, FILE_OF_CONTENT, path, parse) {
+            put(table, FILE_OF_CONTENT, Value::Text(values.lines));
+        }
+        let opportunities = Replaced { key: "mahimahi", by: "opportunities" };
+        let parse = |text: &str| mahimahi::parse(text).map(|_| text.to_owned());
+        if let Some(lines) = self.parse(table, opportunities, path, parse) {
+            put(table, opportunities, Value::Text(lines));
         }
     }
 
@@ -321,7 +356,13 @@ mod tests {
                     Err(fault) => prop_assert!(text.get(fault.span).is_some()),
                 }
             }
-            if let Err(fault) = errors::parse(&text) {
+            let others = [
+                errors::parse(&text).err(),
+                mahimahi::parse(&text).err(),
+                series::parse(&text, Quantity::Mbps).err(),
+                transfers::parse(&text).err(),
+            ];
+            for fault in others.into_iter().flatten() {
                 prop_assert!(text.get(fault.span).is_some());
             }
             match frames::parse(&text) {

@@ -2,16 +2,15 @@
 
 use super::model::{Flow as FlowModel, Pause, Reader as ReaderModel};
 use crate::application::build::application;
+use crate::application::model::Application;
 use crate::build::Builder;
 use crate::transport::Transport;
 use roamsim_network::World;
 use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Pace, Reader};
 use roamsim_network::flow::Flow;
+use roamsim_network::socket::connections::{Connections, FIRST_PORT};
 use roamsim_network::socket::{SocketEnd, User};
-
-/// The ports of flows start here (the dynamic range of RFC 6335 section 6), two a flow and node.
-const FIRST_PORT: u16 = 49_152;
 
 impl Builder<'_> {
     pub(crate) fn flow(&self, world: &mut World, model: &FlowModel) {
@@ -29,7 +28,12 @@ impl Builder<'_> {
         let a = SocketEnd { node: from, port, user: users[0], traffic_class, address: None };
         let b = SocketEnd { node: to, port, user: users[1], traffic_class, address: None };
         let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
-        let association = model.transport.connect(world, [a, b], random);
+        // The first of the connections of transfers.
+        let first = |protocol: &str| match &model.application {
+            Application::Transfers(_) => random(protocol).map(|stream| stream.child(0)),
+            _ => random(protocol),
+        };
+        let association = model.transport.connect(world, [a, b], first);
         let association = association.expect("validation refuses flows without a route");
         let reliable = !matches!(model.transport, Transport::Udp(_));
         let activity = Activity {
@@ -50,6 +54,15 @@ impl Builder<'_> {
             let source = (source, stream("reverse/application"));
             flow.reversed(source, stream("reverse/server"))
         });
+        let mut flow = flow;
+        if let (Application::Transfers(transfers), Transport::Tcp(settings)) =
+            (&model.application, &model.transport)
+        {
+            let config = settings.machine(world, [from, to]);
+            let streams = random("tcp");
+            let limit = transfers.max_connections;
+            flow.connections = Some(Box::new(Connections::new(config, [a, b], streams, limit, association)));
+        }
         world.flows.push(flow);
         world.flows.extend(reverse);
         for (flow, model) in [(number, &model.reader), (number + 1, &model.reverse_reader)] {

@@ -22,6 +22,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         check_times(&steps, &flow.application.start(), flow.application.stop(), scenario, report);
         application::check(&steps, &flow.application, over_udp, report);
         check_both_ways(i, scenario, report);
+        check_transfers(i, scenario, report);
         reader::check(i, scenario, report);
         if !matches!(flow.application, Application::Bulk(_) | Application::Transfer(_)) {
             transport::check_messages(&at_transport, &flow.transport, report);
@@ -31,6 +32,31 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
             if check_size(&steps, &size, report) && over_udp {
                 transport::check_datagram(&steps, size.max_bytes(), ends, scenario, topology, report);
             }
+        }
+    }
+}
+
+/// Checks what a flow of transfers that arrive needs.
+fn check_transfers(i: usize, scenario: &Scenario, report: &mut Report<'_>) {
+    let flow = &scenario.flows[i];
+    if !matches!(flow.application, Application::Transfers(_)) {
+        return;
+    }
+    let at = [Key("flow"), At(i)];
+    if !matches!(flow.transport, Transport::Tcp(_)) {
+        let message = "`transfers` need TCP: each has a connection of its own";
+        report.add(&join(&at, ["transport"]), message, "write protocol = \"tcp\"");
+    }
+    if flow.bidirectional {
+        let message = "the connection of a transfer ends with it: nothing comes the other way";
+        report.add(&join(&at, ["bidirectional"]), message, "leave it out, or write a second flow");
+    }
+    for (key, written) in
+        [("reader", flow.reader.is_some()), ("reverse_reader", flow.reverse_reader.is_some())]
+    {
+        if written {
+            let message = "a reader is of one connection, and each transfer has its own";
+            report.add(&join(&at, [key]), message, "leave it out");
         }
     }
 }

@@ -20,9 +20,12 @@ pub(crate) fn connection(world: &World, association: Association) -> String {
 pub(crate) fn table(world: &World, end: Time) -> Table {
     let flows = &world.flows;
     // What the source sent, and the answers of a flow that has a server.
-    let sent = |flow: &Flow, count: fn(Counts) -> u64| {
-        let answers = flow.server.as_ref().map_or(0, |_| count(world.counts(flow.association.sink)));
-        count(world.counts(flow.association.source)) + answers
+    let counts: Vec<_> = (0..flows.len()).map(|flow| world.flow_counts(flow as u32)).collect();
+    let sent = |count: fn(Counts) -> u64| {
+        let both = flows.iter().zip(&counts);
+        both.map(move |(flow, &[source, sink])| {
+            count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
+        })
     };
     let named: Vec<_> = (0..flows.len()).map(|flow| world.named(Subject::Flow(flow as u32))).collect();
     let stop = |flow: &Flow| flow.source.activity().stop.min(end);
@@ -40,7 +43,14 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
             text("to", named.iter().map(|flow| flow.to.to_owned())),
             text("protocol", flows.iter().map(|flow| flow.association.source.protocol().to_owned())),
             text("variant", flows.iter().map(|flow| flow.variant.clone())),
-            text("connection", flows.iter().map(|flow| connection(world, flow.association))),
+            text(
+                "connection",
+                flows.iter().map(|flow| match &flow.connections {
+                    None => connection(world, flow.association),
+                    // Each transfer has one of its own.
+                    Some(_) => String::new(),
+                }),
+            ),
             text("application", flows.iter().map(|flow| flow.application.to_owned())),
             float("start_s", "s", flows.iter().map(|flow| flow.source.activity().start.as_secs_f64())),
             float("stop_s", "s", flows.iter().map(|flow| stop(flow).as_secs_f64())),
@@ -63,18 +73,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                     .iter()
                     .map(|f| crate::table::ratio(8.0 * f.measurement.delivered_bytes as f64, active_s(f))),
             ),
-            integer("segments_sent", "segments", flows.iter().map(|flow| sent(flow, |sent| sent.segments))),
-            integer(
-                "retransmissions",
-                "segments",
-                flows.iter().map(|flow| sent(flow, |sent| sent.retransmissions)),
-            ),
-            integer("timeouts", "", flows.iter().map(|flow| sent(flow, |sent| sent.timeouts))),
-            integer(
-                "fast_retransmits",
-                "",
-                flows.iter().map(|flow| sent(flow, |sent| sent.fast_retransmits)),
-            ),
+            integer("segments_sent", "segments", sent(|sent| sent.segments)),
+            integer("retransmissions", "segments", sent(|sent| sent.retransmissions)),
+            integer("timeouts", "", sent(|sent| sent.timeouts)),
+            integer("fast_retransmits", "", sent(|sent| sent.fast_retransmits)),
             float(
                 "completion_time_s",
                 "s",

@@ -3,6 +3,7 @@
 
 use super::model::{Scheme, Schemes};
 use crate::Scenario;
+use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Role};
 use crate::model::node::Node;
 use crate::validate::names::Names;
@@ -24,7 +25,10 @@ pub(crate) fn check(
                 .or_else(|| unserved(stated, node, &schemes, names, attached, topology))
         } else {
             let message = format!("\"{}\" is a station of no cell, and hands over nowhere", node.name);
-            Some((message, "leave `handover` out, or name it in the `stations` of a [[cell]], or of a [[wifi]] with `beacons`".to_owned()))
+            Some((
+                message,
+                format!("leave `handover` out, or name it in the `stations` of {THAT_COME_AND_GO}"),
+            ))
         };
         if let Some((message, help)) = found {
             report.add(&[Key("node"), At(i), Key("handover")], message, help);

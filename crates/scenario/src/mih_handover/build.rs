@@ -1,10 +1,11 @@
 //! MIH users that hand mobile nodes over, their sessions and their sockets.
 
 use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
+use super::policy::{policy, timers};
 use crate::build::Builder;
 use crate::build::distribution::time_distribution;
 use crate::signalling::build::{Exchange, mihf_id};
-use roamsim_engine::Span;
+use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::handover::Membership;
 use roamsim_network::mih_handover::{
@@ -16,10 +17,12 @@ use roamsim_network::topology::NodeId;
 use roamsim_network::traffic_class::TrafficClass;
 use roamsim_protocols::Address;
 use roamsim_protocols::mih::SessionId;
+use roamsim_protocols::mih::handover::policy::{Choice, Entry};
 use roamsim_protocols::mih::handover::{
     Candidate, CandidatePos, CandidatePosConfig, Initiation, MobileNode, MobileNodeConfig, Resources,
     ServingPos, ServingPosConfig,
 };
+use std::sync::Arc;
 
 /// The ports of the sessions of handovers, below those of signalling.
 const FIRST_PORT: u16 = u16::MAX - 1000;
@@ -42,7 +45,14 @@ impl Builder<'_> {
             message_bytes,
             processing_time,
             ref scan_time,
+            act_on,
+            act_ahead,
+            choose,
+            entry,
+            old_link,
+            no_answer,
             acknowledgement,
+            ref messages,
             lifetime,
             rate_limit,
         } = model;
@@ -52,15 +62,25 @@ impl Builder<'_> {
         let initiation = match initiated_by {
             Initiator::MobileNode => Initiation::Mobile,
             Initiator::Network => Initiation::Network,
+            Initiator::Both => Initiation::Both,
         };
         let processing_time = processing_time.unwrap_or(Span::ZERO);
         let message_bytes = message_bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-        let (_, first) = membership(world, station, &from.access);
+        let policy = policy((act_on, act_ahead), choose, entry, old_link, no_answer);
+        let timers = timers(messages, acknowledgement);
+        let (serving_place, first) = membership(world, station, &from.access);
         let serving_link = world.mih_link_tuple(first.interface);
 
         let user = SessionUser::MihHandover(number);
         let mut port = FIRST_PORT - (number % 1000) as u16;
-        let exchange = |transport| Exchange { transport, dscp, acknowledgement, lifetime, rate_limit };
+        let exchange = |transport| Exchange {
+            transport,
+            dscp,
+            acknowledgement,
+            timers: Arc::clone(&timers),
+            lifetime,
+            rate_limit,
+        };
         let with_mobile_node = exchange(transport);
         let between = exchange(transport_between_pos.as_ref().unwrap_or(transport));
         let random = |purpose: String| {
@@ -81,6 +101,10 @@ impl Builder<'_> {
         let mut candidates = Vec::new();
         for (at, target) in to.iter().enumerate() {
             let (place, there) = membership(world, station, &target.access);
+            if policy.entry == Entry::AfterCommitment {
+                let World { handovers, network, .. } = &mut *world;
+                handovers.permit(network, Time::ZERO, station, place, false);
+            }
             let link = world.mih_link_tuple(there.interface);
             port = port.wrapping_sub(1000);
             let names = [mobile_node.as_str(), target.pos.as_str()];
@@ -107,6 +131,7 @@ impl Builder<'_> {
                         mobile_node: SessionId(theirs.session),
                         mobile_node_id: mihf_id(mobile_node, node),
                         link,
+                        tells_places: policy.choice == Choice::FreeCapacity,
                         processing_time: target.processing_time.unwrap_or(processing_time),
                         message_bytes,
                     }),
@@ -122,6 +147,7 @@ impl Builder<'_> {
                 mihf: session[0].mihf,
                 user: MobileNode::new(MobileNodeConfig {
                     initiation,
+                    policy,
                     serving: SessionId(session[0].session),
                     serving_link: serving_link.clone(),
                     candidates: of_mobile_node,
@@ -133,6 +159,7 @@ impl Builder<'_> {
                 mihf: session[1].mihf,
                 user: ServingPos::new(ServingPosConfig {
                     initiation,
+                    policy,
                     mobile_node: SessionId(session[1].session),
                     mobile_node_id: mihf_id(mobile_node, node),
                     serving_link: serving_link.clone(),
@@ -142,6 +169,7 @@ impl Builder<'_> {
                 }),
             },
             serving_interface: first.interface,
+            serving_place,
             serving_link,
             session,
             correspondents: correspondents(world, number, node, first.interface, &candidates),
@@ -193,7 +221,7 @@ fn correspondents(
         }
         let node = world.node(sockets[1]);
         let at = found.iter().position(|other| other.node == node).unwrap_or_else(|| {
-            found.push(Correspondent { node, sockets: Vec::new(), moved: Vec::new() });
+            found.push(Correspondent { node, sockets: Vec::new(), moved: Vec::new(), sequence: 0 });
             found.len() - 1
         });
         // A flow in each direction over one connection.
@@ -204,7 +232,8 @@ fn correspondents(
         }
     }
     for (at, correspondent) in (0..).zip(&mut found) {
-        for (candidate, network) in (0..).zip(candidates) {
+        let targets = candidates.iter().map(|candidate| candidate.interface).chain([first]);
+        for (candidate, interface) in (0..).zip(targets) {
             let end = |node, address| SocketEnd {
                 node,
                 port: REDIRECTION_PORT,
@@ -212,7 +241,7 @@ fn correspondents(
                 traffic_class: TrafficClass::default(),
                 address,
             };
-            let ends = (end(mobile_node, Some(network.interface)), end(correspondent.node, None));
+            let ends = (end(mobile_node, Some(interface)), end(correspondent.node, None));
             let association =
                 world.add_udp(ends.0, ends.1).expect("validation refuses flows without a route");
             correspondent.sockets.push([association.source, association.sink]);

@@ -1,10 +1,13 @@
 //! Handovers by MIH users: the mobile node, its networks, and the nodes that serve them.
 
+use roamsim_engine::Span;
 use std::collections::BTreeMap;
 
-use super::model::MihHandover;
+use super::model::{ActOn, Initiator, MihHandover, Notice, Then};
 use crate::Scenario;
 use crate::access::Pair;
+use crate::access::stations::THAT_COME_AND_GO;
+use crate::application::model::Application;
 use crate::flow::model::Flow;
 use crate::signalling::check::{HEADER_BYTES, check_transactions, id_tlv_bytes};
 use crate::transport::{Transport, check as transport};
@@ -38,7 +41,55 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         }
         check_points_of_service(&at, entry, scenario, names, topology, report);
         check_distribution(&join(&at, ["scan_time"]), &entry.scan_time, None, report);
+        check_policies(&at, entry, report);
         check_transactions(&at, (entry.acknowledgement, entry.lifetime, entry.rate_limit), report);
+    }
+}
+
+/// What is left to the users fits together.
+fn check_policies(at: &[Step], entry: &MihHandover, report: &mut Report<'_>) {
+    let network_alone = entry.initiated_by == Initiator::Network;
+    if entry.act_on != ActOn::LinkGoingDown && entry.initiated_by != Initiator::MobileNode {
+        let message =
+            "a point of service hears of no other event of the mobile node's links than Link_Going_Down";
+        let help = "leave `act_on` out, or write initiated_by = \"mobile_node\"";
+        report.add(&join(at, ["act_on"]), message, help);
+    }
+    if entry.act_on != ActOn::LinkGoingDown && entry.act_ahead.is_some() {
+        let message = "only Link_Going_Down tells ahead when a link will be down";
+        let help = "leave `act_ahead` out, or write act_on = \"link_going_down\"";
+        report.add(&join(at, ["act_ahead"]), message, help);
+    }
+    if entry.notice == Notice::Remote && entry.initiated_by == Initiator::MobileNode {
+        let message = "the mobile node decides, and tells nobody before that its link is going down";
+        let help = "leave `notice` out, or write initiated_by = \"network\"";
+        report.add(&join(at, ["notice"]), message, help);
+    }
+    if let Some(no_answer) = entry.no_answer {
+        if no_answer.after == Span::ZERO {
+            let help = "write a time above zero, or leave `no_answer` out";
+            report.add(&join(at, ["no_answer", "after"]), "no answer arrives within no time", help);
+        }
+        if no_answer.then == Then::OtherInterface && network_alone {
+            let message = "a point of service has no other interface to the mobile node";
+            let help = "write then = \"repeat\" or \"abort\", or initiated_by = \"mobile_node\"";
+            report.add(&join(at, ["no_answer", "then"]), message, help);
+        }
+    }
+    if !entry.messages.is_empty() && entry.acknowledgement.is_none() {
+        let message = "messages that are not acknowledged have no timers";
+        let help = "write for example acknowledgement = { timeout = \"100ms\" }, or leave `messages` out";
+        report.add(&join(at, ["messages"]), message, help);
+    }
+    for (j, timers) in entry.messages.iter().enumerate() {
+        let steps = |key| [at, &[Key("messages"), At(j), Key(key)]].concat();
+        if timers.timeout == Span::ZERO {
+            let help = "write a time above zero; without retransmission, write retransmissions = 0";
+            report.add(&steps("timeout"), "no acknowledgement arrives within no time", help);
+        }
+        if entry.messages[..j].iter().any(|other| other.message == timers.message) {
+            report.add(&steps("message"), "this message is named twice", "name each message once");
+        }
     }
 }
 
@@ -70,7 +121,7 @@ fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
                 .collect();
             let message = format!("there is no cell \"{access}\"");
             let help = match known.as_slice() {
-                [] => "describe it in a [[cell]], a [[wimax]], or a [[wifi]] with `beacons`".to_owned(),
+                [] => format!("describe it in {THAT_COME_AND_GO}"),
                 names => format!("there are: {}", names.join(", ")),
             };
             report.add(steps, message, help);
@@ -78,11 +129,7 @@ fn check_networks(at: &[Step], entry: &MihHandover, scenario: &Scenario, report:
         };
         if found.access.beacon_period().is_none() {
             let message = format!("\"{access}\" has no beacons, by which a mobile node finds it");
-            report.add(
-                steps,
-                message,
-                "name a [[cell]], or a [[wifi]] or [[wimax]] whose stations find it by themselves",
-            );
+            report.add(steps, message, format!("name {THAT_COME_AND_GO}"));
             continue;
         }
         let joins = found.access.pairs();
@@ -122,6 +169,17 @@ fn check_mobile_node(
         let message =
             format!("both ends of flow \"{}\" are handed over, and neither would find the other", flow.name);
         report.add(&steps, message, "let the flow end at a node that stays");
+    }
+    let of_transfers = |flow: &&Flow| {
+        [&flow.from, &flow.to].contains(&name) && matches!(flow.application, Application::Transfers(_))
+    };
+    if let Some(flow) = scenario.flows.iter().find(of_transfers) {
+        let message = format!(
+            "flow \"{}\" has a connection for each transfer, and only connections that last are redirected",
+            flow.name
+        );
+        let help = "write application = { kind = \"bulk\" } or \"transfer\" there, or let the transfers end at a node that stays";
+        report.add(&steps, message, help);
     }
     let mut flows = scenario.flows.iter().filter(|flow| flow.from == *name || flow.to == *name).peekable();
     let nothing = flows.peek().is_none();

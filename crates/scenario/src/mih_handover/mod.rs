@@ -3,4 +3,5 @@
 pub(crate) mod build;
 pub(crate) mod check;
 pub mod model;
+mod policy;
 pub(crate) mod results;

@@ -50,9 +50,33 @@ pub struct MihHandover {
     pub processing_time: Option<Span>,
     /// How long the mobile node scans for the networks that it may go to. It then knows those that it hears.
     pub scan_time: TimeDistribution,
+    /// Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
+    #[serde(default)]
+    pub act_on: ActOn,
+    /// Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at once.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub act_ahead: Option<Span>,
+    /// Which of several networks is asked for first. Default chosen: the order of `to`, which is the user's.
+    #[serde(default)]
+    pub choose: Choice,
+    /// When the mobile node enters the new network. Default: before the handover, as a node with a radio for each does in the
+    /// published 802.21 study.
+    #[serde(default)]
+    pub entry: NetworkEntry,
+    /// How long the mobile node keeps its link to the old network. Default chosen: for as long as it is there, since it has a radio
+    /// for each.
+    #[serde(default)]
+    pub old_link: OldLink,
+    /// What follows a request that is not answered. Left out: the answer is waited for until the link is down.
+    #[serde(default)]
+    pub no_answer: Option<NoAnswer>,
     /// MIH acknowledgement of every message. Left out: no message asks for one, and none is sent again.
     #[serde(default)]
     pub acknowledgement: Option<Acknowledgement>,
+    /// Messages that are acknowledged by timers of their own.
+    #[serde(default)]
+    pub messages: Vec<MessageTimers>,
     /// How long both ends keep a transaction. Left out: without limit, until its ID is used again.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
@@ -72,6 +96,125 @@ pub enum Initiator {
     /// The point of service of the network that it uses: it asks for resources, has the mobile node scan, reserves, and tells
     /// it to go.
     Network,
+    /// Either, each upon its own event. Where both begin, the mobile node declines what the network prepares.
+    Both,
+}
+
+/// Upon what a handover is prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActOn {
+    /// Link_Detected of a network of `to`, once the link to the first one is up.
+    LinkDetected,
+    /// Link_Going_Down.
+    #[default]
+    LinkGoingDown,
+    /// Link_Down: nothing is prepared, and traffic is redirected then.
+    LinkDown,
+}
+
+/// Which of several networks is asked for first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// The first of `to`.
+    #[default]
+    Order,
+    /// The one that the mobile node hears best at the end of its scan: those whose signal is known in dBm by it, and behind
+    /// them those of which a distance stands for it.
+    Signal,
+    /// The one that has room for most mobile nodes.
+    FreeCapacity,
+}
+
+/// When a mobile node enters a network that it may go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkEntry {
+    /// As soon as it hears it.
+    #[default]
+    Before,
+    /// When the handover is committed, or its old link is down.
+    AfterCommitment,
+}
+
+/// How long a mobile node keeps the link to the network that it leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OldLink {
+    /// For as long as it is there.
+    #[default]
+    Kept,
+    /// Until the handover is complete.
+    UntilCompleted,
+    /// Until traffic is redirected.
+    UntilRedirected,
+    /// Until the handover is committed, and 10 ms longer, in which its last messages leave: break before make.
+    UntilCommitted,
+}
+
+/// What follows a request that is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoAnswer {
+    /// How long the answer is waited for, from the request on.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub after: Span,
+    /// What is done then.
+    pub then: Then,
+}
+
+/// What is done about a request that is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// It is made anew, in a transaction of its own, again and again; an answer to any of them counts.
+    Repeat,
+    /// It is given up, and nothing more is done until the link is down.
+    Abort,
+    /// The mobile node redirects its traffic through the new network without an answer.
+    OtherInterface,
+}
+
+/// Timers of one kind of message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MessageTimers {
+    /// Which.
+    pub message: MessageKind,
+    /// In place of `acknowledgement.timeout`.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub timeout: Span,
+    /// In place of `acknowledgement.retransmissions`. Left out: those.
+    #[serde(default)]
+    pub retransmissions: Option<u32>,
+}
+
+/// A message of a handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "they are the names of the messages")]
+pub enum MessageKind {
+    LinkGoingDownIndication,
+    LinkParametersReportIndication,
+    MnHoCandidateQueryRequest,
+    MnHoCandidateQueryResponse,
+    NetHoCandidateQueryRequest,
+    NetHoCandidateQueryResponse,
+    N2nHoQueryResourcesRequest,
+    N2nHoQueryResourcesResponse,
+    MnHoCommitRequest,
+    MnHoCommitResponse,
+    NetHoCommitRequest,
+    NetHoCommitResponse,
+    N2nHoCommitRequest,
+    N2nHoCommitResponse,
+    MnHoCompleteRequest,
+    MnHoCompleteResponse,
+    N2nHoCompleteRequest,
+    N2nHoCompleteResponse,
 }
 
 /// How a point of service hears that the link of a mobile node is going down.

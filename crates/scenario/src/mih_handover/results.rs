@@ -1,15 +1,19 @@
-//! `mih_handovers`: one row a handover by MIH users, entry by entry, in order of their beginnings. Only where there are any.
+//! `mih_handovers`: one row a handover by MIH users, entry by entry, in order of their beginnings. `mih_users`: one row a user of an
+//! entry, what its MIHF sent for it, and what came and fitted to nothing. Only where there are any.
 
-use crate::table::{Table, float, text};
+use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::mih_handover::{Account, MihHandover};
+use roamsim_network::signalling::SessionUser;
 use roamsim_protocols::mih::handover::{Cause, GivenUp, Initiation};
+use roamsim_protocols::mih::{Rejection, SessionId, Stats};
 
 fn outcome(account: &Account) -> &'static str {
     match (account.cause, account.redirected) {
         (Some(Cause::Commit), Some(_)) => "committed",
         (Some(Cause::LinkDown), Some(_)) => "link_down",
+        (Some(Cause::NoAnswer), Some(_)) => "no_answer",
         (Some(_), None) => "redirecting",
         (None, _) if account.taken_back => "rolled_back",
         (None, _) if account.given_up.is_some() => "given_up",
@@ -21,6 +25,7 @@ fn given_up_by(account: &Account) -> &'static str {
     match account.given_up {
         None => "",
         Some((_, GivenUp::Message)) => "message",
+        Some((_, GivenUp::NoAnswer)) => "no_answer",
         Some((_, GivenUp::Response)) => "response",
         Some((_, GivenUp::Notice)) => "notice",
         Some((_, GivenUp::NoCandidate)) => "no_candidate",
@@ -39,10 +44,12 @@ pub(crate) fn table(world: &World) -> Table {
         let member = world.handovers.stations[entry.parties.station as usize].cells[place];
         world.handovers.cells[member.cell as usize].name.clone()
     };
-    let cell_of_interface = |entry: &MihHandover| {
-        let cells = &world.handovers.stations[entry.parties.station as usize].cells;
-        let place = cells.iter().position(|member| member.interface == entry.parties.serving_interface);
-        place.map(|place| cell(entry, place)).unwrap_or_default()
+    // Who comes back has been in another one.
+    let left = |entry: &MihHandover, account: &Account| {
+        let home = entry.parties.candidates.len();
+        let before = || entry.accounts.iter().take_while(|other| !std::ptr::eq(*other, account));
+        let last = before().filter_map(|other| other.to.filter(|_| other.redirected.is_some())).last();
+        cell(entry, entry.target(last.unwrap_or(home)).0)
     };
     let time = |name, of: fn(&Account) -> Option<Time>| {
         float(name, "s", rows().map(|(_, account)| of(account).map_or(f64::NAN, Time::as_secs_f64)))
@@ -67,13 +74,14 @@ pub(crate) fn table(world: &World) -> Table {
                 rows().map(|(entry, _)| match entry.config.initiation {
                     Initiation::Mobile => "mobile_node".to_owned(),
                     Initiation::Network => "network".to_owned(),
+                    Initiation::Both => "both".to_owned(),
                 }),
             ),
-            text("from_cell", rows().map(|(entry, _)| cell_of_interface(entry))),
+            text("from_cell", rows().map(|(entry, account)| left(entry, account))),
             text(
                 "to_cell",
                 rows().map(|(entry, account)| {
-                    account.to.map(|to| cell(entry, entry.parties.candidates[to].place)).unwrap_or_default()
+                    account.to.map(|to| cell(entry, entry.target(to).0)).unwrap_or_default()
                 }),
             ),
             text("outcome", rows().map(|(_, account)| outcome(account).to_owned())),
@@ -87,14 +95,73 @@ pub(crate) fn table(world: &World) -> Table {
             time("commit_asked_s", |account| account.commit_asked),
             time("committed_s", |account| account.committed),
             time("given_up_s", |account| account.given_up.map(|(at, _)| at)),
+            time("entry_begun_s", |account| account.entry_begun),
             time("redirect_begun_s", |account| account.redirect_begun),
             time("redirected_s", |account| account.redirected),
             time("completed_s", |account| account.completed),
             span("scan_s", |account| account.scan_begun, |account| account.scan_done),
             span("resources_s", |account| account.resources_asked, |account| account.resources_known),
             span("commit_s", |account| account.commit_asked, |account| account.committed),
+            span("entry_s", |account| account.entry_begun, |account| account.redirect_begun),
             span("redirect_s", |account| account.redirect_begun, |account| account.redirected),
             span("handover_s", |account| account.going_down, |account| account.redirected),
+        ],
+    }
+}
+
+/// A user of an entry: the number of its MIHF, what it is, and what it could do nothing with.
+struct User<'a> {
+    number: u32,
+    entry: &'a MihHandover,
+    mihf: u32,
+    role: &'static str,
+    unexpected: u64,
+}
+
+impl User<'_> {
+    /// A count of its MIHF, over the sessions of its entry.
+    fn count(&self, world: &World, of: impl Fn(&Stats) -> u64) -> u64 {
+        let node = &world.mih_nodes[self.mihf as usize];
+        let own = (0..)
+            .zip(&node.sessions)
+            .filter(|(_, session)| session.user == SessionUser::MihHandover(self.number));
+        own.map(|(session, _)| of(node.mihf.stats(SessionId(session)))).sum()
+    }
+}
+
+pub(crate) fn users(world: &World) -> Table {
+    let mut users = Vec::new();
+    for (number, entry) in (0..).zip(&world.mih_handovers) {
+        let parties = &entry.parties;
+        let mut user = |mihf, role, unexpected| users.push(User { number, entry, mihf, role, unexpected });
+        user(parties.mobile_node.mihf, "mobile node", parties.mobile_node.user.unexpected());
+        user(parties.serving.mihf, "serving PoS", parties.serving.user.unexpected());
+        for candidate in &parties.candidates {
+            user(candidate.pos.mihf, "candidate PoS", candidate.pos.user.unexpected());
+        }
+    }
+    let users = || users.iter();
+    let node =
+        |user: &User<'_>| world.network.topology.node(world.mih_nodes[user.mihf as usize].node).name.clone();
+    let count = |name, unit, of: fn(&Stats) -> u64| {
+        integer(name, unit, users().map(move |user| user.count(world, of)))
+    };
+    let rejected = |stats: &Stats| Rejection::ALL.iter().map(|&reason| stats.rejected(reason)).sum::<u64>();
+    Table {
+        name: "mih_users",
+        columns: vec![
+            text("name", users().map(|user| user.entry.config.name.clone())),
+            text("node", users().map(node)),
+            text("role", users().map(|user| user.role.to_owned())),
+            count("information_messages", "messages", Stats::information_messages),
+            count("mih_packets", "packets", |stats| stats.packets.total()),
+            count("retransmissions", "packets", |stats| stats.packets.retransmissions),
+            count("acks", "packets", |stats| stats.packets.acks),
+            count("given_up", "transactions", |stats| stats.given_up + stats.responses_given_up),
+            count("late", "packets", |stats| stats.late_responses + stats.late_acks),
+            count("duplicates", "packets", |stats| stats.duplicates),
+            count("rejected", "packets", rejected),
+            integer("unexpected", "messages", users().map(|user| user.unexpected)),
         ],
     }
 }

@@ -91,7 +91,7 @@ impl TimeDistribution {
 }
 
 /// A size, constant or drawn anew at each use. It is bounded, because packets are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:distribution=constant", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SizeDistribution", tag = "distribution", transform = plain_value_is_constant)]
 pub enum SizeDistribution {
@@ -116,6 +116,22 @@ pub enum SizeDistribution {
         #[serde(rename = "max", with = "units::size")]
         #[schemars(with = "units::Size")]
         max_bytes: u64,
+    },
+    /// Pareto between two bounds: above x with a probability in proportion to x^-shape - max^-shape. Sizes of files and of pages have
+    /// shapes of 1 to 1.5 (Crovella and Bestavros, IEEE/ACM Transactions on Networking 5(6), 1997).
+    Pareto {
+        /// The smallest value.
+        #[serde(rename = "min", with = "units::size")]
+        #[schemars(with = "units::Size")]
+        min_bytes: u64,
+        /// The largest value.
+        #[serde(rename = "max", with = "units::size")]
+        #[schemars(with = "units::Size")]
+        max_bytes: u64,
+        /// The exponent of the tail, above zero.
+        #[serde(deserialize_with = "units::above_zero")]
+        #[schemars(range(min = 0))]
+        shape: f64,
     },
     /// Uniform between two values, both included.
     Uniform {
@@ -144,9 +160,9 @@ impl SizeDistribution {
     pub fn min_bytes(&self) -> u64 {
         match *self {
             SizeDistribution::Constant { value_bytes } => value_bytes,
-            SizeDistribution::Exponential { min_bytes, .. } | SizeDistribution::Uniform { min_bytes, .. } => {
-                min_bytes
-            }
+            SizeDistribution::Exponential { min_bytes, .. }
+            | SizeDistribution::Pareto { min_bytes, .. }
+            | SizeDistribution::Uniform { min_bytes, .. } => min_bytes,
         }
     }
 
@@ -154,9 +170,9 @@ impl SizeDistribution {
     pub fn max_bytes(&self) -> u64 {
         match *self {
             SizeDistribution::Constant { value_bytes } => value_bytes,
-            SizeDistribution::Exponential { max_bytes, .. } | SizeDistribution::Uniform { max_bytes, .. } => {
-                max_bytes
-            }
+            SizeDistribution::Exponential { max_bytes, .. }
+            | SizeDistribution::Pareto { max_bytes, .. }
+            | SizeDistribution::Uniform { max_bytes, .. } => max_bytes,
         }
     }
 }

@@ -48,6 +48,11 @@ const WHAT: &str =
 pub struct Dscp(u8);
 
 impl Dscp {
+    /// Its number.
+    pub(crate) fn codepoint(self) -> u8 {
+        self.0
+    }
+
     /// The class of packets that are marked with it.
     pub(crate) fn traffic_class(self) -> TrafficClass {
         TrafficClass::of_dscp(self.0)

@@ -11,8 +11,7 @@ pub(super) fn tables(world: &World, end: Time) -> Vec<Table> {
     let flows: Vec<_> = (0..)
         .zip(&world.flows)
         .filter_map(|(number, flow)| {
-            let [source, sink] =
-                [flow.association.source, flow.association.sink].map(|end| world.counts(end).ecn);
+            let [source, sink] = world.flow_counts(number).map(|counts| counts.ecn);
             Some((world.named(Subject::Flow(number)), flow.direction(), source?, sink?))
         })
         .collect();

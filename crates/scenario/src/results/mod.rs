@@ -6,10 +6,11 @@ pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
 pub(crate) mod packets;
+mod radio_phases;
 pub(crate) mod samples;
 pub(crate) mod segments;
 
-use crate::application::video;
+use crate::application::{transfers, video};
 use crate::model::scenario::Scenario;
 use crate::table::Table;
 use crate::{flow, handover, mih_handover, mobile_ip, signalling};
@@ -26,12 +27,15 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     ];
     tables.extend(ecn::tables(world, end));
     tables.extend(video::results::table(world, end));
+    tables.extend(transfers::results::tables(world));
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
+    tables.extend(radio_phases::table(world));
     if !world.handovers.cells.is_empty() {
         tables.push(handover::results::table(world));
     }
     if !world.mih_handovers.is_empty() {
         tables.push(mih_handover::results::table(world));
+        tables.push(mih_handover::results::users(world));
     }
     if !world.mobile_ip.hosts.is_empty() {
         tables.push(mobile_ip::results::table(world));

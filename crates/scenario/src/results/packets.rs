@@ -17,6 +17,13 @@ pub(crate) fn table(world: &World, rows: &[PacketRow]) -> Table {
             named("node", rows.iter().map(|row| row.node), |&node| {
                 world.network.topology.node(node).name.clone()
             }),
+            named("destination", rows.iter().map(|row| row.destination), |address| {
+                let topology = &world.network.topology;
+                address.map_or_else(String::new, |to| topology.node(topology.owner(to)).name.clone())
+            }),
+            named("flow", rows.iter().map(|row| row.socket), |socket| {
+                socket.map_or_else(String::new, |to| world.named(Subject::Socket(to)).name.to_owned())
+            }),
             named("name", rows.iter().map(way), |way| {
                 named_way(way).map_or_else(String::new, |way| way.name.to_owned())
             }),

@@ -19,6 +19,7 @@ use roamsim_network::topology::NodeId;
 use roamsim_protocols::mih::wire::link::EventList;
 use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress};
+use std::sync::Arc;
 
 /// The events that say whether a link can be used.
 const USABILITY: [SubscribedEvent; 3] =
@@ -59,7 +60,9 @@ impl Builder<'_> {
         let names = [from.as_str(), to.as_str()];
         // Over TCP and SCTP the origin connects from a port of its own.
         let port = u16::MAX - (number % 1000) as u16;
-        let exchange = Exchange { transport, dscp, acknowledgement, lifetime, rate_limit };
+        // All its messages are of one kind.
+        let timers = Arc::from([]);
+        let exchange = Exchange { transport, dscp, acknowledgement, timers, lifetime, rate_limit };
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let user = SessionUser::Signalling(number);
         let (ends, _) = self.session(world, &exchange, (names, [None; 2], port), user, random);
@@ -106,6 +109,7 @@ pub(crate) struct Exchange<'a> {
     pub transport: &'a Transport,
     pub dscp: Dscp,
     pub acknowledgement: Option<Acknowledgement>,
+    pub timers: Arc<[mih::MessageTimers]>,
     pub lifetime: Option<Span>,
     pub rate_limit: Option<RateLimit>,
 }
@@ -122,7 +126,7 @@ impl Builder<'_> {
         user: SessionUser,
         random: impl Fn(&str) -> [Stream; 2],
     ) -> ([End; 2], Association) {
-        let &Exchange { transport, dscp, acknowledgement, lifetime, rate_limit } = exchange;
+        let &Exchange { transport, dscp, acknowledgement, ref timers, lifetime, rate_limit } = exchange;
         let nodes = names.map(|node| self.node(node));
         let mihfs = names.map(|node| self.mihf(world, node));
         let ends =
@@ -156,6 +160,7 @@ impl Builder<'_> {
                         AcknowledgementMode::Piggyback => mih::AcknowledgementMode::Piggyback,
                     },
                 }),
+                timers: Arc::clone(timers),
                 validity: match acknowledgement.map(|settings| settings.validity).unwrap_or_default() {
                     Validity::Open => mih::Validity::Open,
                     Validity::Acked => mih::Validity::Acked,

@@ -9,6 +9,8 @@ use roamsim_engine::Stream;
 use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::socket::SocketEnd;
+use roamsim_network::topology::NodeId;
+use roamsim_protocols::tcp::Config;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -38,6 +40,13 @@ impl Udp {
     pub const HEADER_BYTES: u64 = 8;
 }
 
+impl Tcp {
+    /// The settings of the machines of its connections between two nodes.
+    pub(crate) fn machine(&self, world: &World, [a, b]: [NodeId; 2]) -> Config {
+        tcp::build::config(self, path::path_mss(world, a, b), world.network.ip)
+    }
+}
+
 impl Transport {
     /// What its results call the rules that it follows: the variant of TCP, the RFC of SCTP.
     pub(crate) fn rules_name(&self) -> String {
@@ -58,8 +67,7 @@ impl Transport {
         match self {
             Transport::Udp(_) => world.add_udp(a, b),
             Transport::Tcp(settings) => {
-                let mss_bytes = path::path_mss(world, a.node, b.node);
-                let config = tcp::build::config(settings, mss_bytes, world.network.ip);
+                let config = settings.machine(world, [a.node, b.node]);
                 let [of_a, of_b] = random("tcp");
                 world.add_tcp(&config, (a, of_a), (b, of_b))
             }

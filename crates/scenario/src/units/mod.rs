@@ -262,6 +262,11 @@ impl JsonSchema for EventRate {
     }
 }
 
+/// The same of a key that may be left out.
+pub(crate) fn some_event_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    event_rate(deserializer).map(Some)
+}
+
 /// Reads `"200/s"` as 200.0 a second.
 pub(crate) fn event_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     struct EventRateVisitor;
@@ -367,6 +372,39 @@ pub(crate) fn tail_exponent<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     }
 
     deserializer.deserialize_f64(TailExponentVisitor)
+}
+
+/// Reads a number above zero.
+pub(crate) fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    struct AboveZeroVisitor;
+
+    impl Visitor<'_> for AboveZeroVisitor {
+        type Value = f64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number above zero")
+        }
+
+        fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+            if value > 0.0 && value <= 100.0 {
+                return Ok(value);
+            }
+            Err(E::custom(format_args!(
+                "{value} is not above zero and 100 at most\nwrite a number such as 1.2"
+            )))
+        }
+
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+            self.visit_f64(value as f64)
+        }
+    }
+
+    deserializer.deserialize_f64(AboveZeroVisitor)
+}
+
+/// The same of a key that may be left out.
+pub(crate) fn some_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    probability(deserializer).map(Some)
 }
 
 /// Reads a number from 0 to 1.

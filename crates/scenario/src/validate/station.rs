@@ -7,13 +7,22 @@ use roamsim_engine::Time;
 use roamsim_network::mobility::ever_within;
 
 use super::{At, Key, Report, Step, join};
-use crate::access::{Attached, Compares, Context, Entry, Role, wifi};
+use crate::Scenario;
+use crate::access::stations::THAT_COME_AND_GO;
+use crate::access::{Attached, Compares, Context, Entry, Pair, Role, wifi};
 use crate::handover::model::Schemes;
-use crate::model::node::PrimaryChange;
+use crate::model::node::{Node, PrimaryChange};
 use crate::units::length_text;
 
 /// Cells that are told of a station that reaches none; chosen.
 const TOLD: usize = 3;
+
+/// The technology whose cells a node compares by their signals.
+fn compared_by_signal(node: &Node, scenario: &Scenario) -> Option<&'static str> {
+    let is_station = |pair: Pair<'_>| pair.has_station() && pair.nodes[1] == node.name;
+    let mut found = scenario.accesses().filter(|entry| entry.access.signal_hysteresis_db(node).is_some());
+    found.find(|entry| entry.access.pairs().into_iter().any(is_station)).map(|entry| entry.access.section())
+}
 
 pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let &Context { scenario, attached, .. } = context;
@@ -21,18 +30,14 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let asked = scenario.accesses().filter(|entry| entry.access.asks_for_places());
     let placed: BTreeSet<&str> =
         asked.flat_map(|entry| entry.access.pairs()).flat_map(|pair| pair.nodes).collect();
-    let by_signal: BTreeSet<&str> = scenario
-        .wifi
-        .iter()
-        .filter(|cell| cell.beacons.is_some())
-        .flat_map(|cell| cell.stations.iter().map(String::as_str))
-        .collect();
     for (i, node) in scenario.nodes.iter().enumerate() {
         let station = attached.is(&node.name, Role::Station);
         if node.motion.is_some() && !placed.contains(node.name.as_str()) {
             let message =
                 format!("\"{}\" moves, but it is in no cell: nothing depends on its place", node.name);
-            let help = "name it in the `stations` of a [[cell]] or of a [[wifi]] with `radio`, or leave `motion` out";
+            let help = format!(
+                "name it in the `stations` of {THAT_COME_AND_GO}, or of one with a `radio`, or leave `motion` out"
+            );
             report.add(&[Key("node"), At(i), Key("motion")], message, help);
         }
         let follows = node.multihomed && schemes.follows(&node.name);
@@ -43,10 +48,13 @@ pub(super) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.add(&join(&at, ["multihomed"]), message, help);
         }
         wifi::station::check(node, &at, scenario, report);
-        if node.hysteresis_m > 0.0 && by_signal.contains(node.name.as_str()) {
-            let message =
-                format!("\"{}\" compares access points by their signals, not by distances", node.name);
-            let help = "leave `hysteresis` out, or write wifi = { hysteresis_db = 5 }";
+        let by_signal = if node.hysteresis_m > 0.0 { compared_by_signal(node, scenario) } else { None };
+        if let Some(section) = by_signal {
+            let message = format!(
+                "\"{}\" compares cells of [[{section}]] by their signals, not by distances",
+                node.name
+            );
+            let help = format!("leave `hysteresis` out, or write {section} = {{ hysteresis_db = 5 }}");
             report.add(&join(&at, ["hysteresis"]), message, help);
         } else if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
             let message = match station {

@@ -11,6 +11,8 @@ const KINDS = {
   "heard": ["bar", "first"], "up": ["bar", "good"], "no packet": ["bar", "bad"], "detected to completed": ["bar", "late"],
   "scanning": ["bar", "first"], "asking for resources": ["bar", "second"], "commitment": ["bar", "third"],
   "redirection": ["bar", "good"],
+  "authentication": ["bar", "second"], "association": ["bar", "third"], "ranging": ["bar", "late"],
+  "capabilities": ["bar", "second"], "registration": ["bar", "third"], "service_flows": ["bar", "good"],
 };
 
 /** Kinds that are looked for: they are drawn above the others, and never too small to see. */

@@ -15,8 +15,7 @@ import polars
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import asked
 from roamsim.reports.inspector import radio, traffic
-from roamsim.reports.inspector.packets import packets
-from roamsim.reports.inspector.peers import DATA
+from roamsim.reports.inspector.packets import DATA, packets
 from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encoded
 from roamsim.reports.inspector.traffic import LATE_S
@@ -27,8 +26,7 @@ from roamsim.tables.values import shown_value
 #: Said where the scenario of a point cannot be read again.
 UNREAD = (
     "The scenario of this point cannot be read again with what was varied: the time line may end with what was "
-    f"recorded, levels may be missing, messages count as late after {LATE_S} s, and of fewer losses it is known to "
-    "whom they went."
+    f"recorded, levels may be missing, and messages count as late after {LATE_S} s."
 )
 
 #: Packets that a page holds one by one, with their way (chosen: some 200 octets each).
@@ -76,12 +74,12 @@ def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, An
         canonical: its scenario.
     """
     events = _rows(tables, "link_events")
-    sent = packets(tables["packets"], canonical) if _rows(tables, "packets") is not None else None
+    sent = packets(tables["packets"]) if _rows(tables, "packets") is not None else None
     end_s = _end_s(tables, canonical)
     lanes = []
     if events is not None:
         lanes += radio.signals(events, canonical) + radio.links(events, end_s)
-    lanes += radio.handovers(tables)
+    lanes += radio.phases(tables, end_s) + radio.handovers(tables)
     if sent is not None:
         lanes += traffic.signalling(sent)
     lanes += traffic.windows(tables) + traffic.applications(tables, sent, canonical)
@@ -109,7 +107,6 @@ def _ways(table: polars.DataFrame, sent: polars.DataFrame, instants: list[float]
     return {
         "packets": {
             "all": sent.height,
-            "open": sent.filter((polars.col("to") == "") & (polars.col("carries") != "agent advertisement")).height,
             "columns": columns(kept),
             **({"bins": counts(others.with_columns(kind=polars.lit(DATA)), end_s)} if others.height else {}),
         },
@@ -195,12 +192,5 @@ def _note(model: Mapping[str, Any]) -> str:
         notes.append(
             f"Signals and link events of {model['nodes_left_out']} more nodes are left out: these "
             f"{radio.NODES} have the most links, and change them most."
-        )
-    if "packets" in model and (unknown := model["packets"]["open"]):
-        notes.append(
-            f"Of {unknown} packets that did not arrive it is not known to whom they went: the table `packets` does "
-            "not have it, and their sender sends such to several nodes, or to all. Data that was lost of them stands "
-            "in rows of its own; a message counts as a repetition only where it is known to whom it and the one "
-            "before went."
         )
     return " ".join(notes)

@@ -1,18 +1,14 @@
 """Packets as messages: one row each, from where to where, when, what it carried, and what became of it.
 
-Read from the table `packets`. It does not name the destination of a packet that did not arrive. It is known where its
-last link led to a node that forwards nothing; where it answers a message of MIH that one node alone had sent; and
-where the scenario has one node to which such packets go from its sender. Else it stays open: it is never guessed.
+Read from the table `packets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars
 
-from roamsim.reports.inspector.peers import DATA, ends, peers
+#: What packets carry that is no signalling.
+DATA = "data"
 
 #: What a packet carries, by its words, in the order in which they are tried. An acknowledgement of MIH counts as one
 #: where no other message rides with it.
@@ -32,27 +28,28 @@ CARRIES = (
 IDS = 4095
 
 
-#: A message of MIH in words, without what rides with it.
-MESSAGE = r"MIH_\w+\.\w+ tid \d+"
-
-
-def packets(table: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.DataFrame:
+def packets(table: polars.DataFrame) -> polars.DataFrame:
     """The packets of one run in the order of sending.
 
     Args:
         table: rows of `packets` of one run.
-        canonical: its scenario.
 
     Returns:
         `packet_id`, `t` (sent, s), `until` (delivered or dropped, s; none where it was on its way at the end),
-        `from`, `to` (empty where it is not known), `outcome`, `reason`, `lost on`, `about` (MIH, Mobile IP, data),
+        `from`, `to` (empty of what is for all who hear it and reached nobody), `flow`, `outcome`, `reason`, `lost
+        on`, `about` (MIH, Mobile IP, data),
         `carries` (message, ACK, ...), `kind` (`carries`, or `repetition`, `lost`, `lost ACK`, `unheard`), `repeated`,
         `protocol`, `description`, `size_bytes`.
     """
+    # Results of earlier versions do not name them.
+    missing = [polars.lit("").alias(name) for name in ("destination", "flow") if name not in table.columns]
+    table = table.with_columns(missing)
     sent = table.filter(polars.col("event") == "sent").select(
         "packet_id",
         polars.col("time_s").alias("t"),
         polars.col("node").alias("from"),
+        "destination",
+        "flow",
         "protocol",
         "description",
         "size_bytes",
@@ -78,7 +75,9 @@ def packets(table: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.Dat
     )
     found = found.with_columns(polars.col("outcome").fill_null("on its way"))
     found = found.with_columns(_first(1).alias("about"), _first(0).alias("carries"))
-    found = _destinations(found, table, canonical)
+    # What is for all is for whoever heard it first.
+    named = polars.when(polars.col("destination") != "").then("destination")
+    found = found.with_columns(polars.coalesce(named, "to", polars.lit("")).alias("to")).drop("destination")
     again = _repeated(found)
     lost = polars.col("outcome") == "dropped"
     return found.with_columns(
@@ -97,70 +96,6 @@ def packets(table: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.Dat
     ).sort("t", "packet_id")
 
 
-def _destinations(found: polars.DataFrame, table: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.DataFrame:
-    """Fills in where packets went that did not arrive, as far as it is known."""
-    # An advertisement is for whoever hears it.
-    open_ = found.filter(polars.col("to").is_null() & (polars.col("carries") != "agent advertisement")).drop("to")
-    arrived = found.filter(polars.col("to").is_not_null())
-    told = polars.concat(
-        [_last_link(open_, table, canonical), _asked(open_, arrived), _only_peer(open_, arrived, canonical)]
-    )
-    first = told.unique("packet_id", keep="first", maintain_order=True)
-    found = found.join(first, on="packet_id", how="left", suffix="_told", maintain_order="left")
-    return found.with_columns(polars.coalesce("to", "to_told", polars.lit("")).alias("to")).drop("to_told")
-
-
-def _last_link(open_: polars.DataFrame, table: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.DataFrame:
-    """Packets whose last link led to a node that forwards nothing."""
-    steps = table.join(open_.select("packet_id"), on="packet_id", how="semi").select("packet_id", "to")
-    last = steps.unique("packet_id", keep="last", maintain_order=True)
-    return last.filter(polars.col("to").is_in(sorted(ends(canonical))))
-
-
-def _asked(open_: polars.DataFrame, arrived: polars.DataFrame) -> polars.DataFrame:
-    """Responses and acknowledgements of MIH to what one node alone had sent in these words.
-
-    Over UDP, where each packet has its messages whole. Sessions number their transactions each for itself, so that
-    two nodes may have sent the same words; then it is not known which one is answered.
-    """
-    words = polars.col("description")
-    response = (
-        words.str.extract(r"(MIH_\w+)\.response tid") + ".request tid " + words.str.extract(r"\.response tid (\d+)")
-    )
-    answers = open_.filter(protocol="udp").select(
-        "packet_id", "t", "from", polars.coalesce(words.str.extract(f"ACK of ({MESSAGE})"), response).alias("words")
-    )
-    asked = arrived.filter(protocol="udp").select(
-        polars.col("to").alias("from"),
-        polars.col("from").alias("to"),
-        "until",
-        words.str.replace_all(f"ACK of {MESSAGE}", "").str.extract_all(MESSAGE).alias("words"),
-    )
-    return (
-        answers.join(asked.explode("words"), on=["from", "words"])
-        .filter(polars.col("until") <= polars.col("t"))
-        .group_by("packet_id", maintain_order=True)
-        .agg(polars.col("to").first(), polars.col("to").n_unique().alias("nodes"))
-        .filter(polars.col("nodes") == 1)
-        .select("packet_id", "to")
-    )
-
-
-def _only_peer(open_: polars.DataFrame, arrived: polars.DataFrame, canonical: Mapping[str, Any]) -> polars.DataFrame:
-    """Packets of a kind that their sender sends to one node alone."""
-    kind = ["from", "protocol", "about"]
-    known = polars.DataFrame(
-        sorted(peers(canonical)),
-        schema=dict.fromkeys(("from", "to", "protocol", "about"), polars.String),
-        orient="row",
-    )
-    only = known.group_by(kind).agg(polars.col("to").first(), polars.col("to").n_unique().alias("nodes"))
-    # One that got any, though the scenario does not have it, would say that there are others.
-    others = arrived.select(*kind, "to").unique().join(known, on=[*kind, "to"], how="anti")
-    only = only.filter(polars.col("nodes") == 1).join(others, on=kind, how="anti")
-    return open_.join(only, on=kind).select("packet_id", "to")
-
-
 def _first(part: int) -> polars.Expr:
     """What the first words that fit say of a packet."""
     told = polars.lit(DATA)
@@ -173,11 +108,10 @@ def _repeated(found: polars.DataFrame) -> polars.Series:
     """Whether a message was sent before, from one node to another in the same words.
 
     Messages of MIH and of SCTP addresses have a number in their words, and it may not have come round since; of
-    others a second one may be another one. Where it is not known to whom one went, neither is whether it repeats one.
+    others a second one may be another one.
     """
     about = polars.col("about").is_in(["MIH", "SCTP addresses"])
-    known = polars.col("to") != ""
-    numbered = found.filter(about & known & (polars.col("carries") == "message")).with_columns(
+    numbered = found.filter(about & (polars.col("carries") == "message")).with_columns(
         polars.int_range(polars.len()).over("from", "to").alias("place")
     )
     # What a segment acknowledges may have changed since.

@@ -127,6 +127,28 @@ def _told(told: polars.DataFrame, end_s: float) -> polars.DataFrame:
     return polars.concat([*spans, marks], how="diagonal").sort("t", maintain_order=True)
 
 
+def phases(tables: Tables, end_s: float) -> list[Lane]:
+    """For each node, what its radio did on its way into each network: a row a network, one for all of them."""
+    frame = tables.get("radio_phases")
+    if frame is None or not frame.height:
+        return []
+    found = frame.drop(RUN_COLUMNS, strict=False).select(
+        polars.col("begin_s").alias("t"),
+        polars.col("end_s").fill_nan(None).fill_null(end_s).alias("until"),
+        polars.col("phase").alias("kind"),
+        "node",
+        "link",
+    )
+    lanes = []
+    for (node,), mine in list(found.group_by("node", maintain_order=True))[:NODES]:
+        rows = [
+            Row(str(link) or "all cells", "radio_phases", of_link.sort("t", maintain_order=True))
+            for (link,), of_link in mine.group_by("link", maintain_order=True)
+        ]
+        lanes.append(Lane(f"Radio phases at {node}", rows))
+    return lanes
+
+
 def handovers(tables: Tables) -> list[Lane]:
     """Each handover: its steps by MIH, from finding out to completing it, and the time without a packet."""
     rows = []

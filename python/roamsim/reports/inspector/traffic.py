@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars
 
 from roamsim.pictures.timeseries import SUBJECT, UNSET
-from roamsim.reports.inspector.peers import DATA, answering
+from roamsim.reports.inspector.packets import DATA
 from roamsim.reports.inspector.rows import Lane, Row
 from roamsim.scenarios.vary import quantity
 from roamsim.tables.labels import in_words
@@ -83,69 +83,25 @@ def applications(tables: Tables, packets: polars.DataFrame | None, canonical: Ma
     """Of each flow, what was delivered, late and lost: messages, or of a stream of bytes its segments.
 
     Messages that arrived are rows of `messages`; those that were lost are packets of UDP that carried one and were
-    dropped. Packets that may be of several flows are in a row of all these flows, and lost ones of which it is not
-    known to whom they went in a row of their sender. A stream of bytes has no messages: it has its segments, and
-    else its packets.
+    dropped. A stream of bytes has no messages: it has its segments, and else its packets.
     """
     flows = tables.get("flows")
     if flows is None:
         return []
     limits = {flow["name"]: late_after_s(flow) for flow in canonical.get("flow", [])}
-    rows, unknown = [], {}
-    for (source, sink, protocol), mine in flows.group_by("from", "to", "protocol", maintain_order=True):
-        names = mine["name"].unique(maintain_order=True).to_list()
-        found = {name: _recorded(tables, name, str(source), limits.get(name, LATE_S)) for name in names}
-        sent = polars.DataFrame()
-        if packets is not None:
-            of_kind = (
-                (polars.col("from") == source) & (polars.col("protocol") == protocol) & (polars.col("about") == DATA)
-            )
-            sent = packets.filter(of_kind & (polars.col("to") == sink))
-            if protocol == "udp" or not any(found.values()):
-                unknown[source, protocol] = _lost(packets.filter(of_kind & (polars.col("to") == "")), str(protocol))
-        senders = [*names, *_others(flows, canonical, (str(source), str(sink), str(protocol)))]
-        several = " or ".join(senders)
-        for name, row in found.items():
-            if row is None:
-                continue
-            if protocol == "udp" and len(senders) == 1 and sent.height:
-                row = replace(row, frame=_together([row.frame, _lost(sent, "udp")]))
+    rows = []
+    for name, source, sink, protocol in flows.select("name", "from", "to", "protocol").iter_rows():
+        limit_s = limits.get(name, LATE_S)
+        row = _recorded(tables, name, source, limit_s)
+        way = (polars.col("flow") == name) & (polars.col("from") == source) & (polars.col("to") == sink)
+        sent = packets.filter(way & (polars.col("about") == DATA)) if packets is not None else polars.DataFrame()
+        if row is not None and protocol == "udp" and sent.height:
+            row = replace(row, frame=_together([row.frame, _lost(sent)]))
+        elif row is None and sent.height:
+            row = Row(name, "packets", _whole(sent, limit_s if protocol == "udp" else None))
+        if row is not None:
             rows.append(replace(row, name=f"{name} to {sink}"))
-        if sent.height and not any(found.values()):
-            limit_s = max(limits.get(name, LATE_S) for name in senders) if protocol == "udp" else None
-            rows.append(Row(f"{several} to {sink}", "packets", _whole(sent, limit_s)))
-        elif len(senders) > 1 and protocol == "udp" and sent.height and (lost := _lost(sent, "udp")).height:
-            rows.append(Row(f"lost of {several}", "packets", lost))
-    lane = _lane("Application packets", rows)
-    losses = [
-        Row(f"lost, from {source}, to whom is not recorded", "packets", lost)
-        for (source, _), lost in unknown.items()
-        if lost.height
-    ]
-    # They are not left out for the flows before them.
-    rows, left_out = [*lane.rows, *losses[:ROWS]], lane.left_out + max(0, len(losses) - ROWS)
-    return [replace(lane, rows=rows, left_out=left_out)] if rows else []
-
-
-def _others(flows: polars.DataFrame, canonical: Mapping[str, Any], way: tuple[str, str, str]) -> list[str]:
-    """What else sends packets this way: acknowledgements of flows the other way round, answers over UDP, MIH."""
-    source, sink, protocol = way
-    there = flows.filter(
-        (polars.col("from") == source) & (polars.col("to") == sink) & (polars.col("protocol") == protocol)
-    )
-    back = flows.filter(
-        (polars.col("from") == sink) & (polars.col("to") == source) & (polars.col("protocol") == protocol)
-    )
-    names = back.join(there.select("name"), on="name", how="anti")["name"].unique(maintain_order=True).to_list()
-    if protocol != "udp":
-        return names + [
-            entry["name"]
-            for entry in canonical.get("signalling", [])
-            if {entry.get("from"), entry.get("to")} == {source, sink}
-            and entry.get("transport", {}).get("protocol") == protocol
-        ]
-    answer = {flow["name"]: answering(flow) for flow in canonical.get("flow", [])}
-    return [name for name in names if answer.get(name, True)]
+    return [_lane("Application packets", rows)] if rows else []
 
 
 def _recorded(tables: Tables, name: str, source: str, limit_s: float) -> Row | None:
@@ -178,11 +134,9 @@ def _messages(tables: Tables, name: str, source: str, limit_s: float) -> polars.
     ).sort("t", maintain_order=True)
 
 
-def _lost(sent: polars.DataFrame, protocol: str) -> polars.DataFrame:
-    """Packets that were dropped; over UDP those with a message."""
-    lost = polars.col("outcome") == "dropped"
-    if protocol == "udp":
-        lost &= polars.col("description").str.starts_with("message ")
+def _lost(sent: polars.DataFrame) -> polars.DataFrame:
+    """Packets with a message that were dropped."""
+    lost = (polars.col("outcome") == "dropped") & polars.col("description").str.starts_with("message ")
     return sent.filter(lost).drop("about", "carries", "repeated")
 
 

@@ -1,4 +1,4 @@
-"""Wi-Fi cells: what their time was used for, and by whom; at which rates; signals and associations over time."""
+"""Wi-Fi cells: what their time was used for, and by whom; categories; rates; signals and associations over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from roamsim.pages.page import Report
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
-from roamsim.technologies.wifi import airtime, rates, signals
+from roamsim.technologies.wifi import airtime, categories, rates, signals
 from roamsim.technologies.wifi.signals import picture
 
 __all__ = ["PICTURES", "report"]
@@ -22,6 +22,7 @@ def report(page: Report, results: Results) -> None:
         return
     page.heading("Wi-Fi")
     airtime.report(page, results)
+    categories.report(page, results)
     rates.report(page, results)
     events = signals.recorded(results)
     if events is not None:

@@ -21,9 +21,11 @@
 
 pub mod beacons;
 pub mod coverage;
+mod sending;
 
 use self::beacons::{BeaconConfig, Beacons, Hearing};
 use self::coverage::Coverage;
+use self::sending::{Managed, Sending};
 use super::indication::{Indication, LinkEvent};
 use super::stations::account::{Lost, Path, Toward};
 use super::stations::{BroadcastCopy, Stations};
@@ -31,12 +33,13 @@ use super::{Attachment, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
-use crate::queue::QueueLimit;
 use crate::queue::transmitter::Transmitter;
+use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// The speed of light in vacuum, in metres a second (exact: SI Brochure, 9th edition, section 2.2).
 pub const SPEED_OF_LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -53,6 +56,9 @@ pub struct CellConfig {
     pub delay: Option<Span>,
     /// The queue of every transmitter: those waiting, not the one in service.
     pub queue: QueueLimit,
+    /// The discipline of the queues. Under another than drop-tail what is for all does not wait in them: it is sent behind the packet in
+    /// service.
+    pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
     /// What is lost at which distance.
@@ -62,12 +68,14 @@ pub struct CellConfig {
 }
 
 /// One station in the cell.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Station {
     trajectory: Trajectory,
-    uplink: Transmitter<Attachment>,
+    uplink: Sending,
     path: Path,
     hearing: Hearing,
+    /// Its radio here is off.
+    off: bool,
     downlink_draws: Stream,
     uplink_draws: Stream,
     broadcast_draws: Stream,
@@ -75,16 +83,19 @@ struct Station {
 }
 
 /// The cell.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
     base_station: Trajectory,
-    downlink: Transmitter<Attachment>,
+    downlink: Sending,
     stations: Vec<Station>,
     beacons: Beacons,
     /// In the air: by arrival, and then in the order of sending.
     flying: BTreeMap<(Time, u64), (Attachment, Packet)>,
     sent: u64,
+    /// What was on its way to a radio, or from one, that was switched off; what managed queues have dropped, or was lost once it was
+    /// sent: until it is told.
+    dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
     stats: Vec<LinkStats>,
 }
@@ -104,12 +115,21 @@ impl Cell {
         stream: impl Fn(usize, &str) -> Stream,
     ) -> Cell {
         let attachments = 1 + 2 * stations.len();
-        let transmitter = || Transmitter::new(config.rate_bps, config.queue);
+        // Of the base station's sub-interfaces, or of a station; the random numbers are those of the queue.
+        let sending = |of: Range<usize>, random: Stream| match config.rule {
+            Rule::DropTail => Sending::Booked(Transmitter::new(config.rate_bps, config.queue)),
+            rule => {
+                let discipline = rule.discipline(config.queue, random);
+                Sending::Managed(Managed::new(config.rate_bps, discipline, of.start as u32..of.end as u32))
+            }
+        };
+        let count = stations.len();
         let station = |(number, trajectory)| Station {
             trajectory,
-            uplink: transmitter(),
+            uplink: sending(1 + count + number..2 + count + number, stream(number, "uplink queue")),
             path: Path::default(),
             hearing: Hearing::default(),
+            off: false,
             downlink_draws: stream(number, "downlink"),
             uplink_draws: stream(number, "uplink"),
             broadcast_draws: stream(number, "broadcast"),
@@ -118,11 +138,13 @@ impl Cell {
         Cell {
             beacons: Beacons::new(config.beacons),
             base_station,
-            downlink: transmitter(),
+            // The first station's name stands for the base station's queue.
+            downlink: sending(1..1 + count.max(1), stream(0, "downlink queue")),
             stations: stations.into_iter().enumerate().map(station).collect(),
             config,
             flying: BTreeMap::new(),
             sent: 0,
+            dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); attachments],
         }
     }
@@ -147,35 +169,150 @@ impl Cell {
         self.distance_m(station, at) <= self.config.coverage.radius_m()
     }
 
-    fn transmitter(&self, from: Attachment) -> &Transmitter<Attachment> {
+    fn sending(&self, from: Attachment) -> &Sending {
         match from.0.checked_sub(1 + self.station_count()) {
             None => &self.downlink,
             Some(station) => &self.stations[station as usize].uplink,
         }
     }
 
-    /// Gives a packet its time on the transmitter of an attachment; returns its departure.
+    /// Gives a packet its time on the transmitter of an attachment, without a queue under another discipline than drop-tail; returns its
+    /// departure.
     fn book(&mut self, now: Time, from: Attachment, bytes: u32) -> Result<Time, Dropped> {
-        let transmitter = match from.0.checked_sub(1 + self.station_count()) {
+        let sending = match from.0.checked_sub(1 + self.station_count()) {
             None => &mut self.downlink,
             Some(station) => &mut self.stations[station as usize].uplink,
         };
         let stats = &mut self.stats[from.0 as usize];
         let reason = if bytes > self.config.mtu_bytes {
             DropReason::TooLarge
-        } else if let Some(service) = transmitter.book(now, bytes, from) {
-            stats.booked(now, service, bytes, || transmitter.ahead(now, |of| of == from).packets);
-            return Ok(service.end);
         } else {
-            DropReason::QueueFull
+            match sending {
+                Sending::Managed(managed) => return Ok(managed.interject(now, from, bytes, &mut self.stats)),
+                Sending::Booked(transmitter) => match transmitter.book(now, bytes, from) {
+                    Some(service) => {
+                        stats.booked(now, service, bytes, || transmitter.ahead(now, |of| of == from).packets);
+                        return Ok(service.end);
+                    }
+                    None => DropReason::QueueFull,
+                },
+            }
         };
         stats.dropped_packets += 1;
         Err(Dropped { reason, at: now })
     }
 
+    /// The transmitter of an attachment, where its queue is under another discipline than drop-tail, and all accounts.
+    fn managed(&mut self, from: Attachment) -> Option<(&mut Managed, &mut [LinkStats])> {
+        let sending = match from.0.checked_sub(1 + self.station_count()) {
+            None => &mut self.downlink,
+            Some(station) => &mut self.stations[station as usize].uplink,
+        };
+        match sending {
+            Sending::Booked(_) => None,
+            Sending::Managed(managed) => Some((managed, &mut self.stats)),
+        }
+    }
+
+    /// Takes a packet into a managed queue, and sends what can be sent.
+    fn enqueue_managed(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), Dropped> {
+        if packet.size_bytes > self.config.mtu_bytes {
+            self.stats[from.0 as usize].dropped_packets += 1;
+            return Err(Dropped { reason: DropReason::TooLarge, at: now });
+        }
+        self.serve(now, from);
+        let taken = self.managed(from).map(|(managed, _)| managed.enqueue(now, from, packet));
+        if let Some(Err((packet, reason))) = taken {
+            let dropped = Dropped { reason, at: now };
+            self.stats[from.0 as usize].dropped_packets += 1;
+            self.note_lost(from, &packet, dropped);
+            return Err(dropped);
+        }
+        self.serve(now, from);
+        Ok(())
+    }
+
+    /// Sends what the managed queue of an attachment has for its transmitter.
+    fn serve(&mut self, now: Time, of: Attachment) {
+        while let Some((from, packet, departure)) =
+            self.managed(of).and_then(|(managed, stats)| managed.next(now, stats))
+        {
+            let (kept, outcome) = (packet.clone(), self.depart(from, packet, departure));
+            if let Err(dropped) = outcome {
+                self.note_lost(from, &kept, dropped);
+                self.dropped.push_back((from, kept, dropped));
+            }
+        }
+        while let Some((waiting, reason)) =
+            self.managed(of).and_then(|(managed, _)| managed.queue.poll_drop(now))
+        {
+            let dropped = Dropped { reason, at: now };
+            self.stats[waiting.from.0 as usize].dropped_packets += 1;
+            self.note_lost(waiting.from, &waiting.packet, dropped);
+            self.dropped.push_back((waiting.from, waiting.packet, dropped));
+        }
+    }
+
+    /// What becomes of a packet whose last bit is sent at `departure`.
+    fn depart(&mut self, from: Attachment, packet: Packet, departure: Time) -> Result<(), Dropped> {
+        let (station, toward) = self.direction(from);
+        let distance_m = self.distance_m(station, departure);
+        let to = match toward {
+            Toward::Station => self.station_interface(station),
+            Toward::BaseStation => self.sub_interface(station),
+        };
+        let here = &mut self.stations[station as usize];
+        let draws = match toward {
+            Toward::Station => &mut here.downlink_draws,
+            Toward::BaseStation => &mut here.uplink_draws,
+        };
+        let off = here.off;
+        match fate(&self.config, draws, distance_m, departure, packet.size_bytes) {
+            Fate::Arrives(_) if off => {
+                self.stats[from.0 as usize].dropped_packets += 1;
+                Err(Dropped { reason: DropReason::NotAssociated, at: departure })
+            }
+            Fate::Arrives(arrival) => {
+                self.fly(arrival, to, packet);
+                Ok(())
+            }
+            Fate::Lost(reason) => {
+                self.stats[from.0 as usize].dropped_packets += 1;
+                Err(Dropped { reason, at: departure })
+            }
+        }
+    }
+
+    /// Notes a loss for the account of the station's path.
+    fn note_lost(&mut self, from: Attachment, packet: &Packet, Dropped { reason, at }: Dropped) {
+        if packet.is_of_a_flow() {
+            let (station, toward) = self.direction(from);
+            let data = packet.carries_data();
+            self.stations[station as usize].path.lost(Lost { at, reason, toward, data });
+        }
+    }
+
     fn fly(&mut self, arrival: Time, to: Attachment, packet: Packet) {
         self.flying.insert((arrival, self.sent), (to, packet));
         self.sent += 1;
+    }
+
+    /// Who sends to an attachment, other than to all.
+    fn sender_to(&self, to: Attachment) -> Attachment {
+        match self.direction(to) {
+            (station, Toward::BaseStation) => self.sub_interface(station),
+            (station, Toward::Station) => self.station_interface(station),
+        }
+    }
+
+    /// Where the account has a packet on its way to an attachment: at who sends it, which for copies of the base station's broadcasts is
+    /// [`BROADCAST`].
+    fn counted_at(&self, to: Attachment, packet: &Packet) -> Attachment {
+        let sender = self.sender_to(to);
+        match self.direction(sender) {
+            (_, Toward::Station) if packet.is_broadcast() => BROADCAST,
+            _ => sender,
+        }
     }
 
     /// The station of an attachment other than [`BROADCAST`], and which way packets from it go.
@@ -223,6 +360,29 @@ impl Stations for Cell {
         self.stations[station as usize].hearing.leave()
     }
 
+    /// What was queued or in the air for it, or from it, is dropped.
+    fn switch(&mut self, now: Time, station: u32, on: bool) {
+        self.stations[station as usize].off = !on;
+        if on {
+            return;
+        }
+        let ends = [self.station_interface(station), self.sub_interface(station)];
+        let lost = |&(_, (to, _)): &(&(Time, u64), &(Attachment, Packet))| ends.contains(to);
+        let keys: Vec<(Time, u64)> = self.flying.iter().filter(lost).map(|(&key, _)| key).collect();
+        for key in keys {
+            let Some((to, packet)) = self.flying.remove(&key) else { continue };
+            let from = self.counted_at(to, &packet);
+            self.stats[from.0 as usize].dropped_packets += 1;
+            let dropped = Dropped { reason: DropReason::NotAssociated, at: now };
+            if packet.is_of_a_flow() && from != BROADCAST {
+                let (_, toward) = self.direction(from);
+                let lost = Lost { at: now, reason: dropped.reason, toward, data: packet.carries_data() };
+                self.stations[station as usize].path.lost(lost);
+            }
+            self.dropped.push_back((from, packet, dropped));
+        }
+    }
+
     fn broadcast(
         &mut self,
         now: Time,
@@ -240,6 +400,7 @@ impl Stations for Cell {
                 more => PacketId(next_id + more - 1),
             };
             match fate(&self.config, draws, distance_m, departure, packet.size_bytes) {
+                Fate::Arrives(_) if self.stations[station as usize].off => {}
                 Fate::Arrives(arrival) => {
                     self.fly(arrival, self.station_interface(station), Packet { id, ..packet.clone() });
                     copies.push((id, None));
@@ -269,41 +430,40 @@ impl Stations for Cell {
 
 impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
-        self.flying.first_key_value().map(|(&(arrival, _), _)| arrival)
+        let arrival = self.flying.first_key_value().map(|(&(arrival, _), _)| arrival);
+        let told = self.dropped.iter().map(|(.., dropped)| dropped.at).min();
+        if self.config.rule == Rule::DropTail {
+            return arrival.into_iter().chain(told).min();
+        }
+        let uplinks = self.stations.iter().map(|station| &station.uplink);
+        let wakes = uplinks.chain([&self.downlink]).filter_map(|sending| match sending {
+            Sending::Booked(_) => None,
+            Sending::Managed(managed) => managed.wakes(),
+        });
+        arrival.into_iter().chain(told).chain(wakes).min()
     }
 
-    /// Nothing to do: arrivals are taken with `poll_delivery`.
-    fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
+    /// Serves managed queues; arrivals are taken with `poll_delivery`.
+    fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        if self.config.rule != Rule::DropTail {
+            self.serve(cx.now, self.sub_interface(0));
+            for station in 0..self.station_count() {
+                self.serve(cx.now, self.station_interface(station));
+            }
+        }
+    }
 }
 
 impl Link for Cell {
     /// Takes a packet from a station or from a sub-interface of the base station.
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        let bytes = packet.size_bytes;
+        if let Sending::Managed(_) = self.sending(from) {
+            return self.enqueue_managed(cx.now, from, packet);
+        }
         let (station, toward) = self.direction(from);
         let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
-        let outcome = self.book(cx.now, from, bytes).and_then(|departure| {
-            let distance_m = self.distance_m(station, departure);
-            let to = match toward {
-                Toward::Station => self.station_interface(station),
-                Toward::BaseStation => self.sub_interface(station),
-            };
-            let here = &mut self.stations[station as usize];
-            let draws = match toward {
-                Toward::Station => &mut here.downlink_draws,
-                Toward::BaseStation => &mut here.uplink_draws,
-            };
-            match fate(&self.config, draws, distance_m, departure, bytes) {
-                Fate::Arrives(arrival) => {
-                    self.fly(arrival, to, packet);
-                    Ok(())
-                }
-                Fate::Lost(reason) => {
-                    self.stats[from.0 as usize].dropped_packets += 1;
-                    Err(Dropped { reason, at: departure })
-                }
-            }
-        });
+        let booked = self.book(cx.now, from, packet.size_bytes);
+        let outcome = booked.and_then(|departure| self.depart(from, packet, departure));
         if let Err(Dropped { reason, at }) = outcome
             && of_a_flow
         {
@@ -312,19 +472,15 @@ impl Link for Cell {
         outcome
     }
 
+    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
+        self.dropped.pop_front()
+    }
+
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
         let first = self.flying.first_entry().filter(|entry| entry.key().0 <= now)?;
         let (to, packet) = first.remove();
-        // Statistics are kept by sender.
-        let (station, toward) = match self.direction(to) {
-            (station, Toward::BaseStation) => (station, Toward::Station),
-            (station, Toward::Station) => (station, Toward::BaseStation),
-        };
-        let from = match toward {
-            Toward::Station if packet.is_broadcast() => BROADCAST,
-            Toward::Station => self.sub_interface(station),
-            Toward::BaseStation => self.station_interface(station),
-        };
+        let (station, toward) = self.direction(self.sender_to(to));
+        let from = self.counted_at(to, &packet);
         self.stats[from.0 as usize].delivered_packets += 1;
         if packet.is_of_a_flow() {
             self.stations[station as usize].path.arrived(now, toward);
@@ -345,15 +501,30 @@ impl Link for Cell {
     }
 
     fn packets_inside(&self) -> u64 {
-        self.flying.len() as u64
+        let uplinks = self.stations.iter().map(|station| &station.uplink);
+        let waiting = uplinks.chain([&self.downlink]).map(|sending| match sending {
+            // A packet that waits is known to fly, or is gone.
+            Sending::Booked(_) => 0,
+            Sending::Managed(managed) => managed.queue.length().packets,
+        });
+        (self.flying.len() + self.dropped.len() + waiting.sum::<usize>()) as u64
     }
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
-        self.stats[from.0 as usize].up_to_now(self.transmitter(from).ahead(now, |of| of == from))
+        let stats = self.stats[from.0 as usize];
+        match self.sending(from) {
+            Sending::Booked(transmitter) => stats.up_to_now(transmitter.ahead(now, |of| of == from)),
+            Sending::Managed(managed) => managed.stats(from, now, stats),
+        }
     }
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
-        self.transmitter(from).ahead(now, |of| of == from).packets
+        match self.sending(from) {
+            Sending::Booked(transmitter) => transmitter.ahead(now, |of| of == from).packets,
+            // What is for all does not wait.
+            Sending::Managed(_) if from == BROADCAST => 0,
+            Sending::Managed(managed) => managed.queue.waiting_packets(from),
+        }
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -12,6 +12,7 @@ fn cell(coverage: Coverage, delay: Option<Span>, stations_m: &[f64]) -> Cell {
         rate_bps: 8_000_000,
         delay,
         queue: QueueLimit::Packets(2),
+        rule: Rule::DropTail,
         mtu_bytes: 1500,
         coverage,
         beacons: BeaconConfig {
@@ -150,8 +151,8 @@ fn losses_are_as_frequent_as_the_distance_says() {
             assert!((share - p).abs() < 3.0 * standard_error, "{share} instead of {p}");
             arrivals(&mut cell);
             let idle = Transmitter::new(cell.config.rate_bps, cell.config.queue);
-            cell.downlink = idle.clone();
-            cell.stations[station as usize].uplink = idle;
+            cell.downlink = Sending::Booked(idle.clone());
+            cell.stations[station as usize].uplink = Sending::Booked(idle);
         }
         let heard = (0..n).filter(|_| cell.hears_m(station, Time::ZERO).is_some()).count();
         let share = 1.0 - heard as f64 / n as f64;
@@ -223,4 +224,20 @@ fn a_station_that_broadcasts_reaches_the_base_station() {
         .expect("in reach");
     assert_eq!(arrivals(&mut cell), [(1_000_000, 1)]);
     assert_eq!(cell.stats(from, at_us(9000)).delivered_packets, 1);
+}
+
+#[test]
+fn a_broadcast_of_a_station_that_is_switched_off_is_its_own_loss() {
+    let mut cell = cell(disc(100.0), None, &[0.0, 10.0]);
+    let from = cell.station_interface(0);
+    let mut random = stream("unused");
+    cell.enqueue(&mut Context { now: Time::ZERO, random: &mut random }, from, broadcast(1000))
+        .expect("in reach");
+    cell.broadcast(Time::ZERO, BROADCAST, &broadcast(1000), 8).expect("taken");
+    cell.switch(at_us(500), 0, false);
+    let told = std::iter::from_fn(|| cell.poll_drop()).map(|(of, ..)| of);
+    assert_eq!(told.collect::<Vec<_>>(), [from, BROADCAST]);
+    let dropped = |cell: &mut Cell, of| cell.stats(of, at_us(9000)).dropped_packets;
+    assert_eq!([from, BROADCAST].map(|of| dropped(&mut cell, of)), [1, 1]);
+    assert_eq!(arrivals(&mut cell).len(), 1);
 }

@@ -23,6 +23,7 @@ use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::drop_tail::DropTail;
+use crate::queue::{Discipline, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -39,6 +40,8 @@ pub struct AccessConfig {
     pub ip: IpConfig,
     /// The DLC.
     pub service: Service,
+    /// What waits for the DLC in each direction, and the most that does; `None`: whatever comes, first come, first served.
+    pub queue: Option<(Rule, QueueLimit)>,
     /// The largest IP packet.
     pub mtu_bytes: u32,
     /// Statistics of the access begin with this frame.
@@ -122,13 +125,17 @@ fn start_of(frame: u64) -> Time {
 impl Access {
     /// An access before its first frame; `stream(purpose)` gives the random streams.
     pub fn new(config: AccessConfig, stream: impl Fn(&str) -> Stream) -> Access {
-        let direction = |name: &str| {
-            let queue = DropTail::new(None);
-            Direction::new(&config.service, queue, config.ip, &config.errors, stream(name))
+        let direction = |end: &str| {
+            let queue: Box<dyn Discipline> = match config.queue {
+                None => Box::new(DropTail::new(None)),
+                Some((rule, limit)) => rule.discipline(limit, stream(&format!("queue of {end}"))),
+            };
+            let draws = stream(&format!("errors from {end}"));
+            Direction::new(&config.service, queue, config.ip, &config.errors, draws)
         };
         let a_fields = || ErrorProcess::new(&config.errors, A_FIELD_BITS, stream("errors of A fields"));
         let mut access = Access {
-            directions: [direction("errors from terminal"), direction("errors from gateway")],
+            directions: [direction("terminal"), direction("gateway")],
             mac: Mac::new(config.mac, |purpose| stream(&format!("mac/{purpose}"))),
             a_field_errors: config
                 .errors
@@ -377,7 +384,11 @@ impl Link for Access {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let direction = &self.directions[from.0 as usize];
-        LinkStats { waiting: direction.waited(now), ..direction.link }
+        LinkStats {
+            waiting: direction.waited(now),
+            marked_packets: direction.marked_packets(),
+            ..direction.link
+        }
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {

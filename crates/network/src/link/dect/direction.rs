@@ -102,7 +102,7 @@ pub(super) struct Direction {
 impl Direction {
     pub fn new(
         service: &Service,
-        queue: impl Discipline + 'static,
+        queue: Box<dyn Discipline>,
         ip_config: IpConfig,
         errors: &ErrorConfig,
         random: Stream,
@@ -113,7 +113,7 @@ impl Direction {
         };
         Direction {
             arrivals: VecDeque::new(),
-            queue: Queue::new(queue, SENDER.0..SENDER.0 + 1),
+            queue: Queue::under(queue, SENDER.0..SENDER.0 + 1),
             queued_fragments: 0,
             dlc,
             ip_config,
@@ -361,6 +361,11 @@ impl Direction {
         self.arrivals.iter().fold(self.queue.waited(SENDER, now), |sum, (at, _)| sum + now.since(*at))
     }
 
+    /// Packets that left the queue with a mark of its own.
+    pub fn marked_packets(&self) -> u64 {
+        self.queue.marked_packets(SENDER)
+    }
+
     /// Fragments in the DLC's queue and on the air: those not yet received in order, and over LU1 those not sent.
     pub fn backlog_fragments(&self) -> u64 {
         let begun = match &self.dlc {
@@ -432,7 +437,7 @@ mod tests {
             let errors = ErrorConfig { ber_good: 1.0, ..ErrorConfig::default() };
             let config = IpConfig { max_attempts: 10, unfinished };
             let service = Service::Lu2(Lu2Config::default());
-            let (queue, draws) = (DropTail::new(None), Stream::new(1, 0, "errors"));
+            let (queue, draws) = (Box::new(DropTail::new(None)), Stream::new(1, 0, "errors"));
             let mut direction = Direction::new(&service, queue, config, &errors, draws);
             // Two fragments each.
             (0..2).for_each(|_| direction.arrive(Time::ZERO, datagram(40)));
@@ -486,7 +491,7 @@ mod tests {
     #[test]
     fn what_the_queue_drops_has_an_end_and_leaves_no_fragments_behind() {
         let waiting = DropTail::new(Some(QueueLimit::Packets(3)));
-        let queue = Impatient { waiting, dropped: VecDeque::new() };
+        let queue = Box::new(Impatient { waiting, dropped: VecDeque::new() });
         let (errors, service) = (ErrorConfig { ber_good: 0.0, ..ErrorConfig::default() }, Service::Lu1);
         let config = IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost };
         let mut direction = Direction::new(&service, queue, config, &errors, Stream::new(1, 0, "errors"));

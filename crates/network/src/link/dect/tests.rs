@@ -25,6 +25,7 @@ fn fixed(bearers: u32) -> AccessConfig {
         errors: ErrorConfig::default(),
         ip: IpConfig { max_attempts: 10, unfinished: UnfinishedPackets::Lost },
         service: Service::Lu2(Lu2Config::default()),
+        queue: None,
         mtu_bytes: 1500,
         warm_up_frames: 0,
     }

@@ -35,6 +35,10 @@ pub trait Stations {
     /// A station gives it up: what it indicates at once, a Link_Down.
     fn leave(&mut self, now: Time, station: u32) -> Option<LinkEvent>;
 
+    /// A station's radio is switched on or off here, where packets would reach it otherwise whether it has associated or not. Its
+    /// association comes, or has gone, by itself.
+    fn switch(&mut self, _now: Time, _station: u32, _on: bool) {}
+
     /// Takes a packet from a broadcast interface for every station in reach, each of which gets a copy. The first copy keeps
     /// the packet's number, the others have numbers from `next_id` on. What reaches nobody is dropped. A copy that is taken may
     /// still be lost ([`Link::poll_drop`](super::Link::poll_drop)).

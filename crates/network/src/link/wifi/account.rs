@@ -2,7 +2,7 @@
 
 use super::layout::Member;
 use super::medium::Kind;
-use super::{Cell, RateAttempts};
+use super::{Cell, RateAttempts, RateChange};
 use crate::link::Attachment;
 use roamsim_engine::{Span, Time};
 
@@ -52,7 +52,7 @@ impl MediumTime {
 /// What a radio did. Frames count when they are over, attempts when they begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RadioTime {
-    /// Frame exchanges begun.
+    /// Frame exchanges begun; what is for all is none.
     pub attempts: u64,
     /// Those of them to which no CTS or no ACK came.
     pub failed_attempts: u64,
@@ -64,20 +64,20 @@ pub struct RadioTime {
     pub management: Span,
     /// Airtime of its frames that the receiver did not understand.
     pub lost: Span,
-    /// Time that the heads of its queue contended for the medium, until the exchange began.
+    /// Time that it contended for the medium before each attempt.
     pub contention: Span,
 }
 
 /// What a channel access function of EDCA did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CategoryTime {
-    /// Frame exchanges begun.
+    /// Frame exchanges begun; what is for all is none.
     pub attempts: u64,
     /// Those of them to which no CTS or no ACK came.
     pub failed_attempts: u64,
     /// How often another category of the same radio went first, though its countdown was over as well.
     pub internal_collisions: u64,
-    /// Time that its frames contended for the medium, until the exchange began.
+    /// Time that it contended for the medium before each attempt.
     pub contention: Span,
 }
 
@@ -148,6 +148,18 @@ impl Cell {
     pub fn rate_attempts(&self, from: Attachment) -> Vec<RateAttempts> {
         let way = self.ways[from.0 as usize];
         self.rates.as_ref().map_or(Vec::new(), |rates| rates.tried(way.from, way.to))
+    }
+
+    /// Keeps the rates of data frames over time from now on, where they adapt.
+    pub fn record_rates(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            rates.keep_changes();
+        }
+    }
+
+    /// Each change of the rate of an attachment's data frames, in order; nothing unless that is recorded.
+    pub fn rate_changes(&self) -> &[RateChange] {
+        self.rates.as_ref().map_or(&[], |rates| rates.changes())
     }
 
     /// What the channel access functions of a radio did, by category: access points, in the order of the cells, and then stations.

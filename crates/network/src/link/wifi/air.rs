@@ -59,6 +59,8 @@ pub(super) enum Hearing {
 pub(super) struct Air {
     config: RadioConfig,
     places: Vec<Trajectory>,
+    /// What arrives without shadowing from a radio that stands, at each that stands too; known once it has sent.
+    standing_dbm: Vec<Vec<Option<f64>>>,
     /// The shadowing of what each radio receives.
     draws: Vec<Stream>,
     /// The shadowing of pairs that keep theirs.
@@ -73,7 +75,8 @@ impl Air {
         let draws = (0..places.len()).map(|radio| stream("shadowing", radio)).collect();
         let deciding = if config.sinr.is_some() { places.len() } else { 0 };
         let receptions = (0..deciding).map(|radio| stream("reception", radio)).collect();
-        Air { config, places, draws, pairs: Pairs::default(), receptions }
+        let standing_dbm = vec![Vec::new(); places.len()];
+        Air { config, places, standing_dbm, draws, pairs: Pairs::default(), receptions }
     }
 
     #[inline(always)]
@@ -86,14 +89,26 @@ impl Air {
         self.config.capture
     }
 
+    /// What arrives without shadowing.
     #[inline(always)]
     fn received_dbm(&self, at: usize, from: usize, now: Time) -> f64 {
+        let standing_dbm = self.standing_dbm[from].get(at).copied().flatten();
+        standing_dbm.unwrap_or_else(|| self.work_out_dbm(at, from, now))
+    }
+
+    fn work_out_dbm(&self, at: usize, from: usize, now: Time) -> f64 {
         let distance_m = self.places[at].distance_m(now, self.places[from].position(now));
         self.config.propagation.received_dbm(distance_m)
     }
-}
 
-impl Air {
+    /// A radio sends for the first time.
+    #[inline(never)]
+    fn know_standing(&mut self, from: usize, now: Time) {
+        let both_stand = |at: usize| self.places[at].is_fixed() && self.places[from].is_fixed();
+        let known = |at| both_stand(at).then(|| self.work_out_dbm(at, from, now));
+        self.standing_dbm[from] = (0..self.places.len()).map(known).collect();
+    }
+
     /// The shadowing of a pair that keeps it for a while.
     #[inline(never)]
     fn shadowing_of(&mut self, radio: usize, from: usize, now: Time) -> f64 {
@@ -128,6 +143,9 @@ impl Hearing {
                 (0..hears.len()).filter(|&radio| hears[radio][from]).map(|radio| (radio, 0.0)).collect()
             }
             Hearing::Placed(air) => {
+                if air.standing_dbm[from].is_empty() {
+                    air.know_standing(from, now);
+                }
                 let mut heard = Vec::new();
                 for radio in 0..air.places.len() {
                     if radio == from {

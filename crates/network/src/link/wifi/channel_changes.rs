@@ -244,6 +244,150 @@ fn an_association_ends_where_the_signal_is_below_the_threshold_of_the_station() 
     assert!((0.56..0.7).contains(&(at_ns as f64 * 1e-9)) && (0.9..1.4).contains(&within), "{at_ns} {within}");
 }
 
+/// The first Link_Going_Down of a station that walks from 10 to 100 m and notices each beacon's signal as it is: how long is left,
+/// when it comes, how fast the signal falls, and what the signal is.
+fn going_down(signal_threshold_dbm: Option<f64>) -> (Span, f64, f64) {
+    let settings = StationConfig { signal_threshold_dbm, signal_weight: 1.0, ..station(&[1]) };
+    let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(walk(10.0, 100.0, 10.0, Time::ZERO), Some(settings))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    let mut now = Time::ZERO;
+    loop {
+        now += Span::from_ms(1);
+        work.until(now);
+        let within = work.events.iter().find_map(|(.., event)| match event {
+            LinkEvent::GoingDown { within, .. } => Some(*within),
+            _ => None,
+        });
+        if let Some(within) = within {
+            let known =
+                work.cell.stations[1].as_ref().and_then(|station| station.known[0]).expect("it hears it");
+            return (within, known.slope_db_per_s, known.signal_dbm);
+        }
+    }
+}
+
+#[test]
+fn link_going_down_says_when_the_signal_or_the_beacons_will_be_missed() {
+    // Lost at -61 dBm, and then beacons of 50 ms are missed for three periods and a half; by a threshold of its own at that.
+    for (threshold_dbm, lost_dbm, missed_s) in [(None, -61.0, 0.175), (Some(-60.0), -60.0, 0.0)] {
+        let (within, slope_db_per_s, signal_dbm) = going_down(threshold_dbm);
+        let expected_s = (signal_dbm - lost_dbm) / -slope_db_per_s + missed_s;
+        assert!((within.as_secs_f64() - expected_s).abs() < 1e-8, "{within:?} for {expected_s}");
+    }
+}
+
+/// What a station that is associated with the first of these cells tells of its next scan, however weak that one is: the events
+/// and the cells that they are of. The cells are on channels of their own.
+fn told_of_a_scan(access_points_m: [f64; 3]) -> Vec<(&'static str, u32)> {
+    let places: Vec<(f64, u8)> = access_points_m.into_iter().zip([1, 6, 11]).collect();
+    let settings = StationConfig { going_down_dbm: 0.0, ..station(&[1, 6, 11]) };
+    let ess = ess(&places, Some(BEACONS), &[(stands(50.0), Some(settings))]);
+    let mut cell = Cell::with_access_points(config(3), ess, streams);
+    let mut events = Vec::new();
+    while let Some(now) = cell.poll_timeout().filter(|&now| now <= at(2_000_000)) {
+        cell.handle_timeout(&mut Context { now, random: &mut stream() });
+        while let Some(Indication { at, event }) = cell.poll_indication(now) {
+            let member = cell.ways[at.0 as usize].member;
+            if events.is_empty() {
+                // Nobody else chooses.
+                assert_eq!(cell.associate(now, 0), None);
+            }
+            events.push((now, event.name(), member));
+        }
+    }
+    let last = events.iter().filter(|(_, _, member)| *member == 1).map(|&(now, ..)| now).max();
+    let of_scan = |(now, name, member)| (Some(now) == last).then_some((name, member));
+    events.into_iter().filter_map(of_scan).collect()
+}
+
+#[test]
+fn a_scan_tells_of_its_own_access_point_first_and_then_of_the_strongest() {
+    let told = |members: [u32; 3]| members.map(|member| ("link_parameters_report", member)).to_vec();
+    // 40 m, 20 m and 10 m away; then 40 m, and twice 10 m, of which the first of the cells comes first.
+    assert_eq!(told_of_a_scan([10.0, 30.0, 40.0]), told([0, 2, 1]));
+    assert_eq!(told_of_a_scan([10.0, 40.0, 60.0]), told([0, 1, 2]));
+    assert_eq!(told_of_a_scan([40.0, 30.0, 20.0]), told([0, 1, 2]));
+}
+
+#[test]
+fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
+    // Always weak: it scans at the first beacon, of its own channel, that comes a second or more after a scan.
+    let settings = StationConfig { going_down_dbm: 0.0, ..station(&[1, 6]) };
+    let ess = ess(&[(0.0, 1)], Some(BEACONS), &[(stands(10.0), Some(settings))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    work.until(Time::from_ns(3_300_000_000));
+    let probes: Vec<u64> = work
+        .frames
+        .iter()
+        .filter(|frame| frame.3 == radio::ALL && frame.2 == 1)
+        .map(|frame| frame.0)
+        .collect();
+    assert!(probes.len() >= 6, "two a scan: {probes:?}");
+    // From the first probe request: an idle access point, the second channel, which is silent, and the request there.
+    let scan_ns = (544 + 10_240 + 100 + 544 + 1024) * 1000;
+    for (first, next) in probes.iter().step_by(2).zip(probes.iter().step_by(2).skip(1)) {
+        // The request comes 100 us after the begin of a scan; a beacon, 50 ms after the last one, takes 712 us, or waits for a frame.
+        let rested_ns = next - 100_000 - (first + scan_ns);
+        assert!((1_000_000_000..1_052_000_000).contains(&rested_ns), "{rested_ns}");
+    }
+    assert_eq!(work.named("link_down"), []);
+}
+
+#[test]
+fn a_station_without_access_points_scans_again_after_its_interval() {
+    // Nobody is on channel 1 but far away: each scan is the same, and the next one a second behind it, to the nanosecond.
+    let settings = StationConfig { scan_interval: Span::from_ms(300), ..station(&[1]) };
+    let ess = ess(&[(0.0, 1)], Some(LATE), &[(stands(300.0), Some(settings))]);
+    let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
+    work.until(at(800_000));
+    let probes: Vec<u64> = work.frames.iter().filter(|frame| frame.2 == 1).map(|frame| frame.0).collect();
+    // The delay, a probe request of 544 us, and MinChannelTime, which the request itself does not make busy.
+    let begin_ns = streams(1, "backoff").below(10_240_000);
+    let each_ns = (300_000 + 100 + 544 + 1024) * 1000;
+    assert_eq!(probes, [0, 1, 2].map(|scan| begin_ns + 100_000 + scan * each_ns)[..probes.len()]);
+    assert_eq!(probes.len(), 3);
+}
+
+#[test]
+fn a_reassociation_names_the_access_point_before_in_six_octets_more() {
+    let mut work = associated(&[1, 6], station(&[1, 6]));
+    let requests = |work: &Work| {
+        let of_station = work.frames.iter().filter(|frame| frame.2 == 2 && frame.1 == Kind::Management);
+        of_station.filter(|frame| frame.3 != radio::ALL).map(|frame| frame.0).collect::<Vec<_>>()
+    };
+    let answered = |work: &Work, request_ns: u64| {
+        let acks = work.frames.iter().filter(|frame| frame.1 == Kind::Ack && frame.2 != 2);
+        acks.map(|frame| frame.0).find(|&ack_ns| ack_ns > request_ns).map(|ack_ns| ack_ns - request_ns)
+    };
+    assert!(work.cell.leave(at(100_000), 0).is_some());
+    assert_eq!(work.cell.associate(at(100_000), 1), None);
+    work.until(at(200_000));
+    let requests = requests(&work);
+    assert_eq!(requests.len(), 4, "authentication and association, twice");
+    // 192 us and 48 octets, or 54, and SIFS.
+    assert_eq!(answered(&work, requests[1]), Some((192 + 8 * 48 + 10) * 1000));
+    assert_eq!(answered(&work, requests[3]), Some((192 + 8 * 54 + 10) * 1000));
+}
+
+#[test]
+fn a_cell_on_its_own_channel_is_lost_when_its_beacons_are_missed() {
+    // Both are on channel 1; the second one goes away at 500 ms, and the station stays with the first.
+    let mut ess = ess(&[(0.0, 1), (5.0, 1)], Some(BEACONS), &[(stands(1.0), Some(station(&[1])))]);
+    ess.bsses[1].beacons = Some(BeaconConfig { first: BEACONS.first + us(25_000), ..BEACONS });
+    ess.places[1] = walk(5.0, 500.0, 1e6, at(500_000));
+    let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
+    work.until(at(1_500_000));
+    assert_eq!(work.chosen.get(&2), Some(&0));
+    let reports = work.named("link_parameters_report");
+    let (last_ns, _) = *reports.iter().rfind(|&&(_, member)| member == 1).expect("it was heard");
+    let lost = work.named("link_lost");
+    // Three periods and a half later; the station looks each three periods and a half at the most.
+    assert_eq!(lost.iter().map(|&(_, member)| member).collect::<Vec<_>>(), [1]);
+    let after_ns = lost[0].0 - last_ns;
+    assert!((175_000_000..350_000_000).contains(&after_ns), "{after_ns}");
+    assert_eq!(work.named("link_down"), []);
+}
+
 #[test]
 fn a_station_asks_as_often_as_it_may_and_then_gives_the_cell_up() {
     // Nobody hears it: it asks at 100, 300 and 500 ms, and waits 200 ms for each answer.

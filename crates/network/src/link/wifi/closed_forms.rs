@@ -287,11 +287,37 @@ fn captures_tell_fragments_and_frames_in_dsss() {
 }
 
 #[test]
-fn an_acknowledgement_at_1_mbps_is_waited_for_through_the_long_preamble() {
+fn an_answer_at_1_mbps_is_waited_for_through_the_long_preamble() {
     let short = config(Format::Dsss(Preamble::Short), 11_000, 1);
-    // SIFS, a slot, and 96 us; an ACK of management frames at 1 Mb/s has 192.
-    assert_eq!(short.ack_timeout(11_000_000), Span::from_us(126));
-    assert_eq!(short.ack_timeout(1_000_000), Span::from_us(222));
+    let timeouts = |config: &CellConfig, rate_bps| {
+        [config.ack_timeout(rate_bps), config.cts_timeout(rate_bps)].map(|span| span.as_ns() / 1000)
+    };
+    // SIFS, a slot, and 96 us; an answer to management frames at 1 Mb/s has 192.
+    assert_eq!(timeouts(&short, 11_000_000), [126; 2]);
+    assert_eq!(timeouts(&short, 1_000_000), [222; 2]);
     let long = config(Format::Dsss(Preamble::Long), 11_000, 1);
-    assert_eq!([1_000_000, 11_000_000].map(|bps| long.ack_timeout(bps)), [Span::from_us(222); 2]);
+    assert_eq!([1_000_000, 11_000_000].map(|bps| timeouts(&long, bps)), [[222; 2]; 2]);
+    // Of 802.11g: SIFS, a slot of 9 us, and 24 us of OFDM, or what a CTS in DSSS has, whatever the rate of the data.
+    let protected = |rate_bps| {
+        let protection = Protection { mechanism: Mechanism::RtsCts, rate_bps, preamble: Preamble::Short };
+        CellConfig { protection: Some(protection), ..config(Format::ErpOfdm, 54_000, 1) }
+    };
+    assert_eq!(timeouts(&protected(2_000_000), 6_000_000), [43, 10 + 9 + 96]);
+    assert_eq!(timeouts(&protected(1_000_000), 54_000_000), [43, 10 + 9 + 192]);
+}
+
+#[test]
+fn who_asks_to_send_at_1_mbps_waits_for_the_long_preamble_of_the_answer() {
+    // Nobody hears the station. An RTS at 1 Mb/s takes 192 + 160 us, one at 2 Mb/s 96 + 80; the countdown goes on 222 or 126 us later.
+    for (rate_kbps, after_us) in [(1_000, 352 + 222), (2_000, 176 + 126)] {
+        let format = Format::Dsss(Preamble::Short);
+        let config = CellConfig { rts_threshold_bytes: 0, ..config(format, rate_kbps, 1) };
+        let mut cell = Cell::with_hidden(config, vec![vec![true, false], vec![true, true]], stream);
+        enqueue(&mut cell, Time::from_ns(1_000_000), Attachment(1), 248);
+        let until = Time::from_ns((1_000 + after_us) * 1_000);
+        while let Some(now) = cell.poll_timeout().filter(|&now| now <= until) {
+            work(&mut cell, now);
+        }
+        assert_eq!((cell.radio_time(1).failed_attempts, cell.radios[1].not_before), (1, until));
+    }
 }

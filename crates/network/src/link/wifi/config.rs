@@ -2,8 +2,8 @@
 
 use super::edca::Edca;
 use super::medium::Kind;
-use super::phy::{CTS_BYTES, Format, Preamble, RTS_BYTES, Timing};
-use super::rate_control::RateControl;
+use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, Format, Preamble, RTS_BYTES, Timing};
+use super::rate_control::{Backoff, RateControl};
 use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::{Span, Time};
 
@@ -153,12 +153,26 @@ impl CellConfig {
         self.timing.response_timeout + format.rx_start_delay().saturating_sub(self.format.rx_start_delay())
     }
 
-    /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7).
-    pub(super) fn cts_timeout(&self) -> Span {
-        let Timing { sifs, slot, response_timeout, .. } = self.timing;
-        self.protection.map_or(response_timeout, |Protection { preamble, .. }| {
-            sifs + slot + Format::Dsss(preamble).rx_start_delay()
-        })
+    /// From the end of an RTS to the time when no CTS will come any more (clause 9.2.5.7): as for an ACK, or as protection says.
+    pub(super) fn cts_timeout(&self, data_rate_bps: u64) -> Span {
+        let Timing { sifs, slot, .. } = self.timing;
+        self.protection.map_or(
+            self.ack_timeout(data_rate_bps),
+            |Protection { preamble, rate_bps, .. }| {
+                sifs + slot + Format::Dsss(preamble).at_rate(rate_bps).rx_start_delay()
+            },
+        )
+    }
+
+    /// What a packet of 1200 octets, as mac80211 reckons with, takes with its ACK.
+    pub(super) fn usual_exchange_time(&self, rate_bps: u64) -> Span {
+        let ack = self.format.airtime(ACK_BYTES, self.control_rate_bps(rate_bps));
+        self.format.airtime(1200 + FRAME_OVERHEAD_BYTES, rate_bps) + self.timing.sifs + ack
+    }
+
+    /// The windows between attempts at a frame, without EDCA.
+    pub(super) fn backoff(&self) -> Backoff {
+        Backoff { slot: self.timing.slot, cw_min: self.cw_min, cw_max: self.cw_max }
     }
 
     /// The rate of the control frames of an exchange: the highest basic one that is not above the data's, or the lowest

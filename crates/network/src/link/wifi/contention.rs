@@ -1,9 +1,9 @@
 //! Who gets the medium next: interframe spaces, and back-off in slots that freezes while the medium is busy (clauses 9.2.3,
 //! 9.2.5.1, 9.2.5.2).
 
+use super::Cell;
 use super::config::Freezing;
 use super::radio::{Attempt, Function, Radio};
-use super::{Cell, Reverse};
 use roamsim_engine::Time;
 
 impl Cell {
@@ -85,9 +85,9 @@ impl Cell {
     pub(super) fn plan(&mut self) {
         // Nobody does within an interframe space of the end of the last frame, and the answer to it comes before.
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
-        self.next_access = match (idle_since, self.agenda.peek()) {
+        self.next_access = match (idle_since, self.agenda.next()) {
             (None, _) => None,
-            (Some(idle_since), Some(Reverse((time, ..)))) if *time < idle_since + self.least_ifs => None,
+            (Some(idle_since), Some(next)) if next < idle_since + self.least_ifs => None,
             _ => match &self.countdowns {
                 Some(countdowns) => {
                     let apart = countdowns.apart.iter().filter_map(|&number| self.access_time(number));
@@ -99,16 +99,16 @@ impl Cell {
     }
 
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot know.
-    pub(super) fn winners(&mut self, now: Time) -> Vec<usize> {
+    pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
         if self.next_access.is_none_or(|time| time > now) {
-            return Vec::new();
+            return;
         }
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
-        let winners = match &self.countdowns {
-            Some(_) => self.over_by(now),
-            None => self.listed.iter().copied().filter(ends_now).collect(),
-        };
-        for &number in &winners {
+        match &self.countdowns {
+            Some(_) => self.over_by(now, winners),
+            None => winners.extend(self.listed.iter().copied().filter(ends_now)),
+        }
+        for &number in winners.iter() {
             if !self.radios[number].others.is_empty() {
                 self.highest_wins(now, number);
             }
@@ -117,7 +117,6 @@ impl Cell {
             radio.own.backoff_slots = None;
             radio.txop_until = now + radio.own.access.txop_limit;
         }
-        winners
     }
 
     /// Of the categories of a radio whose countdowns end now the highest one sends; the others have collided with it (clause

@@ -70,10 +70,10 @@ impl Cell {
     }
 
     /// Those whose countdown is over by now, and who have something to send, in the order of the list.
-    pub(super) fn over_by(&mut self, now: Time) -> Vec<usize> {
-        let Some(countdowns) = &self.countdowns else { return Vec::new() };
+    pub(super) fn over_by(&mut self, now: Time, over: &mut Vec<usize>) {
+        let Some(countdowns) = &self.countdowns else { return };
         let is_over = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
-        let mut over: Vec<usize> = countdowns.apart.iter().copied().filter(is_over).collect();
+        over.extend(countdowns.apart.iter().copied().filter(is_over));
         while let Some(countdowns) = &self.countdowns
             && self.access_together(countdowns).is_some_and(|time| time <= now)
             && let Some(&(_, number)) = countdowns.together[1].first()
@@ -82,7 +82,6 @@ impl Cell {
             over.push(number);
         }
         over.sort_unstable_by_key(|&number| self.radios[number].listed_at);
-        over
     }
 
     /// The medium becomes busy: countdowns stop.

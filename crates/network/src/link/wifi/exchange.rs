@@ -2,7 +2,7 @@
 //! to come (clauses 9.2.5.3, 9.2.5.7, 9.2.8); bursts of fragments (clauses 9.1.4, 9.2.5.6), transmission opportunities (clause
 //! 9.9.1.4), and what goes before frames that stations of 802.11b do not understand (clause 9.13).
 
-use super::config::Mechanism;
+use super::config::{CellConfig, Mechanism};
 use super::loss::Of;
 use super::medium::{Frame, Kind};
 use super::phy::{ACK_BYTES, CTS_BYTES, FRAME_OVERHEAD_BYTES, HEADER_BYTES, RTS_BYTES};
@@ -14,7 +14,7 @@ use crate::queue::Waiting;
 use roamsim_engine::{Span, Time};
 
 /// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A frame ends.
     End(u64),
@@ -46,7 +46,7 @@ impl Cell {
     /// The same, or goes on with the next fragment of a packet, which the one before has announced.
     fn begin_or_continue(&mut self, now: Time, number: usize, announced: bool) {
         if self.rates.is_some() && !announced {
-            self.choose_rate(number);
+            self.choose_rate(now, number);
         }
         if self.log.is_some() {
             self.number_frame(number);
@@ -69,13 +69,15 @@ impl Cell {
             Some(_) => Kind::CtsToSelf,
             None => head.kind(),
         };
-        let contended = now - radio.own.contends_since;
-        for (attempts, contention) in [
-            (&mut radio.time.attempts, &mut radio.time.contention),
-            (&mut radio.own.time.attempts, &mut radio.own.time.contention),
-        ] {
-            *attempts += u64::from(to != ALL);
-            *contention += contended;
+        if to != ALL {
+            let contended = now - radio.own.contends_since;
+            for (attempts, contention) in [
+                (&mut radio.time.attempts, &mut radio.time.contention),
+                (&mut radio.own.time.attempts, &mut radio.own.time.contention),
+            ] {
+                *attempts += 1;
+                *contention += contended;
+            }
         }
         self.send(now, kind, number, if kind == Kind::CtsToSelf { number } else { to });
     }
@@ -92,10 +94,24 @@ impl Cell {
     }
 
     #[inline(never)]
-    fn choose_rate(&mut self, number: usize) {
+    fn choose_rate(&mut self, now: Time, number: usize) {
         let Some((to, most_bps)) = self.highest_rate(number) else { return };
-        if let (Some(rates), Some(head)) = (&self.rates, &mut self.radios[number].own.head) {
-            head.rate_bps = rates.choose_bps(number, to, most_bps);
+        if let (Some(rates), Some(head)) = (&mut self.rates, &mut self.radios[number].own.head) {
+            let CellConfig { short_retry_limit, long_retry_limit, .. } = self.config;
+            let long = head.bytes > self.config.rts_threshold_bytes;
+            let limit = if long { long_retry_limit } else { short_retry_limit };
+            let tries = (head.short_retries + head.long_retries, limit);
+            head.rate_bps = rates.choose_bps(now, (number, to), tries, most_bps, &mut head.chain);
+        }
+    }
+
+    /// A radio sends a data frame: for who keeps the rates over time.
+    #[inline(never)]
+    pub(super) fn note_rate(&mut self, now: Time, number: usize) {
+        if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head)
+            && let Some(from) = head.from().filter(|_| head.to != ALL)
+        {
+            rates.goes(now, from, head.rate_bps);
         }
     }
 
@@ -151,7 +167,7 @@ impl Cell {
         match (frame.kind, understood) {
             (Kind::Rts, true) if self.may_answer(now, frame) => self.answer(now, Step::Cts(to, from), to),
             (Kind::CtsToSelf, _) => self.at(now + timing.sifs, Step::Data(from)),
-            (Kind::Rts, _) => self.at(now + self.config.cts_timeout(), Step::Timeout(from)),
+            (Kind::Rts, _) => self.at(now + self.cts_timeout(from), Step::Timeout(from)),
             (Kind::Data | Kind::Management, false) => {
                 self.at(now + self.ack_timeout(from), Step::Timeout(from));
             }
@@ -165,7 +181,7 @@ impl Cell {
             // An answer that began in time is waited for to its end.
             (Kind::Cts | Kind::Ack, false) => {
                 let waits = match frame.kind {
-                    Kind::Cts => self.config.cts_timeout(),
+                    Kind::Cts => self.cts_timeout(to),
                     _ => self.ack_timeout(to),
                 };
                 let timeout = self.radios[to].sent.1 + waits;
@@ -177,6 +193,11 @@ impl Cell {
     /// From the end of what a radio sends to the time when no ACK to it will come any more.
     fn ack_timeout(&self, number: usize) -> Span {
         self.config.ack_timeout(self.frame_rate_bps(Kind::Data, number))
+    }
+
+    /// The same of an RTS and the CTS to it.
+    fn cts_timeout(&self, number: usize) -> Span {
+        self.config.cts_timeout(self.frame_rate_bps(Kind::Data, number))
     }
 
     /// A radio answers after SIFS.
@@ -235,7 +256,7 @@ impl Cell {
     fn succeed_in_txop(&mut self, now: Time, number: usize) {
         self.take_next(now, number);
         if self.rates.is_some() {
-            self.choose_rate(number);
+            self.choose_rate(now, number);
         }
         let begins = now + self.config.timing.sifs;
         let radio = &self.radios[number];

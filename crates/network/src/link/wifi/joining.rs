@@ -18,7 +18,7 @@ impl Cell {
         let Some(station) = self.station(radio) else { return };
         let again = station.registered.is_some();
         let until = now + station.config.failure_timeout;
-        self.set_state(radio, State::Joining { to, authenticated, asked: asked + 1 });
+        self.set_state(now, radio, State::Joining { to, authenticated, asked: asked + 1 });
         let what = match authenticated {
             false => Management::Authentication,
             true => Management::AssociationRequest { again },
@@ -56,6 +56,7 @@ impl Cell {
         station.heard_own = now;
         station.going_down = false;
         let watched = now + self.time_to_lose(radio);
+        self.note_phase(now, radio);
         self.radios[radio].blocked = false;
         self.indicate(now, to, LinkEvent::Up);
         self.set_timer(radio, watched);
@@ -92,6 +93,7 @@ impl Cell {
         station.state = State::Joining { to: member, authenticated: false, asked: 0 };
         // Whatever its timer was for.
         station.timer += 1;
+        self.note_phase(now, radio);
         self.depart(now, radio);
         self.plan();
     }
@@ -109,6 +111,7 @@ impl Cell {
         station.going_down = false;
         station.state = State::Waiting;
         let next = now + station.config.scan_interval;
+        self.note_phase(now, radio);
         self.set_timer(radio, next);
         self.depart(now, radio);
         up.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))

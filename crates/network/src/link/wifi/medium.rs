@@ -139,6 +139,9 @@ impl Cell {
         if self.log.is_some() {
             frame.record = self.begin_record(now, end, &frame);
         }
+        if self.rates.is_some() && kind == Kind::Data {
+            self.note_rate(now, from);
+        }
         self.on_air.push(frame);
         self.at(end, Step::End(number));
     }

@@ -24,6 +24,7 @@
 //! channels.
 
 mod account;
+mod agenda;
 mod air;
 mod association;
 mod config;
@@ -50,6 +51,7 @@ mod sinr;
 mod station;
 
 pub use self::account::{CategoryTime, MediumTime, RadioTime};
+use self::agenda::Agenda;
 pub use self::air::RadioConfig;
 use self::air::{Air, Heard, Hearing};
 pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Mechanism, Protection, Scan, StationConfig};
@@ -62,13 +64,14 @@ use self::listening::Listener;
 use self::loss::Losses;
 use self::medium::{Ear, Frame};
 use self::radio::{Attempt, Function, Radio};
-pub use self::rate_control::RateAttempts;
 use self::rate_control::Rates;
+pub use self::rate_control::{RateAttempts, RateChange};
 use self::record::AirLog;
 pub use self::sinr::SinrConfig;
 use self::station::Station;
 use super::frames::Frames;
 use super::indication::Indication;
+use super::phase::{PhaseRow, Phases};
 use super::stations::Stations;
 use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
@@ -77,8 +80,7 @@ use crate::queue::Queue;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The access point's number among the radios; the stations follow.
 const ACCESS_POINT: usize = 0;
@@ -113,15 +115,17 @@ pub struct Cell {
     /// Radios that count down, or have something to send.
     listed: Vec<usize>,
     /// The same where all share one ear and one function each, so that most of them count together.
-    countdowns: Option<Countdowns>,
+    countdowns: Option<Box<Countdowns>>,
     /// Stations that want to leave their channels.
     departing: Vec<usize>,
+    phases: Phases,
     on_air: Vec<Frame>,
     frames: u64,
-    agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
-    steps: u64,
+    agenda: Agenda,
     /// When the next radio gets the medium, unless the agenda comes first.
     next_access: Option<Time>,
+    /// Those who get it now.
+    winners: Vec<usize>,
     /// The shortest space before contention.
     least_ifs: Span,
     /// Categories of radios whose countdowns were over together with that of a higher one.
@@ -254,12 +258,13 @@ impl Cell {
             ears: (0..ears).map(|ear| Ear::new(account(ear), config.timing.difs)).collect(),
             hearing,
             listed: Vec::new(),
-            countdowns: (shared && config.edca.is_none()).then(|| Countdowns::new(radios.len())),
+            countdowns: (shared && config.edca.is_none()).then(|| Box::new(Countdowns::new(radios.len()))),
             departing: Vec::new(),
+            phases: Phases::default(),
             on_air: Vec::new(),
             frames: 0,
-            agenda: BinaryHeap::new(),
-            steps: 0,
+            agenda: Agenda::default(),
+            winners: Vec::new(),
             next_access: None,
             least_ifs,
             collided: Vec::new(),
@@ -274,7 +279,10 @@ impl Cell {
             losses: None,
             past: Vec::new(),
             rates: config.rate_control.as_ref().map(|(control, rates_bps)| {
-                Box::new(Rates::new(control, rates_bps, bsses.len(), stations.len() - bsses.len()))
+                let rates: Vec<_> =
+                    rates_bps.iter().map(|&bps| (bps, config.usual_exchange_time(bps))).collect();
+                let random = (0..stations.len()).map(|radio| stream(radio, "rates")).collect();
+                Box::new(Rates::new(control, &rates, config.backoff(), bsses.len(), random))
             }),
             has_paths: stations.iter().any(Option::is_some) || bsses.iter().any(|bss| bss.beacons.is_some()),
             stations,
@@ -350,29 +358,29 @@ impl Cell {
     }
 
     fn at(&mut self, time: Time, step: Step) {
-        self.agenda.push(Reverse((time, self.steps, step)));
-        self.steps += 1;
+        self.agenda.put(time, step);
     }
 }
 
 impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
-        let agenda = self.agenda.peek().map(|Reverse((time, ..))| *time);
-        [agenda, self.next_access].into_iter().flatten().min()
+        match (self.agenda.next(), self.next_access) {
+            (Some(step), Some(access)) => Some(step.min(access)),
+            (step, access) => step.or(access),
+        }
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
-        let winners = self.winners(now);
-        while let Some(&Reverse((time, _, step))) = self.agenda.peek()
-            && time <= now
-        {
-            self.agenda.pop();
+        let mut winners = std::mem::take(&mut self.winners);
+        self.choose_winners(now, &mut winners);
+        while let Some(step) = self.agenda.take_due(now) {
             self.take(now, step);
         }
-        for &number in &winners {
+        for number in winners.drain(..) {
             self.begin(now, number);
         }
+        self.winners = winners;
         self.collide_inside();
         if !self.departing.is_empty() {
             self.let_depart(now);
@@ -400,6 +408,10 @@ impl Link for Cell {
 
     fn finish(&mut self, end: Time) {
         (0..self.cells.len()).for_each(|cell| self.medium_passes(end, cell));
+    }
+
+    fn phases(&self) -> &[PhaseRow] {
+        self.phases.rows()
     }
 
     fn link_type(&self) -> LinkType {

@@ -4,6 +4,7 @@ use super::account::{CategoryTime, RadioTime};
 use super::edca::Access;
 use super::management::Management;
 use super::medium::Kind;
+use super::rate_control::Chain;
 use crate::link::Attachment;
 use crate::packet::Packet;
 use crate::queue::Queue;
@@ -18,6 +19,8 @@ pub(super) struct Head {
     /// Octets of the frame.
     pub bytes: u32,
     pub rate_bps: u64,
+    /// The rates of its attempts, where they are decided at the first one.
+    pub chain: Option<Chain>,
     pub job: Job,
     /// Whether it has been sent before.
     pub begun: bool,
@@ -48,6 +51,7 @@ impl Head {
             to,
             bytes,
             rate_bps,
+            chain: None,
             job,
             begun: false,
             fragment: 0,

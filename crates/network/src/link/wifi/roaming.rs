@@ -216,6 +216,9 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     ];
     assert_eq!(work.frames, frames);
     assert_eq!(work.cell.radio_time(0).management, us(2 * (192 + 8 * 65)));
+    // DIFS before the first was no attempt's.
+    let RadioTime { attempts, contention, .. } = work.cell.radio_time(0);
+    assert_eq!((attempts, contention), (0, Span::ZERO));
     assert_eq!(work.cell.medium_time(0).management, us(2 * 712));
 }
 

@@ -32,7 +32,7 @@ impl Cell {
     }
 
     pub(super) fn scan_next(&mut self, now: Time, radio: usize, place: usize) {
-        self.set_state(radio, State::Scanning(place, Stage::Leaving));
+        self.set_state(now, radio, State::Scanning(place, Stage::Leaving));
         self.depart(now, radio);
     }
 
@@ -99,7 +99,7 @@ impl Cell {
                     Scan::Active => (Stage::BeforeProbe, now + probe_delay),
                     Scan::Passive => (Stage::Listening(now, true), now + max_channel_time),
                 };
-                self.set_state(radio, State::Scanning(place, stage));
+                self.set_state(now, radio, State::Scanning(place, stage));
                 self.set_timer(radio, until);
             }
             State::Joining { to, authenticated, asked } => {
@@ -115,7 +115,7 @@ impl Cell {
         let Some(station) = self.station(radio) else { return };
         if let State::Scanning(place, Stage::Probing) = station.state {
             let until = now + station.config.min_channel_time;
-            self.set_state(radio, State::Scanning(place, Stage::Listening(now, false)));
+            self.set_state(now, radio, State::Scanning(place, Stage::Listening(now, false)));
             self.set_timer(radio, until);
         }
     }
@@ -165,6 +165,7 @@ impl Cell {
                 self.set_timer(radio, next);
             }
         }
+        self.note_phase(now, radio);
         for member in lost {
             self.lose(now, radio, member, LinkEvent::Lost);
         }
@@ -191,9 +192,8 @@ impl Cell {
                 heard += 1;
             }
         }
-        let ear = &mut self.ears[number];
-        *ear = Ear { heard, busy_since: now, idle_since: now, ..Ear::new(None, self.config.timing.difs) };
-        // What had begun before cannot be received, and disturbs what begins amid it, unless interference is added up.
-        ear.disturbed = heard > 0 && self.hearing.sinr().is_none();
+        // What had begun before is not received: the ear is of no frame.
+        let difs = self.config.timing.difs;
+        self.ears[number] = Ear { heard, busy_since: now, idle_since: now, ..Ear::new(None, difs) };
     }
 }

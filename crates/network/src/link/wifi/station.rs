@@ -20,6 +20,7 @@ use super::radio::ALL;
 use super::{Cell, Heard, Way};
 use crate::link::Attachment;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
+use crate::link::phase::Phase;
 use roamsim_engine::{Span, Time};
 
 /// What a station knows of a cell.
@@ -166,7 +167,7 @@ impl Cell {
         match station.state {
             State::Waiting => self.begin_scan(now, radio),
             State::Scanning(place, Stage::BeforeProbe) => {
-                self.set_state(radio, State::Scanning(place, Stage::Probing));
+                self.set_state(now, radio, State::Scanning(place, Stage::Probing));
                 self.push_management(now, radio, Management::ProbeRequest, ALL);
             }
             State::Scanning(place, Stage::Listening(since, long)) => {
@@ -175,7 +176,7 @@ impl Cell {
                 let busy = ear.heard > 0 || ear.idle_since > since;
                 let max_channel_time = station.config.max_channel_time;
                 if !long && busy {
-                    self.set_state(radio, State::Scanning(place, Stage::Listening(since, true)));
+                    self.set_state(now, radio, State::Scanning(place, Stage::Listening(since, true)));
                     self.set_timer(radio, since + max_channel_time);
                 } else {
                     self.scan_next(now, radio, place + 1);
@@ -190,10 +191,26 @@ impl Cell {
         }
     }
 
-    pub(super) fn set_state(&mut self, radio: usize, state: State) {
+    pub(super) fn set_state(&mut self, now: Time, radio: usize, state: State) {
         if let Some(station) = self.station_mut(radio) {
             station.state = state;
         }
+        self.note_phase(now, radio);
+    }
+
+    /// The state of a station is another one: what its radio does is logged.
+    pub(super) fn note_phase(&mut self, now: Time, radio: usize) {
+        let Some(station) = self.station(radio) else { return };
+        let up = |member: u32| self.members[member as usize].up;
+        let phase = match station.state {
+            State::Waiting | State::Associated => None,
+            State::Scanning(..) => {
+                station.members.first().map(|&first| (Phase::Scanning, up(first), station.members.len() > 1))
+            }
+            State::Joining { to, authenticated: false, .. } => Some((Phase::Authentication, up(to), false)),
+            State::Joining { to, authenticated: true, .. } => Some((Phase::Association, up(to), false)),
+        };
+        self.phases.enter(now, radio, phase);
     }
 
     /// A station hears a beacon of a cell, or its probe response.

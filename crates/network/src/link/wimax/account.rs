@@ -17,7 +17,7 @@ pub struct CellTime {
     pub uplink_symbols: u64,
 }
 
-/// What a station did, and what was done for it.
+/// What a station, or one of its service flows, did, and what was done for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationStats {
     /// PDUs to it.
@@ -54,4 +54,46 @@ pub struct StationStats {
     pub lost_pdus: u64,
     /// Packets that it gave up, because no grant came.
     pub given_up: u64,
+}
+
+impl StationStats {
+    /// Adds what others did.
+    pub(super) fn add(&mut self, other: &StationStats) {
+        let StationStats {
+            downlink_pdus,
+            downlink_fragments,
+            uplink_pdus,
+            uplink_fragments,
+            grants,
+            bursts,
+            burst_bytes,
+            padding_bytes,
+            requests,
+            collided_requests,
+            piggybacked_requests,
+            answered_polls,
+            refused_connections,
+            ranging_requests,
+            collided_ranging_requests,
+            lost_pdus,
+            given_up,
+        } = other;
+        self.downlink_pdus += downlink_pdus;
+        self.downlink_fragments += downlink_fragments;
+        self.uplink_pdus += uplink_pdus;
+        self.uplink_fragments += uplink_fragments;
+        self.grants += grants;
+        self.bursts += bursts;
+        self.burst_bytes += burst_bytes;
+        self.padding_bytes += padding_bytes;
+        self.requests += requests;
+        self.collided_requests += collided_requests;
+        self.piggybacked_requests += piggybacked_requests;
+        self.answered_polls += answered_polls;
+        self.refused_connections += refused_connections;
+        self.ranging_requests += ranging_requests;
+        self.collided_ranging_requests += collided_ranging_requests;
+        self.lost_pdus += lost_pdus;
+        self.given_up += given_up;
+    }
 }

@@ -10,7 +10,7 @@
 //! of the way, in dB, that is covered. It is rolled back where the signal is above again.
 
 use super::Cell;
-use super::management::{Flow, Message};
+use super::management::{Direction, Message};
 use super::phy::BurstProfile;
 use crate::link::indication::{LinkEvent, LinkGoingDownReason};
 use crate::link::propagation::dbm_of_milliwatts;
@@ -30,18 +30,18 @@ pub struct ProfileChange {
     /// Of which station.
     pub station: u32,
     /// In which direction.
-    pub flow: Flow,
+    pub direction: Direction,
     /// What is used from now on.
     pub profile: BurstProfile,
 }
 
 impl Cell {
     /// What the signal asks for, where it is another profile than the present one.
-    fn other_profile(&self, now: Time, station: u32, flow: Flow) -> Option<BurstProfile> {
+    fn other_profile(&self, now: Time, station: u32, direction: Direction) -> Option<BurstProfile> {
         self.config.entry.as_ref()?.radio.as_ref()?.adaptation?;
         let config = &self.stations[station as usize].config;
-        let present = if flow == Flow::Downlink { config.downlink } else { config.uplink };
-        let reaches = &self.reaches.as_ref()?[flow as usize];
+        let present = if direction == Direction::Downlink { config.downlink } else { config.uplink };
+        let reaches = &self.reaches.as_ref()?[direction as usize];
         let adapted = reaches.adapted(present, self.distance_m(station, now));
         (adapted != present).then_some(adapted)
     }
@@ -49,23 +49,31 @@ impl Cell {
     /// A station enters, with the profiles that its signal asks for, where they adapt.
     pub(super) fn begin_profiles(&mut self, now: Time, station: u32) {
         let adapts = self.config.entry.as_ref().and_then(|entry| entry.radio.as_ref()?.adaptation).is_some();
-        for flow in Flow::ALL.into_iter().filter(|_| adapts) {
+        for direction in Direction::ALL.into_iter().filter(|_| adapts) {
             let config = &self.stations[station as usize].config;
-            let present = if flow == Flow::Downlink { config.downlink } else { config.uplink };
-            let profile = self.other_profile(now, station, flow).unwrap_or(present);
-            self.change_profile(now, station, flow, profile);
+            let present = if direction == Direction::Downlink { config.downlink } else { config.uplink };
+            let profile = self.other_profile(now, station, direction).unwrap_or(present);
+            self.change_profile(now, station, direction, profile);
             if profile == present {
-                self.profile_changes.push(ProfileChange { at: now, station, flow, profile });
+                self.profile_changes.push(ProfileChange { at: now, station, direction, profile });
             }
         }
     }
 
-    pub(super) fn change_profile(&mut self, now: Time, station: u32, flow: Flow, profile: BurstProfile) {
+    pub(super) fn change_profile(
+        &mut self,
+        now: Time,
+        station: u32,
+        direction: Direction,
+        profile: BurstProfile,
+    ) {
         self.settle(now);
         let config = &mut self.stations[station as usize].config;
-        let present = if flow == Flow::Downlink { &mut config.downlink } else { &mut config.uplink };
+        let present =
+            if direction == Direction::Downlink { &mut config.downlink } else { &mut config.uplink };
         if std::mem::replace(present, profile) != profile {
-            self.profile_changes.push(ProfileChange { at: now, station, flow, profile });
+            self.profile_changes.push(ProfileChange { at: now, station, direction, profile });
+            self.note_station(station);
         }
     }
 
@@ -74,10 +82,10 @@ impl Cell {
         if !self.is_served(station) {
             return;
         }
-        if let Some(profile) = self.other_profile(now, station, Flow::Uplink) {
-            self.change_profile(now, station, Flow::Uplink, profile);
+        if let Some(profile) = self.other_profile(now, station, Direction::Uplink) {
+            self.change_profile(now, station, Direction::Uplink, profile);
         }
-        let Some(profile) = self.other_profile(now, station, Flow::Downlink) else { return };
+        let Some(profile) = self.other_profile(now, station, Direction::Downlink) else { return };
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         if joining.profile_until.is_some_and(|until| until > now) {
             return;
@@ -90,7 +98,7 @@ impl Cell {
 
     /// A station has a message, for which nobody grants bandwidth by himself.
     pub(super) fn ask_for_message(&mut self, now: Time, station: u32) {
-        if self.stations[station as usize].contention.is_idle() {
+        if self.flows[station as usize].contention.is_idle() {
             self.contend(now, station);
         }
     }

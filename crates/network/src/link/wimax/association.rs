@@ -1,6 +1,8 @@
 //! The cell as a link with stations that come and go: who is connected, broadcasts, the account of paths.
 
-use super::{BROADCAST, Cell};
+use super::block_errors::blocks_of;
+use super::pdu::WHOLE_BYTES;
+use super::{BROADCAST, Cell, MESSAGES};
 use crate::drops::{DropReason, Dropped};
 use crate::link::Attachment;
 use crate::link::indication::LinkEvent;
@@ -107,7 +109,10 @@ impl Cell {
         if to == BROADCAST {
             for (id, station) in self.copies.remove(&packet.id).unwrap_or_default() {
                 let (_, up) = self.attachments_of(station);
-                let lost = self.downlink_lost(now, station, self.config.map_profile);
+                let profile = self.config.map_profile;
+                let reception = self.downlink_reception(now, station, profile);
+                let blocks = blocks_of(profile, 0, packet.size_bytes + WHOLE_BYTES);
+                let lost = self.stations[station as usize].lost(MESSAGES, now, blocks, reception);
                 self.arrives_from(now, BROADCAST, up, Packet { id, ..packet.clone() }, lost);
             }
         } else {
@@ -145,5 +150,11 @@ impl Cell {
             }
             self.arrived.push_back((to, packet));
         }
+    }
+
+    /// The path that a packet was on hears of its arrival.
+    pub(super) fn path_of(&mut self, at: Attachment) -> Option<&mut Path> {
+        let (station, _) = self.station_at(at);
+        self.stations.get_mut(station)?.joining.as_mut().map(|joining| &mut joining.path)
     }
 }

@@ -32,6 +32,8 @@ pub struct CellConfig {
     pub mtu_bytes: u32,
     /// The stations.
     pub stations: Vec<StationConfig>,
+    /// Service flows for classes of packets, beside the first one of each station.
+    pub flows: Vec<FlowConfig>,
     /// How they enter the network; `None`: they are connected from the beginning and for ever.
     pub entry: Option<CellEntry>,
 }
@@ -43,8 +45,19 @@ pub struct StationConfig {
     pub downlink: BurstProfile,
     /// The burst profile from it.
     pub uplink: BurstProfile,
+    /// How its first service flow gets bursts, with which goes what no other is for.
+    pub service: Service,
+}
+
+/// What describes a service flow each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowConfig {
+    /// The number of its station.
+    pub station: u32,
     /// How it gets its bursts.
     pub service: Service,
+    /// The packets that it is for: a bit a DSCP. Of a station's first one all, of which others may take some.
+    pub dscps: u64,
 }
 
 /// A scheduling service of an uplink connection (clause 6.3.5).
@@ -99,35 +112,35 @@ impl Service {
     pub(super) fn contends(self) -> bool {
         matches!(self, Service::BestEffort | Service::NonRealTimePolling { .. })
     }
+
+    /// Symbols, preamble included, of a burst of a profile with so many unsolicited grants in it, or with a request for so many polls.
+    pub(super) fn unsolicited_symbols(self, profile: BurstProfile, grants: u32) -> u32 {
+        let bytes = match self {
+            _ if grants == 0 => return 0,
+            Service::BestEffort => return 0,
+            Service::UnsolicitedGrant { packet_bytes, .. } => grants * (packet_bytes + WHOLE_BYTES),
+            Service::RealTimePolling { .. } | Service::NonRealTimePolling { .. } => HEADER_BYTES,
+        };
+        UPLINK_PREAMBLE_SYMBOLS + profile.burst_symbols(bytes)
+    }
+
+    /// The most unsolicited grants, or polls, in one frame of this duration.
+    fn most_unsolicited(self, frame: Span) -> u32 {
+        self.interval().map_or(0, |interval| {
+            u32::try_from(frame.as_ns().div_ceil(interval.as_ns().max(1))).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Symbols, preamble included, of the longest burst of a profile that it gets without asking in a frame of this duration.
+    pub fn most_unsolicited_symbols(self, profile: BurstProfile, frame: Span) -> u32 {
+        self.unsolicited_symbols(profile, self.most_unsolicited(frame))
+    }
 }
 
 impl StationConfig {
     /// Data symbols of its smallest burst, which has room for a request and a fragment of one octet.
     pub fn least_symbols(&self) -> u32 {
         self.uplink.burst_symbols(FRAGMENT_BYTES + 1 + PIGGYBACK_BYTES)
-    }
-
-    /// Symbols, preamble included, of a burst with so many unsolicited grants in it, or with a request for so many polls.
-    pub fn unsolicited_symbols(&self, grants: u32) -> u32 {
-        let bytes = match self.service {
-            _ if grants == 0 => return 0,
-            Service::BestEffort => return 0,
-            Service::UnsolicitedGrant { packet_bytes, .. } => grants * (packet_bytes + WHOLE_BYTES),
-            Service::RealTimePolling { .. } | Service::NonRealTimePolling { .. } => HEADER_BYTES,
-        };
-        UPLINK_PREAMBLE_SYMBOLS + self.uplink.burst_symbols(bytes)
-    }
-
-    /// The most unsolicited grants, or polls, in one frame of this duration.
-    pub fn most_unsolicited(&self, frame: Span) -> u32 {
-        self.service.interval().map_or(0, |interval| {
-            u32::try_from(frame.as_ns().div_ceil(interval.as_ns().max(1))).unwrap_or(u32::MAX)
-        })
-    }
-
-    /// Symbols, preamble included, of the longest burst that it gets without asking in a frame of this duration.
-    pub fn most_unsolicited_symbols(&self, frame: Span) -> u32 {
-        self.unsolicited_symbols(self.most_unsolicited(frame))
     }
 
     /// Symbols, preamble included, of a burst for the longest message of network entry.
@@ -197,6 +210,15 @@ impl CellEntry {
 }
 
 impl CellConfig {
+    /// A service flow by its number: the first of each station, in their order, and then the others.
+    pub fn flow(&self, number: u32) -> FlowConfig {
+        let number = number as usize;
+        match number.checked_sub(self.stations.len()) {
+            Some(other) => self.flows[other],
+            None => FlowConfig { station: number as u32, service: self.stations[number].service, dscps: !0 },
+        }
+    }
+
     /// What of network entry is in a frame.
     pub(super) fn extra(&self, frame: u64) -> Extra {
         self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra(frame))

@@ -39,6 +39,8 @@ pub(super) struct Pdu {
     pub begins: bool,
     /// Whether it has a part of one only.
     pub fragment: bool,
+    /// Whether it is lost.
+    pub lost: bool,
 }
 
 impl Connection {
@@ -90,25 +92,32 @@ impl Connection {
             + waiting.packets as u64 * u64::from(WHOLE_BYTES)
     }
 
-    /// The next PDU, of at most so many octets, which is lost for a reason or not.
-    pub fn take(&mut self, now: Time, room_bytes: u32, lost: Option<DropReason>) -> Option<Pdu> {
+    /// The next PDU, of at most so many octets; `lost` says of its octets why they are lost.
+    pub fn take(
+        &mut self,
+        now: Time,
+        room_bytes: u32,
+        lost: impl FnOnce(u32) -> Option<DropReason>,
+    ) -> Option<Pdu> {
         let (packet, sent_bytes) = self.head.as_mut()?;
         let (begins, packet_bytes) = (*sent_bytes == 0, packet.size_bytes);
         let rest_bytes = packet_bytes - *sent_bytes;
         let around = if begins { WHOLE_BYTES } else { FRAGMENT_BYTES };
         if rest_bytes + around <= room_bytes {
-            let lost = self.lost.take().or(lost);
+            let bytes = rest_bytes + around;
+            let own = lost(bytes);
+            let lost = self.lost.take().or(own);
             let ends = self.head.take().map(|(packet, _)| (packet, lost));
             self.next(now);
-            let bytes = rest_bytes + around;
-            return Some(Pdu { bytes, packet_bytes, ends, begins, fragment: !begins });
+            return Some(Pdu { bytes, packet_bytes, ends, begins, fragment: !begins, lost: own.is_some() });
         }
         if room_bytes < LEAST_PDU_BYTES {
             return None;
         }
         *sent_bytes += room_bytes - FRAGMENT_BYTES;
-        self.lost = self.lost.or(lost);
-        Some(Pdu { bytes: room_bytes, packet_bytes, ends: None, begins, fragment: true })
+        let own = lost(room_bytes);
+        self.lost = self.lost.or(own);
+        Some(Pdu { bytes: room_bytes, packet_bytes, ends: None, begins, fragment: true, lost: own.is_some() })
     }
 
     /// Gives the packet in service up.
@@ -135,7 +144,7 @@ mod tests {
 
     /// Octets of the PDU, whether it begins a packet, and the length of the packet that it ends.
     fn taken(connection: &mut Connection, room_bytes: u32) -> Option<(u32, bool, Option<u32>)> {
-        let pdu = connection.take(Time::ZERO, room_bytes, None)?;
+        let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
         Some((pdu.bytes, pdu.begins, pdu.ends.map(|(packet, _)| packet.size_bytes)))
     }
 
@@ -167,8 +176,8 @@ mod tests {
     fn a_packet_is_lost_with_any_of_its_fragments() {
         let mut one = connection(&[100, 50]);
         let lost = Some(DropReason::Loss);
-        assert!(one.take(Time::ZERO, 62, lost).is_some());
-        let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, None).and_then(|pdu| pdu.ends);
+        assert!(one.take(Time::ZERO, 62, |_| lost).is_some());
+        let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, |_| None).and_then(|pdu| pdu.ends);
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((100, lost)));
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((50, None)));
     }

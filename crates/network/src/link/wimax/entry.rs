@@ -4,11 +4,13 @@
 //! told to join, it waits for ranging opportunities (T2), contends for one, and waits for the answer (T3); it negotiates its
 //! capabilities (T18) and registers (T6); the base station adds its connections, and it waits for the acknowledgements (T8). The
 //! standard has no timer of a station for DSA-REQ: it waits as long as the base station asks (T7 and its repetitions). It is
-//! synchronized while it hears maps.
+//! synchronized while it hears maps, and in the network while it is granted bursts, by which it is ranged (T4), and not sent away by
+//! RNG-RSP.
 //!
 //! What fails sends it back to the search, from the next channel on; when all channels have been in vain it rests.
 
-use super::management::{Flow, Message};
+use super::management::{Message, Sfid};
+use crate::link::phase::Phase;
 use roamsim_engine::{Span, Stream, Time};
 
 /// Timers of a station (table 342).
@@ -20,6 +22,8 @@ pub struct Timers {
     pub t2: Span,
     /// T3: waits for RNG-RSP.
     pub t3: Span,
+    /// T4: waits for a burst that is granted to it alone, by which it is ranged again.
+    pub t4: Span,
     /// T6: waits for REG-RSP.
     pub t6: Span,
     /// T7: the base station waits for DSA-RSP.
@@ -36,6 +40,10 @@ pub struct Timers {
     pub t20: Span,
     /// T21: looks for a DL-MAP on a channel.
     pub t21: Span,
+    /// T27 idle: how long the base station lets a station be without a burst whose last one it has heard.
+    pub t27_idle: Span,
+    /// T27 active: the same of a station whose last burst it has not heard.
+    pub t27_active: Span,
     /// How long it is synchronized without a DL-MAP.
     pub lost_downlink_map: Span,
     /// And without a UL-MAP.
@@ -60,6 +68,8 @@ pub struct EntryConfig {
     pub backoff_end: u32,
     /// Repetitions of RNG-REQ.
     pub ranging_retries: u32,
+    /// Bursts without answer after which the base station sends a station away.
+    pub invited_ranging_retries: u32,
     /// Repetitions of SBC-REQ.
     pub capability_retries: u32,
     /// Repetitions of REG-REQ.
@@ -140,30 +150,35 @@ pub(super) struct Entry {
     descriptors: [Option<Time>; 2],
     /// Until when it waits for DSA-REQ of the base station.
     flows_until: Option<Time>,
+    /// When T4 expires.
+    ranged_until: Option<Time>,
     /// When the last maps were heard, of the downlink and of the uplink.
     maps: [Time; 2],
     /// It is told to join.
     wanted: bool,
     /// How often it has sent what it waits for an answer to.
     attempts: u32,
-    /// Of each connection, by [`Flow`]: it has answered, and was acknowledged.
-    answered: [bool; 2],
-    acknowledged: [bool; 2],
+    /// Of each service flow: it has answered, and was acknowledged.
+    answered: Vec<bool>,
+    acknowledged: Vec<bool>,
 }
 
 impl Entry {
-    pub fn new(config: EntryConfig) -> Entry {
+    /// That of a station with so many service flows each way.
+    pub fn new(config: EntryConfig, flows: u32) -> Entry {
+        let count = Sfid::all(flows as usize).count();
         Entry {
             config,
             state: State::Resting,
             timer: Some(Time::ZERO),
             descriptors: [None; 2],
             flows_until: None,
+            ranged_until: None,
             maps: [Time::ZERO; 2],
             wanted: false,
             attempts: 0,
-            answered: [false; 2],
-            acknowledged: [false; 2],
+            answered: vec![false; count],
+            acknowledged: vec![false; count],
         }
     }
 
@@ -182,6 +197,21 @@ impl Entry {
         self.state == State::Connected
     }
 
+    /// What it does on its way into the network.
+    pub fn phase(&self) -> Option<Phase> {
+        match self.state {
+            State::Searching { .. } | State::Synchronizing { .. } => Some(Phase::Scanning),
+            State::Synchronized if self.awaits_descriptors() => Some(Phase::Scanning),
+            State::AwaitingOpportunity | State::Deferring { .. } | State::AwaitingRanging => {
+                Some(Phase::Ranging)
+            }
+            State::AwaitingCapabilities => Some(Phase::Capabilities),
+            State::AwaitingRegistration => Some(Phase::Registration),
+            State::AwaitingFlows => Some(Phase::ServiceFlows),
+            State::Resting | State::Synchronized | State::Connected => None,
+        }
+    }
+
     /// When it heard maps of both the last time.
     pub fn maps_heard(&self) -> Time {
         self.maps[0].min(self.maps[1])
@@ -198,7 +228,7 @@ impl Entry {
     }
 
     fn search(&mut self, now: Time, channel: u32, in_vain: u32) -> Vec<Action> {
-        (self.descriptors, self.flows_until) = ([None; 2], None);
+        (self.descriptors, self.flows_until, self.ranged_until) = ([None; 2], None, None);
         self.wanted = false;
         if in_vain >= self.config.channels {
             self.state = State::Resting;
@@ -282,6 +312,13 @@ impl Entry {
         Some(*opportunity)
     }
 
+    /// It is granted a burst, by which it is ranged.
+    pub fn granted(&mut self, now: Time) {
+        if let Some(until) = &mut self.ranged_until {
+            *until = now + self.config.timers.t4;
+        }
+    }
+
     /// It has sent a message.
     pub fn sent(&mut self, now: Time, message: Message) {
         let Timers { t3, t6, t8, t18, .. } = self.config.timers;
@@ -300,11 +337,11 @@ impl Entry {
 
     /// It hears a message. What does not fit its state is passed over.
     pub fn heard(&mut self, now: Time, message: Message) -> Option<Action> {
-        let Timers { t6, t8, t18, .. } = self.config.timers;
+        let Timers { t4, t6, t8, t18, .. } = self.config.timers;
         match (message, self.state) {
             (Message::RangingResponse, State::AwaitingRanging) => {
                 (self.state, self.attempts) = (State::AwaitingCapabilities, 1);
-                self.timer = Some(now + t18);
+                (self.timer, self.ranged_until) = (Some(now + t18), Some(now + t4));
                 Some(Action::Send(Message::CapabilityRequest))
             }
             (Message::CapabilityResponse, State::AwaitingCapabilities) => {
@@ -314,14 +351,15 @@ impl Entry {
             }
             (Message::RegistrationResponse, State::AwaitingRegistration) => {
                 (self.state, self.attempts, self.timer) = (State::AwaitingFlows, 1, None);
-                (self.answered, self.acknowledged) = ([false; 2], [false; 2]);
+                self.answered.fill(false);
+                self.acknowledged.fill(false);
                 let requests = u64::from(self.config.flow_retries) + 1;
                 self.flows_until = Some(now + self.config.timers.t7.saturating_mul(requests));
                 None
             }
             (Message::FlowRequest(flow), State::AwaitingFlows) => {
-                self.answered[flow as usize] = true;
-                if self.answered == [true; 2] {
+                *self.answered.get_mut(flow.place())? = true;
+                if self.answered.iter().all(|answered| *answered) {
                     self.flows_until = None;
                 }
                 self.timer = Some(now + t8);
@@ -329,12 +367,14 @@ impl Entry {
             }
             // The acknowledgement of its answer was lost for the base station's part.
             (Message::FlowRequest(flow), State::Connected) => Some(Action::Send(Message::FlowResponse(flow))),
-            (Message::FlowAcknowledgement(flow), State::AwaitingFlows) if self.answered[flow as usize] => {
-                self.acknowledged[flow as usize] = true;
+            (Message::FlowAcknowledgement(flow), State::AwaitingFlows)
+                if self.answered.get(flow.place()) == Some(&true) =>
+            {
+                self.acknowledged[flow.place()] = true;
                 if self.acknowledged == self.answered {
                     self.timer = None;
                 }
-                if self.acknowledged != [true; 2] {
+                if self.acknowledged.contains(&false) {
                     return None;
                 }
                 (self.state, self.timer) = (State::Connected, None);
@@ -349,7 +389,8 @@ impl Entry {
         let connected = self.is_connected();
         self.wanted = false;
         if self.is_synchronized() {
-            (self.state, self.timer, self.flows_until) = (State::Synchronized, None, None);
+            (self.state, self.timer) = (State::Synchronized, None);
+            (self.flows_until, self.ranged_until) = (None, None);
         }
         connected
     }
@@ -359,7 +400,16 @@ impl Entry {
         let Timers { lost_downlink_map, lost_uplink_map, .. } = self.config.timers;
         let lost = [self.maps[0] + lost_downlink_map, self.maps[1] + lost_uplink_map];
         let lost = lost.into_iter().filter(|_| self.is_synchronized());
-        lost.chain(self.timer).chain(self.flows_until).chain(self.descriptors.into_iter().flatten()).min()
+        let until = [self.timer, self.flows_until, self.ranged_until];
+        lost.chain(until.into_iter().flatten()).chain(self.descriptors.into_iter().flatten()).min()
+    }
+
+    /// The base station sends it away (RNG-RSP with status abort).
+    pub fn sent_away(&mut self, now: Time) -> Vec<Action> {
+        match self.ranged_until {
+            Some(_) => self.fails(now, Failure::NoAnswer),
+            None => Vec::new(),
+        }
     }
 
     fn fails(&mut self, now: Time, failure: Failure) -> Vec<Action> {
@@ -377,8 +427,9 @@ impl Entry {
         if self.is_synchronized() && lost {
             return self.fails(now, Failure::NoMap);
         }
-        // T1 and T12; the base station has asked for the last time.
-        if self.descriptors.iter().flatten().chain(&self.flows_until).any(|&until| until <= now) {
+        // T1 and T12; the base station has asked for the last time; T4.
+        let waits = self.descriptors.iter().flatten().chain(&self.flows_until).chain(&self.ranged_until);
+        if waits.into_iter().any(|&until| until <= now) {
             return self.fails(now, Failure::NoAnswer);
         }
         if self.timer.is_none_or(|timer| timer > now) {
@@ -409,9 +460,8 @@ impl Entry {
             // T8.
             State::AwaitingFlows if self.attempts <= flow_retries => {
                 (self.attempts, self.timer) = (self.attempts + 1, Some(now + t8));
-                let missing =
-                    |flow: &Flow| self.answered[*flow as usize] && !self.acknowledged[*flow as usize];
-                let missing = Flow::ALL.into_iter().filter(missing);
+                let missing = |flow: &Sfid| self.answered[flow.place()] && !self.acknowledged[flow.place()];
+                let missing = Sfid::all(self.answered.len() / 2).filter(missing);
                 missing.map(|flow| Action::Send(Message::FlowResponse(flow))).collect()
             }
             State::AwaitingRanging

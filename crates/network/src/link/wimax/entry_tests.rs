@@ -1,10 +1,14 @@
 //! Network entry under scripts: what a station and its base station do, and what follows each expiry.
 
-use super::admission::Admission;
+use super::admission::{Admission, Invitation};
 use super::entry::{Action, Entry, EntryConfig, Failure, Timers};
-use super::management::{Flow, Message};
+use super::management::{Direction, Message, Sfid};
 use crate::testing::stream;
 use roamsim_engine::{Span, Stream, Time};
+
+/// The service flows of a station with one each way.
+const DOWNLINK: Sfid = Sfid { number: 0, direction: Direction::Downlink };
+const UPLINK: Sfid = Sfid { number: 0, direction: Direction::Uplink };
 
 fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
@@ -15,6 +19,7 @@ const CONFIG: EntryConfig = EntryConfig {
         t1: Span::from_secs(50),
         t2: Span::from_secs(10),
         t3: Span::from_ms(200),
+        t4: Span::from_secs(35),
         t6: Span::from_secs(3),
         t7: Span::from_secs(1),
         t8: Span::from_ms(300),
@@ -23,12 +28,15 @@ const CONFIG: EntryConfig = EntryConfig {
         t18: Span::from_ms(50),
         t20: Span::from_ms(10),
         t21: Span::from_secs(9),
+        t27_idle: Span::from_secs(10),
+        t27_active: Span::from_ms(500),
         lost_downlink_map: Span::from_ms(600),
         lost_uplink_map: Span::from_ms(500),
     },
     backoff_start: 1,
     backoff_end: 3,
     ranging_retries: 3,
+    invited_ranging_retries: 2,
     capability_retries: 2,
     registration_retries: 2,
     flow_retries: 2,
@@ -40,7 +48,7 @@ const CONFIG: EntryConfig = EntryConfig {
 
 /// A station at a point of its entry, and its draws. Maps are heard all the time.
 fn synchronized(config: EntryConfig) -> (Entry, Stream) {
-    let mut entry = Entry::new(config);
+    let mut entry = Entry::new(config, 1);
     assert_eq!(entry.expire(ms(0)), [Action::Search]);
     assert_eq!(entry.expire(ms(10)), [Action::Search]);
     assert!(entry.listens());
@@ -71,7 +79,7 @@ fn failed(actions: Vec<Action>) {
 
 #[test]
 fn t20_leads_to_the_next_channel_and_a_search_in_vain_to_a_rest() {
-    let mut entry = Entry::new(CONFIG);
+    let mut entry = Entry::new(CONFIG, 1);
     for channel in 0..3 {
         assert_eq!(entry.expire(ms(10 * channel)), [Action::Search]);
         assert_eq!((entry.listens(), entry.deadline()), (channel == 1, Some(ms(10 * channel + 10))));
@@ -83,7 +91,7 @@ fn t20_leads_to_the_next_channel_and_a_search_in_vain_to_a_rest() {
 
 #[test]
 fn t21_leads_to_the_next_channel() {
-    let mut entry = Entry::new(CONFIG);
+    let mut entry = Entry::new(CONFIG, 1);
     entry.expire(ms(0));
     entry.expire(ms(10));
     entry.preamble(ms(12));
@@ -184,16 +192,16 @@ fn registered() -> Entry {
 fn t8_repeats_the_answer_that_was_not_acknowledged() {
     let mut entry = registered();
     let answer = |flow| Some(Action::Send(Message::FlowResponse(flow)));
-    assert_eq!(entry.heard(ms(31), Message::FlowRequest(Flow::Downlink)), answer(Flow::Downlink));
-    assert_eq!(entry.heard(ms(32), Message::FlowRequest(Flow::Uplink)), answer(Flow::Uplink));
-    entry.sent(ms(40), Message::FlowResponse(Flow::Uplink));
-    assert_eq!(entry.heard(ms(45), Message::FlowAcknowledgement(Flow::Downlink)), None);
+    assert_eq!(entry.heard(ms(31), Message::FlowRequest(DOWNLINK)), answer(DOWNLINK));
+    assert_eq!(entry.heard(ms(32), Message::FlowRequest(UPLINK)), answer(UPLINK));
+    entry.sent(ms(40), Message::FlowResponse(UPLINK));
+    assert_eq!(entry.heard(ms(45), Message::FlowAcknowledgement(DOWNLINK)), None);
     for now in [340, 640] {
         maps(&mut entry, ms(now));
-        assert_eq!(entry.expire(ms(now)), [Action::Send(Message::FlowResponse(Flow::Uplink))]);
+        assert_eq!(entry.expire(ms(now)), [Action::Send(Message::FlowResponse(UPLINK))]);
     }
     let mut heard = entry.clone();
-    assert_eq!(heard.heard(ms(700), Message::FlowAcknowledgement(Flow::Uplink)), Some(Action::Connected));
+    assert_eq!(heard.heard(ms(700), Message::FlowAcknowledgement(UPLINK)), Some(Action::Connected));
     assert!(heard.is_connected());
     maps(&mut entry, ms(940));
     failed(entry.expire(ms(940)));
@@ -208,15 +216,15 @@ fn who_is_not_asked_for_its_connections_searches_again() {
     failed(entry.expire(ms(3030)));
     // The same where only one of them was asked for; its T8 is over with the acknowledgement.
     let mut entry = registered();
-    entry.heard(ms(31), Message::FlowRequest(Flow::Downlink));
-    entry.heard(ms(45), Message::FlowAcknowledgement(Flow::Downlink));
+    entry.heard(ms(31), Message::FlowRequest(DOWNLINK));
+    entry.heard(ms(45), Message::FlowAcknowledgement(DOWNLINK));
     maps(&mut entry, ms(2999));
     assert_eq!(entry.deadline(), Some(ms(3030)));
     maps(&mut entry, ms(3029));
     failed(entry.expire(ms(3030)));
     // Not where it was asked for both.
     let mut entry = registered();
-    for flow in Flow::ALL {
+    for flow in [DOWNLINK, UPLINK] {
         entry.heard(ms(31), Message::FlowRequest(flow));
     }
     assert_eq!(entry.deadline(), Some(ms(331)));
@@ -226,7 +234,7 @@ fn who_is_not_asked_for_its_connections_searches_again() {
 fn synchronization_is_lost_with_either_map() {
     let connected = || {
         let mut entry = registered();
-        for flow in Flow::ALL {
+        for flow in [DOWNLINK, UPLINK] {
             entry.heard(ms(31), Message::FlowRequest(flow));
             entry.heard(ms(40), Message::FlowAcknowledgement(flow));
         }
@@ -251,14 +259,14 @@ fn synchronization_is_lost_with_either_map() {
 fn who_leaves_stays_synchronized_and_may_join_again() {
     let mut entry = registered();
     assert!(!entry.leave());
-    assert_eq!(entry.heard(ms(35), Message::FlowRequest(Flow::Uplink)), None);
+    assert_eq!(entry.heard(ms(35), Message::FlowRequest(UPLINK)), None);
     assert!(entry.is_synchronized());
     assert_eq!(entry.join(ms(36)), Some(Action::Contend));
 }
 
 #[test]
 fn the_base_station_answers_and_gives_up() {
-    let mut admission = Admission::new(CONFIG);
+    let mut admission = Admission::new(CONFIG, 1);
     assert_eq!(admission.heard(ms(0), Message::CapabilityRequest), [], "of nobody whom it knows");
     assert_eq!(admission.heard(ms(0), Message::RangingRequest), [Message::RangingResponse]);
     // T9.
@@ -270,19 +278,111 @@ fn the_base_station_answers_and_gives_up() {
         assert_eq!(admission.heard(ms(now), Message::CapabilityRequest), [Message::CapabilityResponse]);
     }
     assert_eq!(admission.deadline(), None);
-    let requests = Flow::ALL.map(Message::FlowRequest);
+    let requests = [DOWNLINK, UPLINK].map(Message::FlowRequest);
     let answer = admission.heard(ms(500), Message::RegistrationRequest);
     assert_eq!(answer, [Message::RegistrationResponse, requests[0], requests[1]]);
-    let uplink = Message::FlowResponse(Flow::Uplink);
-    assert_eq!(admission.heard(ms(510), uplink), [Message::FlowAcknowledgement(Flow::Uplink)]);
+    let uplink = Message::FlowResponse(UPLINK);
+    assert_eq!(admission.heard(ms(510), uplink), [Message::FlowAcknowledgement(UPLINK)]);
     // T7, of the one that has not been answered.
     for now in [1500, 2500] {
         assert_eq!(admission.deadline(), Some(ms(now)));
         assert_eq!(admission.expire(ms(now)), [requests[0]]);
     }
     let mut served = admission.clone();
-    served.heard(ms(2600), Message::FlowResponse(Flow::Downlink));
-    assert_eq!((served.has(Flow::Downlink), served.has(Flow::Uplink), served.deadline()), (true, true, None));
+    served.heard(ms(2600), Message::FlowResponse(DOWNLINK));
+    // T7 waits no more; T27 runs from the registration on.
+    let t27 = Some(ms(10_500));
+    assert_eq!((served.has(DOWNLINK), served.has(UPLINK), served.deadline()), (true, true, t27));
     assert_eq!(admission.expire(ms(3500)), []);
-    assert!(!admission.has(Flow::Uplink) && admission.deadline().is_none());
+    assert!(!admission.has(UPLINK) && admission.deadline().is_none());
+}
+
+#[test]
+fn t4_waits_for_a_burst_by_which_a_station_is_ranged() {
+    let connected = || {
+        let mut entry = registered();
+        for flow in [DOWNLINK, UPLINK] {
+            entry.heard(ms(31), Message::FlowRequest(flow));
+            entry.heard(ms(40), Message::FlowAcknowledgement(flow));
+        }
+        assert!(entry.is_connected());
+        entry
+    };
+    // Ranged at 30 ms: T4 of 35 s ends at 35.03 s; a burst at 20 s makes that 55 s.
+    for (granted, expires) in [(None, 35_030), (Some(20_000), 55_000)] {
+        let mut entry = connected();
+        if let Some(granted) = granted {
+            entry.granted(ms(granted));
+        }
+        maps(&mut entry, ms(expires - 1));
+        assert_eq!((entry.expire(ms(expires - 1)), entry.deadline()), (vec![], Some(ms(expires))));
+        let fails = Action::Fails { connected: true, failure: Failure::NoAnswer };
+        assert_eq!(entry.expire(ms(expires)), [fails, Action::Search]);
+        // Nobody who searches is ranged.
+        entry.granted(ms(expires + 1));
+        assert_eq!(entry.deadline(), Some(ms(expires + 10)));
+    }
+}
+
+#[test]
+fn who_is_sent_away_begins_anew_and_who_does_not_know_the_network_is_not() {
+    let mut entry = registered();
+    let fails = Action::Fails { connected: false, failure: Failure::NoAnswer };
+    assert_eq!(entry.sent_away(ms(50)), [fails, Action::Search]);
+    assert_eq!(entry.sent_away(ms(51)), []);
+}
+
+/// The base station of a station that registers at 500 ms.
+fn admitted() -> Admission {
+    let mut admission = Admission::new(CONFIG, 1);
+    for request in [Message::RangingRequest, Message::CapabilityRequest, Message::RegistrationRequest] {
+        admission.heard(ms(500), request);
+    }
+    for flow in [DOWNLINK, UPLINK] {
+        admission.heard(ms(510), Message::FlowResponse(flow));
+    }
+    assert!(admission.is_complete());
+    admission
+}
+
+#[test]
+fn t27_idle_leads_to_a_burst_for_who_was_heard_last() {
+    let mut admission = admitted();
+    assert_eq!((admission.deadline(), admission.invite(ms(10_499))), (Some(ms(10_500)), None));
+    admission.ranged(ms(4000), true);
+    assert_eq!(admission.deadline(), Some(ms(14_000)));
+    assert_eq!(admission.invite(ms(14_000)), Some(Invitation::Grant));
+    assert_eq!(admission.invite(ms(14_001)), None);
+    admission.ranged(ms(14_010), true);
+    assert_eq!(admission.deadline(), Some(ms(24_010)));
+}
+
+#[test]
+fn t27_active_repeats_the_burst_and_who_is_not_heard_is_sent_away() {
+    let mut admission = admitted();
+    // Not heard in one, nor in two more: after the last T27 of 500 ms it is sent away.
+    let mut now = 10_500;
+    for _ in 0..3 {
+        assert_eq!(admission.invite(ms(now)), Some(Invitation::Grant));
+        admission.ranged(ms(now + 7), false);
+        now += 500;
+        assert_eq!((admission.deadline(), admission.invite(ms(now - 1))), (Some(ms(now)), None));
+    }
+    let mut heard = admission.clone();
+    heard.ranged(ms(now - 1), true);
+    assert_eq!(heard.deadline(), Some(ms(now + 9999)));
+    assert_eq!(admission.invite(ms(now)), Some(Invitation::Abort));
+    assert!(!admission.is_registered() && admission.deadline().is_none());
+}
+
+#[test]
+fn bursts_in_which_a_station_is_not_heard_do_not_put_t27_off() {
+    let mut admission = admitted();
+    admission.ranged(ms(1000), true);
+    // Every 20 ms from 1020 ms on: T27 ends 500 ms behind the first, when more than two retries were in vain.
+    for burst in 1..=25 {
+        admission.ranged(ms(1000 + 20 * burst), false);
+        assert_eq!((admission.deadline(), admission.invite(ms(1519))), (Some(ms(1520)), None));
+    }
+    assert_eq!(admission.invite(ms(1520)), Some(Invitation::Abort));
 }

@@ -1,13 +1,14 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
+use super::backlog::Round;
+use super::block_errors::{Reception, blocks_of};
 use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
-use super::joining::Joining;
 use super::management::{LONGEST_FROM_STATION_BYTES, Message};
-use super::pdu::PIGGYBACK_BYTES;
+use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
 use super::schedule::{Demand, deal};
-use super::{Attachment, BROADCAST, Burst, Cell, Station, Step};
+use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
@@ -75,8 +76,8 @@ impl Cell {
     }
 
     /// Unsolicited grants that come due by the begin of a frame, after that of the one before.
-    fn unsolicited_grants(&self, station: u32, frame: u64) -> u32 {
-        let Some(interval) = self.stations[station as usize].config.service.interval() else { return 0 };
+    fn unsolicited_grants(&self, flow: u32, frame: u64) -> u32 {
+        let Some(interval) = self.flows[flow as usize].service.interval() else { return 0 };
         let due = |frame: u64| self.frame_start(frame).as_ns() / interval.as_ns() + 1;
         (due(frame) - frame.checked_sub(1).map_or(0, due)) as u32
     }
@@ -85,50 +86,60 @@ impl Cell {
     pub(super) fn settle(&mut self, now: Time) {
         let frame = self.frame_of(now);
         self.leave_out_until(frame);
-        let bursts = self.unsolicited_bursts(frame).collect();
-        self.told = Some((frame, bursts));
+        self.unsolicited_bursts(frame);
     }
 
-    /// The bursts of unsolicited grants and polls in a frame.
-    fn unsolicited_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
-        let told = self.told.as_ref().filter(|(of, _)| *of == frame).map(|(_, bursts)| bursts);
-        let fitting = told.is_none().then(|| self.fitting_bursts(frame));
-        told.into_iter().flatten().copied().chain(fitting.into_iter().flatten())
+    /// The bursts of unsolicited grants and polls in the present frame.
+    fn unsolicited_bursts(&mut self, frame: u64) -> &[Burst] {
+        if self.told.as_ref().is_none_or(|(of, _)| *of != frame) {
+            let mut bursts = self.told.take().map_or(Vec::new(), |(_, bursts)| bursts);
+            bursts.clear();
+            bursts.extend(self.fitting_bursts(frame));
+            self.told = Some((frame, bursts));
+        }
+        self.told.as_ref().map_or(&[], |(_, bursts)| bursts)
     }
 
-    /// The same as stations are now, behind the request opportunities. Where profiles have become slower than at admission, those for
+    /// Those of a frame as stations are now, behind the request opportunities. Where profiles have become slower than at admission, those for
     /// which there is no room are left out.
     fn fitting_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
         let mut first_symbol = self.first_symbol(frame);
         let end = self.config.layout.uplink_symbols;
-        let served = self.unsolicited.iter().filter(|&&station| self.is_served(station));
-        served.filter_map(move |&station| {
-            let grants = self.unsolicited_grants(station, frame);
-            let config = &self.stations[station as usize].config;
-            let (profile, symbols) = (config.uplink, config.unsolicited_symbols(grants));
+        let served =
+            self.unsolicited.iter().filter(|&&flow| self.is_served(self.flows[flow as usize].station));
+        served.filter_map(move |&flow| {
+            let grants = self.unsolicited_grants(flow, frame);
+            let own = &self.flows[flow as usize];
+            let profile = self.stations[own.station as usize].config.uplink;
+            let symbols = own.service.unsolicited_symbols(profile, grants);
             if symbols == 0 || first_symbol + symbols > end {
                 return None;
             }
-            let burst = Burst { station, frame, first_symbol, symbols, profile, unsolicited: true };
+            let burst = Burst { flow, frame, first_symbol, symbols, profile, unsolicited: true };
             first_symbol += symbols;
             Some(burst)
         })
     }
 
-    /// The unsolicited burst of a station in a frame.
-    pub(super) fn unsolicited_of(&self, station: u32, frame: u64) -> Option<Burst> {
-        self.unsolicited_bursts(frame).find(|burst| burst.station == station)
+    /// The unsolicited burst of a service flow in a frame.
+    pub(super) fn unsolicited_of(&mut self, flow: u32, frame: u64) -> Option<Burst> {
+        self.unsolicited_bursts(frame);
+        let (_, bursts) = self.told.as_ref()?;
+        let place = |flow: u32| self.flows[flow as usize].unsolicited_place;
+        let number = bursts.binary_search_by_key(&place(flow), |burst| place(burst.flow)).ok()?;
+        Some(bursts[number])
     }
 
-    /// When a connected station does something about unsolicited bursts, at `now` or later: the begin of its burst in the frame of `now`, or
+    /// When a service flow does something about unsolicited bursts, at `now` or later: the begin of its burst in the frame of `now`, or
     /// else of the next frame in which one comes due, where it looks whether there is room for it.
-    pub(super) fn next_unsolicited(&self, now: Time, station: u32) -> Option<Time> {
-        let interval = self.stations[station as usize].config.service.interval()?;
-        if !self.is_served(station) {
+    pub(super) fn next_unsolicited(&mut self, now: Time, flow: u32) -> Option<Time> {
+        let own = &self.flows[flow as usize];
+        let interval = own.service.interval()?;
+        if !self.is_served(own.station) {
             return None;
         }
         let frame = self.frame_of(now);
-        let begin = self.unsolicited_of(station, frame).map(|own| self.uplink_time(frame, own.first_symbol));
+        let begin = self.unsolicited_of(flow, frame).map(|own| self.uplink_time(frame, own.first_symbol));
         if let Some(begin) = begin.filter(|&begin| begin >= now) {
             return Some(begin);
         }
@@ -145,8 +156,10 @@ impl Cell {
         } else {
             for frame in self.next_frame..frame {
                 let (mut bursts, mut symbols) = (0, 0);
-                for burst in self.unsolicited_bursts(frame) {
-                    (bursts, symbols) = (bursts + 1, symbols + burst.symbols);
+                let mut count = |burst: &Burst| (bursts, symbols) = (bursts + 1, symbols + burst.symbols);
+                match &self.told {
+                    Some((of, told)) if *of == frame => told.iter().for_each(count),
+                    _ => self.fitting_bursts(frame).for_each(|burst| count(&burst)),
                 }
                 let extra = self.config.extra(frame);
                 self.time.map_symbols += u64::from(self.config.map_symbols(extra, 0, bursts));
@@ -162,12 +175,10 @@ impl Cell {
     pub(super) fn work_out(&mut self, now: Time, frame: u64) {
         self.leave_out_until(frame);
         (self.next_frame, self.frame_pending) = (frame + 1, false);
-        let mut has_profile = [false; PROFILES];
-        has_profile[self.config.map_profile as usize] = self.speaks_robustly();
-        for station in self.stations.iter().filter(|station| !station.downlink.is_empty()) {
-            has_profile[station.config.downlink as usize] = true;
-        }
-        let downlink_bursts = has_profile.iter().map(|&has| u32::from(has)).sum();
+        let (map_profile, robust) = (self.config.map_profile, self.speaks_robustly());
+        let has_burst =
+            |&profile: &BurstProfile| self.backlog.has_profile(profile) || robust && profile == map_profile;
+        let downlink_bursts = BurstProfile::ALL.into_iter().filter(has_burst).count() as u32;
         let uplink_bursts = self.schedule_uplink(frame, downlink_bursts);
         let extra = self.config.extra(frame);
         let room = self.config.downlink_room(extra, downlink_bursts, uplink_bursts);
@@ -179,8 +190,7 @@ impl Cell {
         self.time.map_symbols += u64::from(map_symbols);
         self.time.downlink_symbols += u64::from(downlink_symbols);
         self.time.ranging_symbols += u64::from(extra.ranging_symbols);
-        let wants = |station: &Station| !station.downlink.is_empty() || station.requested_bytes > 0;
-        if self.speaks_robustly() || self.stations.iter().any(wants) {
+        if !self.backlog.is_empty() || !self.broadcasts.is_empty() {
             self.want_frame(now);
         }
     }
@@ -192,29 +202,45 @@ impl Cell {
 
     /// Whether something waits for the most robust burst.
     fn speaks_robustly(&self) -> bool {
-        let has_messages = |station: &Station| station.joining.as_deref().is_some_and(Joining::has_messages);
-        self.config.entry.is_some() && (!self.broadcasts.is_empty() || self.stations.iter().any(has_messages))
+        !self.broadcasts.is_empty() || !self.backlog.messages.is_empty()
     }
 
     /// What has to be left to the downlink so that something of it goes on: the first message, and a fragment to whose turn it is.
     fn least_downlink_symbols(&self) -> u32 {
         let profile = self.config.map_profile;
-        let first =
-            |station: &Station| station.joining.as_ref()?.to_station.front().map(|message| message.bytes());
-        let messages = self.config.entry.as_ref().and_then(|_| self.stations.iter().filter_map(first).max());
+        let first = |station: u32| {
+            let joining = self.stations[station as usize].joining.as_ref()?;
+            joining.to_station.front().map(|message| message.bytes())
+        };
+        let messages = self.backlog.messages.iter().filter_map(first).max();
         let broadcast = (!self.broadcasts.is_empty()).then_some(LEAST_PDU_BYTES);
         let robust = messages.max(broadcast).map_or(0, |bytes| profile.burst_symbols(bytes));
-        let count = self.station_count();
-        let waits = |&station: &u32| !self.stations[station as usize].downlink.is_empty();
-        let first = (0..RANKS).find_map(|rank| {
-            let turn = self.turns[0][rank];
-            let mut ring = (turn..count).chain(0..turn).filter(waits);
-            ring.find(|&station| self.stations[station as usize].config.service.rank() == rank)
-        });
-        let data = first.map_or(0, |station| {
+        let ranks = self.backlog.downlink.iter().zip(self.turns[0]);
+        let first = ranks.filter_map(|(waiting, turn)| waiting.round_from(turn).next()).next();
+        let data = first.map_or(0, |flow| {
+            let station = self.flows[flow as usize].station;
             self.stations[station as usize].config.downlink.burst_symbols(LEAST_PDU_BYTES)
         });
         robust.max(data)
+    }
+
+    /// The burst that a service flow wants that has asked for one.
+    fn demand(&self, flow: u32) -> Demand {
+        let own = &self.flows[flow as usize];
+        let station = &self.stations[own.station as usize];
+        // A message of who enters is not cut.
+        let whole = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+        let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
+        let profile = station.config.uplink;
+        let least_symbols = station.config.least_symbols().max(profile.burst_symbols(whole.min(wanted)));
+        let symbols = profile.burst_symbols(wanted).max(least_symbols);
+        Demand { flow, symbols, least_symbols }
+    }
+
+    /// Whether no burst has room for a PDU of anybody for whom there is something.
+    fn is_full(&self, bursts: &Bursts, room_symbols: u32) -> bool {
+        let mut waiting = BurstProfile::ALL.into_iter().filter(|&profile| self.backlog.has_profile(profile));
+        waiting.all(|profile| bursts.room_bytes(profile, room_symbols) <= WHOLE_BYTES)
     }
 
     /// Grants uplink bursts; returns how many there are, unsolicited ones included.
@@ -223,45 +249,38 @@ impl Cell {
         let mut first_symbol = self.first_symbol(frame);
         let behind = first_symbol;
         let mut bursts = 0;
-        for burst in self.unsolicited_bursts(frame) {
-            (first_symbol, bursts) = (burst.first_symbol + burst.symbols, bursts + 1);
+        if let Some(last) = self.unsolicited_bursts(frame).last() {
+            first_symbol = last.first_symbol + last.symbols;
+            bursts = self.unsolicited_bursts(frame).len() as u32;
         }
         let mut used_symbols = first_symbol - behind;
-        let mut demands: [Vec<Demand>; RANKS] = Default::default();
-        for (station, own) in (0..).zip(&self.stations).filter(|(_, own)| own.requested_bytes > 0) {
-            // Who enters has a message to send, which is not cut, and goes first.
-            let enters = own.joining.as_ref().is_some_and(|joining| !joining.admission.is_complete());
-            let whole = u32::from(enters) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
-            let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
-            let profile = own.config.uplink;
-            let least_symbols = own.config.least_symbols().max(profile.burst_symbols(whole.min(wanted)));
-            let symbols = profile.burst_symbols(wanted).max(least_symbols);
-            let rank = if enters { 0 } else { own.config.service.rank() };
-            demands[rank].push(Demand { station, symbols, least_symbols });
-        }
-        if demands.iter().any(|of_rank| !of_rank.is_empty()) {
+        if self.backlog.uplink.iter().any(|of_rank| !of_rank.is_empty()) {
             let left_symbols = self.least_downlink_symbols();
             let mut most =
                 self.config.most_uplink_bursts(extra, downlink_bursts, left_symbols).saturating_sub(bursts);
-            for (rank, of_rank) in demands.iter_mut().enumerate().filter(|(_, of_rank)| !of_rank.is_empty()) {
+            for rank in 0..RANKS {
+                if self.backlog.uplink[rank].is_empty() {
+                    continue;
+                }
                 let turn = self.turns[1][rank];
-                let first = of_rank.iter().position(|demand| demand.station >= turn).unwrap_or(0);
-                of_rank.rotate_left(first);
                 let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
-                let (grants, next) = deal(of_rank, room, most);
+                let demands = self.backlog.uplink[rank].round_from(turn);
+                let (grants, next) = deal(demands.map(|flow| self.demand(flow)), room, most);
                 self.turns[1][rank] = next.unwrap_or(turn);
                 most -= grants.len() as u32;
                 bursts += grants.len() as u32;
                 for grant in grants {
                     let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
-                    let own = &mut self.stations[grant.station as usize];
-                    let profile = own.config.uplink;
+                    let flow = grant.flow;
+                    let own = &mut self.flows[flow as usize];
+                    let profile = self.stations[own.station as usize].config.uplink;
                     let bytes = profile.burst_bytes(grant.symbols);
                     own.requested_bytes = own.requested_bytes.saturating_sub(u64::from(bytes));
                     own.stats.grants += 1;
                     own.granted = Some(frame);
-                    let (station, unsolicited) = (grant.station, false);
-                    let burst = Burst { station, frame, first_symbol, symbols, profile, unsolicited };
+                    self.note(flow);
+                    let unsolicited = false;
+                    let burst = Burst { flow, frame, first_symbol, symbols, profile, unsolicited };
                     self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
                     first_symbol += symbols;
                     used_symbols += symbols;
@@ -279,12 +298,10 @@ impl Cell {
         if self.config.entry.is_some() {
             room -= self.take_robust(now, &mut bursts, room);
         }
-        let mut rings: [VecDeque<u32>; RANKS] = Default::default();
-        for (station, own) in (0..).zip(&self.stations).filter(|(_, own)| !own.downlink.is_empty()) {
-            rings[own.config.service.rank()].push_back(station);
-        }
-        for (rank, ring) in rings.into_iter().enumerate().filter(|(_, ring)| !ring.is_empty()) {
-            room -= self.take_round(now, &mut bursts, room, (rank, ring));
+        for rank in 0..RANKS {
+            if !self.backlog.downlink[rank].is_empty() {
+                room -= self.take_rounds(now, &mut bursts, room, rank);
+            }
         }
         let mut first = [PREAMBLE_AND_FCH_SYMBOLS + map_symbols; PROFILES];
         for number in 1..PROFILES {
@@ -306,47 +323,52 @@ impl Cell {
         room_symbols - room
     }
 
-    /// Fills bursts with packets to stations of a rank, a packet a turn. Returns their symbols.
-    fn take_round(
-        &mut self,
-        now: Time,
-        bursts: &mut Bursts,
-        room_symbols: u32,
-        (rank, mut ring): (usize, VecDeque<u32>),
-    ) -> u32 {
+    /// Fills bursts with packets of service flows of a rank, a packet a turn. Returns their symbols.
+    fn take_rounds(&mut self, now: Time, bursts: &mut Bursts, room_symbols: u32, rank: usize) -> u32 {
         let mut room = room_symbols;
-        let (count, turn) = (self.station_count(), self.turns[0][rank]);
-        let first = ring.iter().position(|&station| station >= turn).unwrap_or(0);
-        ring.rotate_left(first);
+        let (count, stations) = (self.flow_count(), self.station_count());
+        let mut round = Round::from(self.turns[0][rank]);
+        // Those of the first round that have more.
+        let mut again = VecDeque::new();
         let mut interrupted = None;
-        while let Some(station) = ring.pop_front() {
-            let own = &mut self.stations[station as usize];
+        while let Some(flow) = round.next(&self.backlog.downlink[rank]).or_else(|| again.pop_front()) {
+            if self.is_full(bursts, room) {
+                interrupted = interrupted.or(Some(flow));
+                break;
+            }
+            let station = self.flows[flow as usize].station;
+            let own = &self.stations[station as usize];
             let profile = own.config.downlink;
-            let lost = match own.understands {
-                Some((at, lost)) if at == now => lost,
+            let reception = match own.understands {
+                Some((at, reception)) if at == now => reception,
                 _ => {
-                    let lost = self.downlink_lost(now, station, profile);
-                    self.stations[station as usize].understands = Some((now, lost));
-                    lost
+                    let reception = self.downlink_reception(now, station, profile);
+                    self.stations[station as usize].understands = Some((now, reception));
+                    reception
                 }
             };
-            let own = &mut self.stations[station as usize];
+            let (own, receiver) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
+            let before_bytes = bursts.bytes[profile as usize];
+            let lost =
+                |bytes| receiver.lost(TO_STATION, now, blocks_of(profile, before_bytes, bytes), reception);
             let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room), lost) else {
-                interrupted = interrupted.or(Some(station));
+                interrupted = interrupted.or(Some(flow));
                 continue;
             };
             own.stats.downlink_pdus += 1;
             own.stats.downlink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(lost.is_some());
+            own.stats.lost_pdus += u64::from(pdu.lost);
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if pdu.ends.is_none() {
-                interrupted = interrupted.or(Some(station));
+                interrupted = interrupted.or(Some(flow));
             } else if !own.downlink.is_empty() {
-                ring.push_back(station);
+                again.push_back(flow);
+            } else {
+                self.note(flow);
             }
-            self.turns[0][rank] = (station + 1) % count;
-            let to = Attachment(self.first + count + station);
+            self.turns[0][rank] = (flow + 1) % count;
+            let to = Attachment(self.first + stations + station);
             room -= bursts.take(profile, to, pdu);
         }
         if let Some(interrupted) = interrupted {
@@ -360,18 +382,30 @@ impl Cell {
     fn take_robust(&mut self, now: Time, bursts: &mut Bursts, room_symbols: u32) -> u32 {
         let profile = self.config.map_profile;
         let mut room = room_symbols;
-        for (number, own) in (0..).zip(&mut self.stations) {
-            let Some(joining) = &mut own.joining else { continue };
-            while let Some(message) = joining.to_station.front().copied()
-                && message.bytes() <= bursts.room_bytes(profile, room)
+        let waiting: Vec<u32> = self.backlog.messages.iter().collect();
+        for number in waiting {
+            // Who is out of reach passes the message over when it comes.
+            let reception = match self.downlink_reception(now, number, profile) {
+                Reception::Nothing(_) => Reception::All,
+                of_blocks => of_blocks,
+            };
+            while let Some(joining) = &mut self.stations[number as usize].joining
+                && let Some(message) = joining
+                    .to_station
+                    .pop_front_if(|message| message.bytes() <= bursts.room_bytes(profile, room))
             {
-                joining.to_station.pop_front();
+                let blocks = blocks_of(profile, bursts.bytes[profile as usize], message.bytes());
                 room -= bursts.grow(profile, message.bytes());
-                bursts.messages.push((bursts.bytes[profile as usize], number, message));
-                own.requested_bytes += message.answer().map_or(0, |answer| u64::from(answer.bytes()));
+                let receiver = &mut self.stations[number as usize];
+                if receiver.lost(MESSAGES, now, blocks, reception).is_none() {
+                    bursts.messages.push((bursts.bytes[profile as usize], number, message));
+                }
+                let answer_bytes = message.answer().map_or(0, |answer| u64::from(answer.bytes()));
+                self.flows[number as usize].requested_bytes += answer_bytes;
             }
+            self.note_station(number);
         }
-        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), None) {
+        while let Some(pdu) = self.broadcasts.take(now, bursts.room_bytes(profile, room), |_| None) {
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
             self.stats[BROADCAST.0 as usize].sends(&pdu, airtime);
             room -= bursts.take(profile, BROADCAST, pdu);

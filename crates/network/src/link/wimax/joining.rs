@@ -1,25 +1,16 @@
 //! Network entry in a cell: when a station hears what, and who is heard.
 //!
-//! Within the cell's radius all is heard, outside nothing. A station hears the maps of a frame, and the descriptors behind them, when
-//! the burst of a frame without other bursts would end. What it hears of them while it is synchronized is looked at when its link is
-//! reported and when it might be lost, and costs nothing between.
-//!
-//! Link events: Link_Detected with the first DL-MAP, Link_Up with the last DSA-ACK, a Link_Parameters_Report every `report_interval`;
-//! Link_Going_Down when the walk leads out of reach in `going_down_ahead`, or when the maps of a report are missed: with the time
-//! until synchronization would be lost, and a confidence of 100 % if none is heard until then; rolled back when that does not hold any
-//! more. Link_Down when maps were missed for too long, or nobody answered.
+//! A station hears the maps of a frame, and the descriptors behind them, when the burst of a frame without other bursts would end. What
+//! it hears of them while it is synchronized is looked at when its link is reported and when it might be lost, and costs nothing between.
 
 use super::admission::Admission;
 use super::config::{CellEntry, is_due};
-use super::connection::LEAST_PDU_BYTES;
 use super::entry::{Action, Entry, Failure};
-use super::frame::PROFILES;
-use super::management::{Flow, Message};
-use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, RANGING_SYMBOLS};
-use super::{Cell, Service, Station, Step};
+use super::management::{Direction, Message};
+use super::phy::PREAMBLE_AND_FCH_SYMBOLS;
+use super::{Cell, Step};
 use crate::drops::DropReason;
-use crate::link::Attachment;
-use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
+use crate::link::indication::{LinkDownReason, LinkEvent};
 use crate::link::stations::account::Path;
 use roamsim_engine::{Stream, Time};
 use std::collections::VecDeque;
@@ -33,11 +24,11 @@ pub(super) struct Joining {
     pub to_station: VecDeque<Message>,
     pub from_station: VecDeque<Message>,
     pub path: Path,
-    draws: Stream,
+    pub draws: Stream,
     /// When the steps that look at its timers, and at those of the base station for it, come.
     timers: [Option<Time>; 2],
     /// A report is due.
-    reports: bool,
+    pub reports: bool,
     pub going_down: bool,
     /// The signal of the last report, and when it was.
     pub reported: Option<(f64, Time)>,
@@ -46,10 +37,11 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    pub fn new(config: &CellEntry, draws: Stream) -> Joining {
+    /// That of a station with so many service flows each way.
+    pub fn new(config: &CellEntry, flows: u32, draws: Stream) -> Joining {
         Joining {
-            entry: Entry::new(config.station),
-            admission: Admission::new(config.station),
+            entry: Entry::new(config.station, flows),
+            admission: Admission::new(config.station, flows),
             to_station: VecDeque::new(),
             from_station: VecDeque::new(),
             path: Path::default(),
@@ -61,65 +53,15 @@ impl Joining {
             profile_until: None,
         }
     }
-
-    /// Whether the base station has a message for it.
-    pub fn has_messages(&self) -> bool {
-        !self.to_station.is_empty()
-    }
 }
 
 impl Cell {
     /// Whether a station's packets can be carried.
     pub(super) fn is_served(&self, station: u32) -> bool {
-        self.stations[station as usize].joining.as_ref().is_none_or(|joining| joining.entry.is_connected())
-    }
-
-    /// The distance between a station and the base station, in metres.
-    pub(super) fn distance_m(&self, station: u32, at: Time) -> f64 {
-        self.config.entry.as_ref().map_or(0.0, |entry| {
-            entry.stations[station as usize].distance_m(at, entry.base_station.position(at))
-        })
-    }
-
-    /// Whether a station and the base station hear each other.
-    pub(super) fn reaches(&self, station: u32, at: Time) -> bool {
-        self.config.entry.is_none() || self.reaches_to(self.distance_m(station, at))
-    }
-
-    fn reaches_to(&self, distance_m: f64) -> bool {
-        self.config.entry.as_ref().is_none_or(|entry| distance_m <= entry.radius_m)
-    }
-
-    /// Whether a station heard the maps of the frame that an instant lies in.
-    pub(super) fn hears_frame_of(&self, station: u32, at: Time) -> bool {
-        self.reaches(station, self.frame_start(self.frame_of(at)))
-    }
-
-    /// Why a burst to a station would be lost that is sent in the frame of an instant.
-    pub(super) fn downlink_lost(&self, at: Time, station: u32, profile: BurstProfile) -> Option<DropReason> {
-        self.config.entry.as_ref()?;
-        let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
-        if !self.reaches_to(distance_m) {
-            return Some(DropReason::OutOfReach);
-        }
-        let [reaches, _] = self.reaches.as_ref()?;
-        (!reaches.is_understood(profile, distance_m)).then_some(DropReason::Loss)
-    }
-
-    /// Why one from a station would be, that has heard the maps.
-    pub(super) fn uplink_lost(&self, at: Time, station: u32, profile: BurstProfile) -> Option<DropReason> {
-        let [_, reaches] = self.reaches.as_ref()?;
-        let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
-        (!reaches.is_understood(profile, distance_m)).then_some(DropReason::Loss)
-    }
-
-    /// How good the base station is at a station.
-    fn quality(&self, station: u32, at: Time) -> Quality {
-        let distance_m = self.distance_m(station, at);
-        match self.config.entry.as_ref().and_then(|entry| entry.radio.as_ref()) {
-            None => Quality::Distance(distance_m),
-            Some(radio) => Quality::Signal(radio.propagation.received_dbm(distance_m)),
-        }
+        self.stations[station as usize]
+            .joining
+            .as_ref()
+            .is_none_or(|joining| joining.entry.is_connected() && joining.admission.is_registered())
     }
 
     /// Stations begin to search within the first frame.
@@ -135,7 +77,11 @@ impl Cell {
     }
 
     /// Steps look at the timers of a station when they expire, or before.
-    fn arm_entry(&mut self, station: u32) {
+    pub(super) fn arm_entry(&mut self, now: Time, station: u32) {
+        let phase =
+            self.stations[station as usize].joining.as_ref().and_then(|joining| joining.entry.phase());
+        let (_, at) = self.attachments_of(station);
+        self.phases.enter(now, station as usize, phase.map(|phase| (phase, at, false)));
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let deadlines = [joining.entry.deadline(), joining.admission.deadline()];
         let steps = [Step::Entry(station), Step::Admission(station)];
@@ -161,6 +107,7 @@ impl Cell {
         self.look_at_maps(now, station);
         // Who is served may change.
         self.settle(now);
+        self.range_unasked(now, station);
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let actions = joining.entry.expire(now);
         for action in actions {
@@ -170,7 +117,7 @@ impl Cell {
                 self.ask_for_message(now, station);
             }
         }
-        self.arm_entry(station);
+        self.arm_entry(now, station);
     }
 
     /// A timer of the base station may have expired.
@@ -181,20 +128,26 @@ impl Cell {
         }
         joining.timers[1] = None;
         let messages = joining.admission.expire(now);
+        let invitation = joining.admission.invite(now);
+        self.note_station(station);
+        if let Some(invitation) = invitation {
+            self.invite(now, station, invitation);
+        }
         self.tell(now, station, messages);
-        self.arm_entry(station);
+        self.arm_entry(now, station);
     }
 
-    fn tell(&mut self, now: Time, station: u32, messages: Vec<Message>) {
+    pub(super) fn tell(&mut self, now: Time, station: u32, messages: Vec<Message>) {
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         if !messages.is_empty() {
             joining.to_station.extend(messages);
+            self.note_station(station);
             self.want_frame(now);
         }
     }
 
     /// Looks for the last frame whose maps a synchronized station has heard.
-    fn look_at_maps(&mut self, now: Time, station: u32) {
+    pub(super) fn look_at_maps(&mut self, now: Time, station: u32) {
         let Some(joining) = &self.stations[station as usize].joining else { return };
         if !joining.entry.is_synchronized() {
             return;
@@ -208,13 +161,8 @@ impl Cell {
         }
     }
 
-    fn indicate(&mut self, now: Time, station: u32, event: LinkEvent) {
-        let (_, at) = self.attachments_of(station);
-        self.indications.push_back((now, Indication { at, event }));
-    }
-
     /// Does what follows for a station.
-    fn act(&mut self, now: Time, station: u32, action: Action) {
+    pub(super) fn act(&mut self, now: Time, station: u32, action: Action) {
         match action {
             Action::Search => {
                 let listens = |joining: &Joining| joining.entry.listens();
@@ -255,23 +203,26 @@ impl Cell {
     /// A station is connected no more: what waits for it, and at it, is dropped; the base station knows at once.
     pub(super) fn forget(&mut self, now: Time, station: u32) {
         let (down, up) = self.attachments_of(station);
-        let own = &mut self.stations[station as usize];
-        own.requested_bytes = 0;
-        own.unsolicited = None;
-        own.contention.reset();
         let mut left = Vec::new();
-        for (from, connection) in [(down, &mut own.downlink), (up, &mut own.uplink)] {
-            while let Some(packet) = connection.give_up(now) {
-                left.push((from, packet));
+        for flow in self.flows_of(station) {
+            let own = &mut self.flows[flow as usize];
+            own.requested_bytes = 0;
+            own.unsolicited = None;
+            own.contention.reset();
+            own.service = self.config.flow(flow).service;
+            for (from, connection) in [(down, &mut own.downlink), (up, &mut own.uplink)] {
+                while let Some(packet) = connection.give_up(now) {
+                    left.push((from, packet));
+                }
             }
         }
-        if let Some(joining) = &mut own.joining {
+        if let Some(joining) = &mut self.stations[station as usize].joining {
             joining.admission.release();
-            own.config.service = self.config.stations[station as usize].service;
             joining.to_station.clear();
             joining.from_station.clear();
             (joining.going_down, joining.reported, joining.profile_until) = (false, None, None);
         }
+        self.note_station(station);
         for (from, packet) in left {
             self.drop_packet(now, from, packet, DropReason::NotAssociated);
         }
@@ -286,7 +237,7 @@ impl Cell {
         }
         if reaches {
             joining.entry.preamble(now);
-            self.arm_entry(station);
+            self.arm_entry(now, station);
             self.at(self.map_time(frame), Step::Maps(station));
         } else {
             self.at(self.frame_start(frame + 1), Step::Preamble(station));
@@ -328,69 +279,7 @@ impl Cell {
         for action in actions {
             self.act(now, station, action);
         }
-        self.arm_entry(station);
-    }
-
-    fn ranging_time(&self, opportunity: u64) -> Time {
-        let Some(config) = &self.config.entry else { return Time::MAX };
-        let of_region = u64::from(config.ranging_opportunities);
-        let number = (opportunity % of_region) as u32;
-        self.uplink_time(opportunity / of_region * config.ranging_frames, number * RANGING_SYMBOLS)
-    }
-
-    /// The first ranging opportunity that begins at or after `now`.
-    fn next_ranging(&self, now: Time) -> u64 {
-        let Some(config) = &self.config.entry else { return 0 };
-        let of_region = u64::from(config.ranging_opportunities);
-        let first = self.frame_of(now) / config.ranging_frames * of_region;
-        (first..first + of_region)
-            .find(|&opportunity| self.ranging_time(opportunity) >= now)
-            .unwrap_or(first + of_region)
-    }
-
-    /// A ranging opportunity: who is alone in it, and in reach, is heard at its end.
-    pub(super) fn range(&mut self, now: Time, opportunity: u64) {
-        let mut users = self.ranging.remove(&opportunity).unwrap_or_default();
-        let ranges = |joining: &Joining| joining.entry.ranges(opportunity);
-        users.retain(|&station| self.stations[station as usize].joining.as_deref().is_some_and(ranges));
-        // Who has not heard the map waits for the next region.
-        let (users, deaf): (Vec<u32>, Vec<u32>) =
-            users.into_iter().partition(|&station| self.hears_frame_of(station, now));
-        let by = self.config.entry.as_ref().map_or(1, |entry| u64::from(entry.ranging_opportunities));
-        for station in deaf {
-            let joining = self.stations[station as usize].joining.as_mut();
-            if let Some(opportunity) = joining.and_then(|joining| joining.entry.postpone(by)) {
-                self.will_range(station, opportunity);
-            }
-        }
-        let collides = users.len() > 1;
-        for &station in &users {
-            let own = &mut self.stations[station as usize];
-            own.stats.ranging_requests += 1;
-            own.stats.collided_ranging_requests += u64::from(collides);
-            if let Some(joining) = &mut own.joining {
-                joining.entry.sent(now, Message::RangingRequest);
-            }
-            self.arm_entry(station);
-        }
-        if let [station] = users[..]
-            && self.uplink_lost(now, station, BurstProfile::Bpsk12).is_none()
-        {
-            let end = now + self.config.layout.clock.symbols(RANGING_SYMBOLS);
-            self.at(end, Step::Heard(station, Message::RangingRequest));
-        }
-    }
-
-    fn will_range(&mut self, station: u32, opportunity: u64) {
-        let users = self.ranging.entry(opportunity).or_default();
-        // One that has begun anew may have chosen the same before.
-        if users.contains(&station) {
-            return;
-        }
-        users.push(station);
-        if users.len() == 1 {
-            self.at(self.ranging_time(opportunity), Step::Ranging(opportunity));
-        }
+        self.arm_entry(now, station);
     }
 
     /// The base station hears a message.
@@ -399,41 +288,16 @@ impl Cell {
             // Which profiles it begins with is told by RNG-REQ, and seen by the base station.
             Message::RangingRequest => self.begin_profiles(now, station),
             Message::RegistrationRequest => self.admit(now, station),
-            Message::ProfileRequest(profile) => self.change_profile(now, station, Flow::Downlink, profile),
+            Message::ProfileRequest(profile) => {
+                self.change_profile(now, station, Direction::Downlink, profile)
+            }
             _ => {}
         }
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let messages = joining.admission.heard(now, message);
+        self.note_station(station);
         self.tell(now, station, messages);
-        self.arm_entry(station);
-    }
-
-    /// Whether the connections of a station are added as they are, or best effort, as there is no room for more unsolicited bursts:
-    /// beside those of all others there has to be some for a message of who enters, and in the maps for one burst more.
-    fn admit(&mut self, now: Time, station: u32) {
-        let frame = self.config.layout.duration;
-        let own = &self.stations[station as usize];
-        let registers =
-            |own: &Station| own.joining.as_ref().is_some_and(|joining| joining.admission.is_registered());
-        if own.config.service.interval().is_none() || registers(own) {
-            return;
-        }
-        let others = self.unsolicited.iter().map(|&other| &self.stations[other as usize]);
-        let others = others.filter(|other| registers(other) && other.config.service.interval().is_some());
-        let (mut bursts, mut symbols) = (1, own.config.most_unsolicited_symbols(frame));
-        for other in others {
-            (bursts, symbols) = (bursts + 1, symbols + other.config.most_unsolicited_symbols(frame));
-        }
-        let message = self.stations.iter().map(|own| own.config.message_symbols()).max().unwrap_or(0);
-        let data = self.stations.iter().map(|own| own.config.downlink.burst_symbols(LEAST_PDU_BYTES)).max();
-        let fits = symbols + message <= self.config.least_uplink_room()
-            && self.config.least_downlink_room(PROFILES as u32, bursts + 1) >= data.unwrap_or(0);
-        if !fits {
-            self.settle(now);
-            let own = &mut self.stations[station as usize];
-            own.config.service = Service::BestEffort;
-            own.stats.refused_connections += 1;
-        }
+        self.arm_entry(now, station);
     }
 
     /// A station is told something by the base station.
@@ -446,10 +310,14 @@ impl Cell {
         if let Message::ProfileResponse(_) = message {
             joining.profile_until = None;
         }
-        if let Some(action) = joining.entry.heard(now, message) {
+        let actions = match message {
+            Message::RangingAbort => joining.entry.sent_away(now),
+            _ => joining.entry.heard(now, message).into_iter().collect(),
+        };
+        for action in actions {
             self.act(now, station, action);
         }
-        self.arm_entry(station);
+        self.arm_entry(now, station);
     }
 
     /// A station is to join, or to leave; returns what it indicates at once.
@@ -459,80 +327,12 @@ impl Cell {
             if let Some(action) = joining.entry.join(now) {
                 self.act(now, station, action);
             }
-            self.arm_entry(station);
+            self.arm_entry(now, station);
             return None;
         }
         self.settle(now);
         let connected = self.stations[station as usize].joining.as_mut()?.entry.leave();
         self.forget(now, station);
         connected.then_some(LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT))
-    }
-
-    fn report_later(&mut self, now: Time, station: u32) {
-        let Some(interval) = self.config.entry.as_ref().map(|entry| entry.report_interval) else { return };
-        if let Some(joining) = &mut self.stations[station as usize].joining
-            && !joining.reports
-        {
-            joining.reports = true;
-            self.at(now + interval, Step::Report(station));
-        }
-    }
-
-    /// A report is due: what a station hears of its base station, and whether its link is going down.
-    pub(super) fn report(&mut self, now: Time, station: u32) {
-        self.look_at_maps(now, station);
-        let Some(joining) = &mut self.stations[station as usize].joining else { return };
-        joining.reports = false;
-        if !joining.entry.is_synchronized() {
-            return;
-        }
-        self.report_later(now, station);
-        let hears = self.hears_frame_of(station, now);
-        let going_down = self.going_down(now, station);
-        let Some(joining) = &mut self.stations[station as usize].joining else { return };
-        let connected = joining.entry.is_connected();
-        let before = std::mem::replace(&mut joining.going_down, connected && going_down.is_some());
-        match going_down {
-            Some(event) if connected && !before => self.indicate(now, station, event),
-            None if before => self.indicate(now, station, LinkEvent::Rollback),
-            _ => {}
-        }
-        if hears {
-            let quality = self.quality(station, now);
-            self.indicate(now, station, LinkEvent::ParametersReport { quality });
-            self.adapt(now, station);
-        }
-        self.arm_entry(station);
-    }
-
-    /// Whether the link of a connected station is going down.
-    fn going_down(&mut self, now: Time, station: u32) -> Option<LinkEvent> {
-        let weak = self.weakens(now, station);
-        let config = self.config.entry.as_ref()?;
-        let joining = self.stations[station as usize].joining.as_ref()?;
-        let reason = LinkGoingDownReason::LINK_PARAMETER_DEGRADING;
-        if !self.hears_frame_of(station, now) {
-            let end = joining.entry.maps_heard() + config.station.timers.lost_map();
-            let frames = self.frame_of(now) + 1..=self.frame_of(end);
-            let heard = frames.map(|frame| self.frame_start(frame)).any(|start| self.reaches(station, start));
-            let within = end.since(now);
-            return Some(LinkEvent::GoingDown {
-                within,
-                confidence_percent: if heard { 0 } else { 100 },
-                reason,
-            });
-        }
-        if weak.is_some() {
-            return weak;
-        }
-        let within = config.going_down_ahead?;
-        let leaves = !self.reaches(station, now + within);
-        leaves.then_some(LinkEvent::GoingDown { within, confidence_percent: 100, reason })
-    }
-
-    /// The path that a packet was on hears of its arrival.
-    pub(super) fn path_of(&mut self, at: Attachment) -> Option<&mut Path> {
-        let (station, _) = self.station_at(at);
-        self.stations.get_mut(station)?.joining.as_mut().map(|joining| &mut joining.path)
     }
 }

@@ -4,9 +4,10 @@ use super::config::CellEntry;
 use super::phy::BurstProfile;
 use super::tests::{FAST, Work, config, us};
 use super::*;
-use crate::link::QueueLimit;
-use crate::link::indication::{LinkDownReason, LinkEvent, LinkGoingDownReason};
+use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason};
 use crate::link::propagation::{PathLoss, Propagation};
+use crate::link::stations::Stations;
+use crate::link::{Link, QueueLimit};
 use crate::mobility::{Point, Trajectory};
 use proptest::prelude::*;
 use roamsim_engine::Span;
@@ -20,6 +21,7 @@ pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
         t1: Span::from_secs(50),
         t2: Span::from_secs(10),
         t3: Span::from_ms(200),
+        t4: Span::from_secs(35),
         t6: Span::from_secs(3),
         t7: Span::from_secs(1),
         t8: Span::from_ms(300),
@@ -28,6 +30,8 @@ pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
         t18: Span::from_ms(50),
         t20: Span::from_ms(10),
         t21: Span::from_secs(10),
+        t27_idle: Span::from_secs(10),
+        t27_active: Span::from_ms(500),
         lost_downlink_map: Span::from_ms(600),
         lost_uplink_map: Span::from_ms(600),
     };
@@ -37,6 +41,7 @@ pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
             backoff_start: 0,
             backoff_end: 4,
             ranging_retries: 16,
+            invited_ranging_retries: 4,
             capability_retries: 3,
             registration_retries: 3,
             flow_retries: 3,
@@ -234,10 +239,10 @@ fn a_message_goes_in_an_unsolicited_burst() {
     let (mut work, _) = events(entry(vec![at(50.0)]), 2_000_000);
     // As of a station that was told of its uplink connection again.
     let service = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(20) };
-    work.cell.stations[0].config.service = service;
+    work.cell.flows[0].service = service;
     work.cell.unsolicited.push(0);
     let Some(joining) = &mut work.cell.stations[0].joining else { panic!("it has entered") };
-    joining.from_station.push_back(Message::FlowResponse(super::management::Flow::Uplink));
+    joining.from_station.push_back(Message::FlowResponse(Sfid { number: 0, direction: Direction::Uplink }));
     work.up(us(2_000_000), 0, 100);
     // A frame with ranging: the burst begins behind 10 symbols for it and 8 for requests.
     go_on(&mut work, 2_000_000 + 2_500 + 900 + 150);
@@ -246,7 +251,7 @@ fn a_message_goes_in_an_unsolicited_burst() {
     // The base station acknowledges it.
     assert_eq!(
         joining.to_station.front(),
-        Some(&Message::FlowAcknowledgement(super::management::Flow::Uplink))
+        Some(&Message::FlowAcknowledgement(Sfid { number: 0, direction: Direction::Uplink }))
     );
 }
 
@@ -285,6 +290,7 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
         noise_figure_db: 7.0,
         implementation_margin_db: 5.0,
         thresholds_db: THRESHOLDS_DB,
+        block_errors: BlockErrors::default(),
         going_down_factor: 4.0,
         adaptation,
     }
@@ -307,9 +313,9 @@ fn profiles_follow_a_walk_by_messages_and_the_link_goes_down_with_its_signal() {
     let adaptation = Adaptation { margin_db: 1.0, hysteresis_db: 1.0 };
     let (work, found) = events(by_radio(vec![walk], Some(adaptation)), 12_000_000);
     let clock = super::tests::layout().clock;
-    for flow in super::management::Flow::ALL {
+    for direction in Direction::ALL {
         let changes: Vec<_> =
-            work.cell.profile_changes().iter().filter(|change| change.flow == flow).collect();
+            work.cell.profile_changes().iter().filter(|change| change.direction == direction).collect();
         let slower: Vec<_> = changes.iter().map(|change| change.profile).rev().collect();
         // It enters with the fastest.
         assert_eq!(slower, BurstProfile::ALL);
@@ -443,4 +449,112 @@ proptest! {
             prop_assert_eq!(work.cell.is_served(number), inside, "{}", number);
         }
     }
+}
+
+#[test]
+fn an_idle_station_is_granted_a_burst_every_t27_and_stays() {
+    let (work, found) = events(entry(vec![at(50.0)]), 99_000_000);
+    let stats = work.cell.station_stats(0);
+    // Messages of entry have three bursts: SBC-REQ, REG-REQ, DSA-RSP for both directions. Then one after each 10 s, of 26 octets: none of T4's
+    // 35 s expires.
+    assert_eq!(stats.grants, 3 + 9, "{stats:?}");
+    assert_eq!(first(&found, 0, "link_down"), None);
+    // A symbol of 108 less the tail each.
+    assert_eq!(stats.padding_bytes, 12 * 107 - 35 - 53 - 2 * 47);
+}
+
+#[test]
+fn a_station_without_bursts_begins_anew_after_t4() {
+    let mut never = entry(vec![at(50.0)]);
+    never.station.timers.t27_idle = Span::from_secs(3600);
+    let (work, found) = events(never, 60_000_000);
+    let down = first(&found, 0, "link_down").map(|down_us| down_us / 1000);
+    // From its RNG-RSP on, a frame behind RNG-REQ, or from a later burst.
+    let up = first(&found, 0, "link_up").map_or(0, |up_us| up_us / 1000);
+    assert!(down.is_some_and(|down| (up + 34_950..up + 35_000).contains(&down)), "{up} {down:?}");
+    assert!(work.cell.is_served(0), "it has entered again");
+}
+
+/// A station that has 10 dB less than the base station and walks to 60 m: there it hears maps, and is heard in requests, but in no burst in
+/// QPSK 1/2.
+fn weak_walker(service: Service) -> Work {
+    let walk = Trajectory::waypoints(
+        Point::new(10.0, 0.0),
+        us(1_000_000),
+        &[(Point::new(60.0, 0.0), 10.0, Span::ZERO)],
+    );
+    let mut weak = by_radio(vec![walk], None);
+    if let Some(radio) = &mut weak.radio {
+        radio.station_power_dbm = 20.0;
+        // The radius stays, so that requests are heard wherever maps are.
+        radio.thresholds_db[BurstProfile::Bpsk12 as usize] = -10.0;
+    }
+    let mut with = config(&[StationConfig { uplink: BurstProfile::Qpsk12, service, ..FAST }]);
+    with.entry = Some(weak);
+    Work::new(with)
+}
+
+const UNSOLICITED: Service = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(20) };
+const POLLED: Service = Service::RealTimePolling { interval: Span::from_ms(20) };
+
+fn link_down(found: &[(u64, u32, LinkEvent)]) -> Option<LinkEvent> {
+    found.iter().find(|(.., event)| event.name() == "link_down").map(|(.., event)| *event)
+}
+
+/// An idle one of these.
+fn is_sent_away_idle(service: Service) {
+    let mut work = weak_walker(service);
+    let found = go_on(&mut work, 20_000_000);
+    // The first burst that is not heard comes 10 s behind the last message, the next ones by T27 active of 0.5 s each: it ends for the fifth
+    // time after 2.5 s. A frame for the grant, and RNG-RSP in the next.
+    let since_us = first(&found, 0, "link_down").unwrap_or(0) - first(&found, 0, "link_up").unwrap_or(0);
+    assert!((12_450_000..12_600_000).contains(&since_us), "{since_us}");
+    assert_eq!(link_down(&found), Some(LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT)));
+}
+
+#[test]
+fn an_idle_station_that_is_not_heard_is_sent_away() {
+    is_sent_away_idle(Service::BestEffort);
+}
+
+#[test]
+fn an_idle_station_of_unsolicited_grants_that_would_not_be_heard_is_sent_away() {
+    is_sent_away_idle(UNSOLICITED);
+}
+
+#[test]
+fn an_idle_station_that_is_polled_and_would_not_be_heard_is_sent_away() {
+    is_sent_away_idle(POLLED);
+}
+
+/// One that sends 200 octets every 20 ms.
+fn is_sent_away_sending(service: Service) {
+    let mut work = weak_walker(service);
+    let mut found = Vec::new();
+    for now_us in (0..10_000_000).step_by(20_000) {
+        found.extend(go_on(&mut work, now_us));
+        if work.cell.is_served(0) {
+            work.up(us(now_us), 0, 200);
+        }
+    }
+    // T27 ends 500 ms behind the first burst that is not heard, some 20 ms behind the last that is.
+    let heard_us = work.delivered.last().map_or(0, |&(at_us, ..)| at_us);
+    let since_us = first(&found, 0, "link_down").unwrap_or(0).saturating_sub(heard_us);
+    assert!(heard_us > 2_000_000 && (500_000..560_000).contains(&since_us), "{heard_us} {since_us}");
+    assert_eq!(link_down(&found), Some(LinkEvent::Down(LinkDownReason::PACKET_TIMEOUT)));
+}
+
+#[test]
+fn a_station_that_uploads_and_is_not_heard_is_sent_away() {
+    is_sent_away_sending(Service::BestEffort);
+}
+
+#[test]
+fn a_station_of_unsolicited_grants_that_sends_and_is_not_heard_is_sent_away() {
+    is_sent_away_sending(UNSOLICITED);
+}
+
+#[test]
+fn a_station_whose_answers_to_polls_are_not_heard_is_sent_away() {
+    is_sent_away_sending(POLLED);
 }

@@ -12,12 +12,13 @@
 //! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
 //! packets on the downlink and by symbols on the uplink.
 //!
-//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`).
+//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`), by
+//! thresholds or a table of block errors (`block_errors`).
 //!
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
-//! `contention` requests, `schedule` and `frame` what is in a frame, `uplink` bursts and requests of stations; `management` messages,
-//! `entry` the station's part of network entry, `admission` the base station's, `joining` both in the cell, `association` what handovers
-//! ask.
+//! `contention` requests, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
+//! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
+//! cell, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
 //! A frame is worked out if the base station has something to send or to grant; requests and unsolicited bursts in other frames
 //! are steps of their own, and the rest costs nothing.
@@ -29,6 +30,9 @@ mod account;
 mod adaptation;
 mod admission;
 mod association;
+mod backlog;
+mod block_errors;
+mod carriage;
 mod config;
 mod connection;
 mod contention;
@@ -39,30 +43,36 @@ mod management;
 pub mod pdu;
 pub mod phy;
 mod radio;
+mod ranging;
+mod reach;
+mod reports;
 mod schedule;
+mod service_flow;
 mod uplink;
 
 pub use self::account::{CellTime, StationStats};
 pub use self::adaptation::ProfileChange;
+pub use self::block_errors::BlockErrors;
 use self::config::RANKS;
-pub use self::config::{CellConfig, CellEntry, Service, StationConfig};
+pub use self::config::{CellConfig, CellEntry, FlowConfig, Service, StationConfig};
 pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
-pub use self::management::{Flow, LONGEST_FROM_STATION_BYTES, LONGEST_TO_STATION_BYTES, Message};
+pub use self::management::{Direction, LONGEST_FROM_STATION_BYTES, Message, Sfid, longest_to_station_bytes};
 pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
+pub use self::service_flow::Addition;
 
+use self::backlog::{Backlog, Wait};
+use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
-use self::contention::Contention;
 use self::joining::Joining;
 use self::phy::BurstProfile;
 use self::radio::Reaches;
+use self::service_flow::ServiceFlow;
 use super::indication::Indication;
-use super::stations::Stations;
-use super::stations::account::{Lost, Toward};
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use super::phase::Phases;
+use super::{Attachment, DropReason, Dropped, LinkStats};
 use crate::packet::{Packet, PacketId};
 use roamsim_engine::{Stream, Time};
-use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -79,9 +89,9 @@ enum Step {
     Opportunity(u64),
     /// An uplink burst begins that was asked for.
     Burst(Burst),
-    /// An unsolicited burst begins that a station waits for, or a frame in which one may.
+    /// An unsolicited burst begins that a service flow waits for, or a frame in which one may.
     Unsolicited(u32),
-    /// T16 of a station may have expired.
+    /// T16 of a service flow may have expired.
     Timer(u32),
     /// A timer of a station's entry may have expired.
     Entry(u32),
@@ -104,7 +114,8 @@ enum Step {
 /// An uplink burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Burst {
-    station: u32,
+    /// Of this service flow.
+    flow: u32,
     frame: u64,
     /// Its preamble, among the symbols of the uplink subframe.
     first_symbol: u32,
@@ -119,55 +130,39 @@ struct Burst {
 /// A station, and what the base station holds for it.
 #[derive(Debug)]
 struct Station {
+    /// Its burst profiles as they are now.
     config: StationConfig,
-    downlink: Connection,
-    uplink: Connection,
-    contention: Contention,
-    draws: Stream,
-    /// When the step that looks at T16 comes.
-    timer: Option<Time>,
-    /// When the unsolicited burst comes that it waits for, or when it looks for one.
-    unsolicited: Option<Time>,
-    /// What the base station knows that it wants, in octets.
-    requested_bytes: u64,
-    /// The last frame with a grant for it.
-    granted: Option<u64>,
-    /// Why bursts to it are lost in the frame that begins at this instant.
-    understands: Option<(Time, Option<DropReason>)>,
+    /// Classes of packets, a bit a DSCP, and the service flow of each.
+    classes: Vec<(u64, u32)>,
+    /// What it gets of bursts in the frame that begins at this instant.
+    understands: Option<(Time, Reception)>,
+    /// Blocks of bursts to it, of those from it, and of messages to it.
+    blocks: [Fates; 3],
+    block_draws: Stream,
     /// Where it enters the network.
     joining: Option<Box<Joining>>,
-    stats: StationStats,
 }
 
+/// The number of these among [`Station::blocks`].
+const TO_STATION: usize = 0;
+const FROM_STATION: usize = 1;
+const MESSAGES: usize = 2;
+
 impl Station {
-    /// The octets of its management messages.
-    fn messages_bytes(&self) -> u64 {
-        let messages = self.joining.iter().flat_map(|joining| &joining.from_station);
-        messages.map(|message| u64::from(message.bytes())).sum()
+    /// Why a PDU in these blocks of a burst is lost.
+    fn lost(
+        &mut self,
+        of: usize,
+        burst: Time,
+        blocks: (u32, u32),
+        reception: Reception,
+    ) -> Option<DropReason> {
+        self.blocks[of].lost(burst, blocks, reception, &mut self.block_draws)
     }
 
-    /// The octets of the PDUs that it would send.
-    fn backlog_bytes(&self) -> u64 {
-        self.uplink.backlog_bytes() + self.messages_bytes()
-    }
-
-    /// Those that it asks for by contention, in which data of UGS and rtPS have no part.
-    fn contended_bytes(&self) -> u64 {
-        if self.config.service.contends() { self.backlog_bytes() } else { self.messages_bytes() }
-    }
-
-    /// Those that it asks for with a burst that it was granted: data of UGS are never asked for.
-    fn piggybacked_bytes(&self) -> u64 {
-        match self.config.service {
-            Service::UnsolicitedGrant { .. } => self.messages_bytes(),
-            _ => self.backlog_bytes(),
-        }
-    }
-
-    /// Its next management message, of at most so many octets.
-    fn next_message(&mut self, room_bytes: u32) -> Option<Message> {
-        let waiting = &mut self.joining.as_mut()?.from_station;
-        waiting.pop_front_if(|message| message.bytes() <= room_bytes)
+    /// Whether it has not got its connections yet.
+    fn enters(&self) -> bool {
+        self.joining.as_ref().is_some_and(|joining| !joining.admission.is_complete())
     }
 }
 
@@ -176,17 +171,21 @@ impl Station {
 pub struct Cell {
     config: CellConfig,
     stations: Vec<Station>,
-    /// Stations with unsolicited grants, and then those that are polled.
+    /// The first of each station, in their order, and then those of classes.
+    flows: Vec<ServiceFlow>,
+    additions: Vec<Addition>,
+    /// Service flows with unsolicited grants, and then those that are polled.
     unsolicited: Vec<u32>,
-    /// The last frame in which something changed, and its unsolicited bursts, of which its map had told before.
+    /// A frame, and its unsolicited bursts, as its map tells of them whatever changes meanwhile.
     told: Option<(u64, Vec<Burst>)>,
+    backlog: Backlog,
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
     steps: u64,
     /// The first attachment of a station.
     first: u32,
-    /// By opportunity, who uses it, for requests and for ranging.
+    /// By opportunity, which service flow uses it for a request, and which station for ranging.
     requests: BTreeMap<u64, Vec<u32>>,
     ranging: BTreeMap<u64, Vec<u32>>,
     /// What the base station sends to all.
@@ -208,6 +207,7 @@ pub struct Cell {
     /// How far burst profiles reach, to stations and from them, where there is a radio.
     reaches: Option<[Reaches; 2]>,
     profile_changes: Vec<ProfileChange>,
+    phases: Phases,
 }
 
 impl Cell {
@@ -217,27 +217,38 @@ impl Cell {
         let first = u32::from(config.entry.is_some());
         let station = |(number, &own): (u32, &StationConfig)| Station {
             config: own,
-            downlink: Connection::new(Attachment(first + number), config.queue),
-            uplink: Connection::new(Attachment(first + count + number), config.queue),
-            contention: Contention::new(config.contention),
-            draws: stream(number as usize, "requests"),
-            timer: None,
-            unsolicited: None,
-            requested_bytes: 0,
-            granted: None,
+            classes: (count..)
+                .zip(&config.flows)
+                .filter(|(_, of)| of.station == number)
+                .map(|(flow, of)| (of.dscps, flow))
+                .collect(),
             understands: None,
-            joining: (config.entry.as_ref())
-                .map(|entry| Box::new(Joining::new(entry, stream(number as usize, "entry")))),
-            stats: StationStats::default(),
+            blocks: Default::default(),
+            block_draws: stream(number as usize, "block errors"),
+            joining: config.entry.as_ref().map(|entry| {
+                let of_classes = config.flows.iter().filter(|of| of.station == number).count() as u32;
+                Box::new(Joining::new(entry, 1 + of_classes, stream(number as usize, "entry")))
+            }),
         };
-        let service = |station: &u32| config.stations[*station as usize].service;
+        let flow_count = count + config.flows.len() as u32;
+        let flow = |flow: u32| {
+            let own = config.flow(flow);
+            let down = Attachment(first + own.station);
+            let up = Attachment(first + count + own.station);
+            let purpose = if flow < count { "requests".to_owned() } else { format!("requests/{flow}") };
+            ServiceFlow::new(&config, (down, up), &own, stream(own.station as usize, &purpose))
+        };
+        let service = |flow: &u32| config.flow(*flow).service;
         let mut unsolicited: Vec<u32> =
-            (0..count).filter(|station| service(station).interval().is_some()).collect();
-        unsolicited.sort_by_key(|station| service(station).rank());
+            (0..flow_count).filter(|flow| service(flow).interval().is_some()).collect();
+        unsolicited.sort_by_key(|flow| service(flow).rank());
         let mut cell = Cell {
             stations: (0..).zip(&config.stations).map(station).collect(),
+            flows: (0..flow_count).map(flow).collect(),
+            additions: Vec::new(),
             unsolicited,
             told: None,
+            backlog: Backlog::new(flow_count as usize),
             turns: [[0; RANKS]; 2],
             agenda: BinaryHeap::new(),
             steps: 0,
@@ -257,8 +268,12 @@ impl Cell {
             reaches: (config.entry.as_ref().and_then(|entry| entry.radio.as_ref()))
                 .map(|radio| [false, true].map(|uplink| Reaches::new(radio, config.layout.clock, uplink))),
             profile_changes: Vec::new(),
+            phases: Phases::default(),
             config,
         };
+        for (place, &flow) in cell.unsolicited.iter().enumerate() {
+            cell.flows[flow as usize].unsolicited_place = place;
+        }
         cell.start_stations();
         cell
     }
@@ -291,7 +306,9 @@ impl Cell {
 
     /// What a station did.
     pub fn station_stats(&self, station: u32) -> StationStats {
-        self.stations[station as usize].stats
+        let mut sum = StationStats::default();
+        self.flows_of(station).for_each(|flow| sum.add(&self.flows[flow as usize].stats));
+        sum
     }
 
     /// The station of an attachment other than that for broadcasts, and whether it is the station's own.
@@ -308,14 +325,14 @@ impl Cell {
         at.0 < self.first
     }
 
-    fn connection(&self, from: Attachment) -> &Connection {
+    /// The connections with packets from an attachment.
+    fn connections(&self, from: Attachment) -> Vec<&Connection> {
         if self.is_for_all(from) {
-            return &self.broadcasts;
+            return vec![&self.broadcasts];
         }
-        match self.station_at(from) {
-            (station, false) => &self.stations[station].downlink,
-            (station, true) => &self.stations[station].uplink,
-        }
+        let (station, of_station) = self.station_at(from);
+        let flows = self.flows_of(station as u32).map(|flow| &self.flows[flow as usize]);
+        flows.map(|own| if of_station { &own.uplink } else { &own.downlink }).collect()
     }
 
     fn at(&mut self, time: Time, step: Step) {
@@ -353,8 +370,8 @@ impl Machine for Cell {
                 Step::Frame(frame) => self.work_out(now, frame),
                 Step::Opportunity(opportunity) => self.request(now, opportunity),
                 Step::Burst(burst) => self.send_burst(now, burst),
-                Step::Unsolicited(station) => self.unsolicited_burst(now, station),
-                Step::Timer(station) => self.timer_expires(now, station),
+                Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
+                Step::Timer(flow) => self.timer_expires(now, flow),
                 Step::Entry(station) => self.entry_timer(now, station),
                 Step::Admission(station) => self.admission_timer(now, station),
                 Step::Preamble(station) => self.hear_preamble(now, station),
@@ -365,102 +382,6 @@ impl Machine for Cell {
                 Step::Report(station) => self.report(now, station),
             }
         }
-    }
-}
-
-impl Link for Cell {
-    fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        let now = cx.now;
-        let (station, of_station) = self.station_at(from);
-        let served = self.is_served(station as u32);
-        let toward = if of_station { Toward::BaseStation } else { Toward::Station };
-        let (of_a_flow, data) = (packet.is_of_a_flow(), packet.carries_data());
-        let own = &mut self.stations[station];
-        let connection = if of_station { &mut own.uplink } else { &mut own.downlink };
-        let taken = match packet.size_bytes > self.config.mtu_bytes {
-            true => Err(DropReason::TooLarge),
-            false if !served => Err(DropReason::NotAssociated),
-            false => connection.enqueue(now, from, packet),
-        };
-        if let Err(reason) = taken {
-            self.stats[from.0 as usize].dropped_packets += 1;
-            if of_a_flow && let Some(path) = self.path_of(from) {
-                path.lost(Lost { at: now, reason, toward, data });
-            }
-            return Err(Dropped { reason, at: now });
-        }
-        if of_station {
-            self.wants_to_send(now, station as u32);
-        } else {
-            self.want_frame(now);
-        }
-        Ok(())
-    }
-
-    fn poll_delivery(&mut self, _now: Time) -> Option<(Attachment, Packet)> {
-        self.arrived.pop_front()
-    }
-
-    fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
-        self.dropped.pop_front()
-    }
-
-    fn finish(&mut self, end: Time) {
-        self.leave_out_until(self.frame_of(end) + 1);
-    }
-
-    fn link_type(&self) -> LinkType {
-        LinkType::IEEE_802_16
-    }
-
-    fn packets_inside(&self) -> u64 {
-        let held = |station: &Station| station.downlink.packets() + station.uplink.packets();
-        let held: usize = self.stations.iter().map(held).sum();
-        // A broadcast is one packet in its queue, and on its way.
-        let more: usize = self.copies.values().map(|copies| copies.len() - 1).sum();
-        let on_way = self.flying.len() + self.arrived.len() + self.dropped.len();
-        (held + self.broadcasts.packets() + more + on_way) as u64
-    }
-
-    fn stats(&self, from: Attachment, now: Time) -> LinkStats {
-        let queue = self.connection(from).queue();
-        LinkStats {
-            waiting: queue.waited(from, now),
-            max_waiting_packets: queue.max_packets(from) as u64,
-            ..self.stats[from.0 as usize]
-        }
-    }
-
-    fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
-        self.connection(from).queue().waiting_packets(from)
-    }
-
-    fn senders(&self) -> Vec<Sender> {
-        let both = |(down, up)| [(down, up), (up, down)];
-        let pairs = (0..self.station_count()).map(|station| self.attachments_of(station)).flat_map(both);
-        let both = pairs.map(|(from, to)| Sender { from, to: Some(to) });
-        let broadcasts = self.first > 0 && self.stats[BROADCAST.0 as usize].sent_packets > 0;
-        both.chain(broadcasts.then_some(Sender { from: BROADCAST, to: None })).collect()
-    }
-
-    fn is_broadcast(&self, from: Attachment) -> bool {
-        self.is_for_all(from)
-    }
-
-    fn next_indication(&self) -> Option<Time> {
-        self.indications.front().map(|(at, _)| *at)
-    }
-
-    fn poll_indication(&mut self, _now: Time) -> Option<Indication> {
-        self.indications.pop_front().map(|(_, indication)| indication)
-    }
-
-    fn stations(&self) -> Option<&dyn Stations> {
-        self.config.entry.is_some().then_some(self as &dyn Stations)
-    }
-
-    fn stations_mut(&mut self) -> Option<&mut dyn Stations> {
-        if self.config.entry.is_some() { Some(self) } else { None }
     }
 }
 

@@ -127,10 +127,23 @@ impl SymbolClock {
 
     /// The time of so many symbols, to the nearest nanosecond: one has 256 samples and the prefix.
     pub fn symbols(self, count: u32) -> Span {
-        let part = self.prefix.denominator();
-        let numerator = u128::from(count) * 256 * (part + 1) * 1_000_000_000;
-        let denominator = u128::from(self.sampling_hz) * part;
-        Span::from_ns(((numerator + denominator / 2) / denominator) as u64)
+        self.part_of_a_symbol(count, 1)
+    }
+
+    /// So many times a symbol, over a divisor.
+    fn part_of_a_symbol(self, count: u32, divisor: u32) -> Span {
+        let part = self.prefix.denominator() as u64;
+        let denominator = self.sampling_hz * part * u64::from(divisor);
+        let samples = 256 * (part + 1) * u64::from(count);
+        // A division of 64 bits takes a fraction of one of 128: what a frame has fits.
+        let ns = match samples.checked_mul(1_000_000_000).and_then(|n| n.checked_add(denominator / 2)) {
+            Some(numerator) => numerator / denominator,
+            None => {
+                let numerator = u128::from(samples) * 1_000_000_000 + u128::from(denominator / 2);
+                (numerator / u128::from(denominator)) as u64
+            }
+        };
+        Span::from_ns(ns)
     }
 
     /// The time of one symbol in seconds.
@@ -148,10 +161,7 @@ impl SymbolClock {
 
     /// The time of so many octets in the symbols of a profile.
     pub fn bytes(self, bytes: u32, profile: BurstProfile) -> Span {
-        let part = self.prefix.denominator();
-        let numerator = u128::from(bytes) * 256 * (part + 1) * 1_000_000_000;
-        let denominator = u128::from(self.sampling_hz) * part * u128::from(profile.symbol_bytes());
-        Span::from_ns(((numerator + denominator / 2) / denominator) as u64)
+        self.part_of_a_symbol(bytes, profile.symbol_bytes())
     }
 }
 

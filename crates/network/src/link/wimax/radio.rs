@@ -7,8 +7,11 @@
 //! Where profiles adapt, the fastest is taken whose threshold is passed by a margin; a faster one than the present has to pass it by the
 //! hysteresis as well.
 //!
-//! Not modelled: shadowing and fading, power control, errors of blocks near the threshold, interference between cells.
+//! Where there is a table of block errors of a profile it stands in place of its threshold ([`super::block_errors`]).
+//!
+//! Not modelled: shadowing and fading, power control, interference between cells.
 
+use super::block_errors::BlockErrors;
 use super::phy::{BurstProfile, SymbolClock};
 use crate::link::propagation::{Propagation, thermal_noise_dbm};
 
@@ -18,7 +21,7 @@ const PROFILES: usize = BurstProfile::ALL.len();
 const USED_PART: f64 = 200.0 / 256.0;
 
 /// The radio of a cell.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RadioConfig {
     /// How power falls with distance, and the base station's. Without shadowing.
     pub propagation: Propagation,
@@ -30,6 +33,8 @@ pub struct RadioConfig {
     pub implementation_margin_db: f64,
     /// By burst profile, the least signal over noise, in dB.
     pub thresholds_db: [f64; PROFILES],
+    /// Block errors, of burst profiles that do not go by their threshold.
+    pub block_errors: BlockErrors,
     /// By what factor above the least power for maps a falling signal is low.
     pub going_down_factor: f64,
     /// How burst profiles adapt; `None`: they stay.
@@ -56,6 +61,17 @@ impl RadioConfig {
             + self.implementation_margin_db
     }
 
+    /// Signal over noise at a distance, at stations or at the base station, in dB.
+    pub fn signal_to_noise_db(&self, clock: SymbolClock, distance_m: f64, uplink: bool) -> f64 {
+        self.sent(uplink).received_dbm(distance_m) - self.noise_dbm(clock)
+    }
+
+    /// How the power of the base station, or of stations, falls with distance.
+    fn sent(&self, uplink: bool) -> Propagation {
+        let power_dbm = if uplink { self.station_power_dbm } else { self.propagation.transmit_power_dbm };
+        Propagation { transmit_power_dbm: power_dbm, ..self.propagation }
+    }
+
     /// The least power that a profile needs, in dBm.
     pub fn least_dbm(&self, clock: SymbolClock, profile: BurstProfile) -> f64 {
         self.noise_dbm(clock) + self.thresholds_db[profile as usize]
@@ -63,9 +79,7 @@ impl RadioConfig {
 
     /// How far a profile is understood, by stations or by the base station, where it has so many decibels to spare.
     pub fn reach_m(&self, clock: SymbolClock, profile: BurstProfile, uplink: bool, spare_db: f64) -> f64 {
-        let power_dbm = if uplink { self.station_power_dbm } else { self.propagation.transmit_power_dbm };
-        let propagation = Propagation { transmit_power_dbm: power_dbm, ..self.propagation };
-        propagation.reach_m(self.least_dbm(clock, profile) + spare_db)
+        self.sent(uplink).reach_m(self.least_dbm(clock, profile) + spare_db)
     }
 }
 
@@ -122,6 +136,7 @@ mod tests {
             noise_figure_db: 7.0,
             implementation_margin_db: 5.0,
             thresholds_db: THRESHOLDS_DB,
+            block_errors: BlockErrors::default(),
             going_down_factor: 1.0,
             adaptation: Some(Adaptation { margin_db: 1.0, hysteresis_db: 2.0 }),
         };

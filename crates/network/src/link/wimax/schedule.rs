@@ -2,58 +2,61 @@
 
 use super::phy::UPLINK_PREAMBLE_SYMBOLS;
 
-/// A station that wants a burst.
+/// A service flow that wants a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Demand {
-    pub station: u32,
+    pub flow: u32,
     /// Data symbols that it wants, not fewer than `least_symbols`.
     pub symbols: u32,
     /// What it can make use of at all.
     pub least_symbols: u32,
 }
 
-/// A burst that a station gets: data symbols.
+/// A burst that a service flow gets: data symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    pub station: u32,
+    pub flow: u32,
     pub symbols: u32,
 }
 
 /// Deals a room of symbols among the first of these, in at most so many bursts; each burst costs a preamble. Returns the bursts
-/// and whose turn is next.
-pub(super) fn deal(demands: &[Demand], room_symbols: u32, most_bursts: u32) -> (Vec<Grant>, Option<u32>) {
+/// and whose turn is next. It looks at one more than get a burst.
+pub(super) fn deal(
+    demands: impl IntoIterator<Item = Demand>,
+    room_symbols: u32,
+    most_bursts: u32,
+) -> (Vec<Grant>, Option<u32>) {
     let mut room = room_symbols;
-    let mut grants: Vec<Grant> = Vec::new();
-    for demand in demands.iter().take(most_bursts as usize) {
+    let (mut grants, mut served, mut waiting): (Vec<Grant>, Vec<Demand>, _) = (Vec::new(), Vec::new(), None);
+    for demand in demands {
         let cost = UPLINK_PREAMBLE_SYMBOLS + demand.least_symbols;
-        if cost > room {
+        if cost > room || grants.len() >= most_bursts as usize {
+            waiting = Some(demand.flow);
             break;
         }
         room -= cost;
-        grants.push(Grant { station: demand.station, symbols: demand.least_symbols });
+        grants.push(Grant { flow: demand.flow, symbols: demand.least_symbols });
+        served.push(demand);
     }
     if let [grant] = &mut grants[..] {
         // Nobody to share with.
-        grant.symbols += room.min(demands[0].symbols - grant.symbols);
-        let next = demands.get(1).unwrap_or(&demands[0]);
-        return (grants, Some(next.station));
+        grant.symbols += room.min(served[0].symbols - grant.symbols);
+        let next = waiting.unwrap_or(grant.flow);
+        return (grants, Some(next));
     }
     let mut last = None;
     let mut dealt = true;
     while dealt && room > 0 {
         dealt = false;
-        for (number, (grant, demand)) in grants.iter_mut().zip(demands).enumerate() {
+        for (number, (grant, demand)) in grants.iter_mut().zip(&served).enumerate() {
             if room > 0 && grant.symbols < demand.symbols {
                 (grant.symbols, room, dealt) = (grant.symbols + 1, room - 1, true);
                 last = Some(number);
             }
         }
     }
-    let next = match demands.get(grants.len()) {
-        Some(waiting) => Some(waiting.station),
-        None => last.and_then(|last| demands.get((last + 1) % demands.len())).map(|next| next.station),
-    };
-    (grants, next)
+    let behind = |last: usize| served[(last + 1) % served.len()].flow;
+    (grants, waiting.or(last.map(behind)))
 }
 
 #[cfg(test)]
@@ -61,13 +64,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn demand(station: u32, symbols: u32) -> Demand {
-        Demand { station, symbols, least_symbols: 1 }
+    fn demand(flow: u32, symbols: u32) -> Demand {
+        Demand { flow, symbols, least_symbols: 1 }
     }
 
     fn dealt(demands: &[Demand], room: u32, most: u32) -> (Vec<(u32, u32)>, Option<u32>) {
-        let (grants, next) = deal(demands, room, most);
-        (grants.into_iter().map(|grant| (grant.station, grant.symbols)).collect(), next)
+        let (grants, next) = deal(demands.iter().copied(), room, most);
+        (grants.into_iter().map(|grant| (grant.flow, grant.symbols)).collect(), next)
     }
 
     #[test]
@@ -100,14 +103,14 @@ mod tests {
             most in 1u32..14,
         ) {
             let demands: Vec<_> = (0..).zip(&wants)
-                .map(|(station, &(least_symbols, more))| Demand { station, symbols: least_symbols + more, least_symbols })
+                .map(|(flow, &(least_symbols, more))| Demand { flow, symbols: least_symbols + more, least_symbols })
                 .collect();
-            let (grants, next) = deal(&demands, room, most);
+            let (grants, next) = deal(demands.iter().copied(), room, most);
             let used: u32 = grants.iter().map(|grant| grant.symbols + 1).sum();
             prop_assert!(used <= room && grants.len() <= most as usize);
             let mut hungry = false;
             for (grant, demand) in grants.iter().zip(&demands) {
-                prop_assert_eq!(grant.station, demand.station);
+                prop_assert_eq!(grant.flow, demand.flow);
                 prop_assert!((demand.least_symbols..=demand.symbols).contains(&grant.symbols));
                 hungry |= grant.symbols < demand.symbols;
             }

@@ -3,9 +3,13 @@
 //! Symbols of 50 us; the uplink begins at 2.5 ms with four request opportunities, bursts from 2.9 ms on.
 
 use super::joining_tests::{at, entry, go_on};
-use super::management::Flow;
+use super::management::Direction;
 use super::tests::{FAST, Work, config, us};
 use super::*;
+use crate::link::Link;
+use crate::link::stations::Stations;
+use crate::testing::datagram;
+use crate::traffic_class::TrafficClass;
 use roamsim_engine::Span;
 
 fn station(service: Service) -> StationConfig {
@@ -125,7 +129,7 @@ fn who_enters_where_there_is_no_room_for_its_service_is_served_best_effort() {
     Stations::associate(&mut work.cell, us(4_000_000), loser);
     go_on(&mut work, 6_000_000);
     assert_eq!(refused(&work) as Vec<u64>, first);
-    assert_eq!(work.cell.stations[loser as usize].config.service, service);
+    assert_eq!(work.cell.flows[loser as usize].service, service);
 }
 
 /// Two stations with 240 B every 20 ms, in the frames with ranging: bursts of 1 + 3 symbols, from 3.4 ms on.
@@ -151,7 +155,7 @@ fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
         go_on(&mut work, 2_004_000);
         // 250 octets and the tail in symbols of 12: 1 + 21. Of 48 symbols 18 are opportunities: there is room for one burst.
         for station in 0..2 {
-            work.cell.change_profile(now, station, Flow::Uplink, BurstProfile::Bpsk12);
+            work.cell.change_profile(now, station, Direction::Uplink, BurstProfile::Bpsk12);
             (0..5).for_each(|_| work.up(now, station, 240));
         }
         go_on(&mut work, 2_090_000);
@@ -159,7 +163,7 @@ fn who_is_left_out_has_its_bursts_again_when_there_is_room() {
         if leaves {
             Stations::leave(&mut work.cell, us(2_090_000), 0);
         } else {
-            work.cell.change_profile(us(2_090_000), 0, Flow::Uplink, BurstProfile::Qam64R34);
+            work.cell.change_profile(us(2_090_000), 0, Direction::Uplink, BurstProfile::Qam64R34);
         }
         // One packet in each of five frames, of which the first begins at 2.1 s: behind the other burst of four symbols, if there is one.
         go_on(&mut work, 2_190_000);
@@ -176,7 +180,7 @@ fn bursts_are_as_the_map_of_their_frame_has_told() {
     let mut work = Work::new(config(&[FAST]));
     work.up(us(0), 0, 1000);
     work.until(us(6000));
-    work.cell.change_profile(us(6000), 0, Flow::Uplink, BurstProfile::Bpsk12);
+    work.cell.change_profile(us(6000), 0, Direction::Uplink, BurstProfile::Bpsk12);
     work.until(us(10_000));
     work.up(us(10_000), 0, 100);
     work.until(us(30_000));
@@ -192,7 +196,7 @@ fn bursts_are_as_the_map_of_their_frame_has_told() {
         if leaves {
             Stations::leave(&mut work.cell, us(2_001_000), 0);
         } else {
-            work.cell.change_profile(us(2_001_000), 0, Flow::Uplink, BurstProfile::Bpsk12);
+            work.cell.change_profile(us(2_001_000), 0, Direction::Uplink, BurstProfile::Bpsk12);
         }
         go_on(&mut work, 2_010_000);
         let at_us: Vec<u64> = work.delivered.iter().map(|(at_us, ..)| *at_us).collect();
@@ -210,18 +214,17 @@ fn contention_carries_no_data_of_unsolicited_grants_and_real_time_polls() {
         let now = us(2_004_500);
         go_on(&mut work, 2_004_500);
         let before = work.cell.station_stats(0);
-        let own = &mut work.cell.stations[0];
-        own.config.service = service;
-        let Some(joining) = &mut own.joining else { panic!("it has entered") };
+        work.cell.flows[0].service = service;
+        let Some(joining) = &mut work.cell.stations[0].joining else { panic!("it has entered") };
         joining.from_station.push_back(Message::ProfileRequest(BurstProfile::Qpsk12));
         work.cell.ask_for_message(now, 0);
         (0..5).for_each(|_| work.up(now, 0, 1000));
         let mut now_us = 2_004_500;
-        while work.cell.stations[0].requested_bytes == 0 && now_us < 2_019_000 {
+        while work.cell.flows[0].requested_bytes == 0 && now_us < 2_019_000 {
             now_us += 50;
             go_on(&mut work, now_us);
         }
-        assert_eq!(work.cell.stations[0].requested_bytes, asked_bytes, "{service:?}");
+        assert_eq!(work.cell.flows[0].requested_bytes, asked_bytes, "{service:?}");
         go_on(&mut work, 2_300_000);
         assert_eq!(work.count(work.cell.attachments_of(0).0), 5, "{service:?}");
         let stats = work.cell.station_stats(0);
@@ -234,4 +237,94 @@ fn contention_carries_no_data_of_unsolicited_grants_and_real_time_polls() {
             assert!(piggybacked > 0);
         }
     }
+}
+
+/// A packet of a class.
+fn of_class(bytes: u32, dscp: u8) -> Packet {
+    Packet { traffic_class: TrafficClass::of_dscp(dscp), ..datagram(bytes) }
+}
+
+/// A station with UGS for EF, rtPS for AF41 and AF42, and best effort for the rest.
+fn three_flows() -> CellConfig {
+    let mut with = config(&[station(Service::BestEffort)]);
+    let voice = Service::UnsolicitedGrant { packet_bytes: 200, interval: Span::from_ms(20) };
+    with.flows = vec![
+        FlowConfig { station: 0, service: voice, dscps: 1 << 46 },
+        FlowConfig { station: 0, service: REAL_TIME, dscps: 1 << 34 | 1 << 36 },
+    ];
+    with
+}
+
+#[test]
+fn packets_go_by_the_service_flow_of_their_class() {
+    let mut work = Work::new(three_flows());
+    let (down, up) = work.cell.attachments_of(0);
+    let classes = [(46, 200), (34, 300), (36, 300), (0, 400), (10, 400)];
+    for from in [down, up] {
+        for (dscp, bytes) in classes {
+            work.send(us(0), from, of_class(bytes, dscp));
+        }
+    }
+    work.until(us(100_000));
+    assert_eq!((work.count(down), work.count(up)), (5, 5));
+    // By service flow: best effort, voice, video.
+    let stats = [0, 1, 2].map(|flow| work.cell.flow_stats(flow));
+    assert_eq!(stats.map(|stats| stats.downlink_pdus), [2, 1, 2]);
+    assert_eq!(stats.map(|stats| stats.uplink_pdus), [2, 1, 2]);
+    assert_eq!(stats.map(|stats| stats.requests), [1, 0, 0]);
+    assert_eq!(stats.map(|stats| stats.answered_polls), [0, 0, 1]);
+    assert_eq!(work.cell.station_stats(0).uplink_pdus, 5);
+    // Downlink: voice, video, the rest, whatever came first. 3 symbols, 6 of maps: 30 and 41 octets with the tail. 210, 310, 310, 410 and 410
+    // octets end in symbols 2, 5, 8, 12 and 16 of the burst.
+    let at_us: Vec<u64> =
+        work.delivered.iter().filter(|(_, to, _)| *to == up).map(|(at_us, ..)| *at_us).collect();
+    assert_eq!(at_us, [2, 5, 8, 12, 16].map(|symbols| 50 * (9 + symbols)));
+    // Voice has the first burst at 2.9 ms: three symbols. Then comes the poll, of two.
+    let first = work.delivered.iter().find(|(_, to, _)| *to == down).map(|(at_us, ..)| *at_us);
+    assert_eq!(first, Some(2900 + 50 + 100));
+}
+
+#[test]
+fn service_flows_of_a_station_do_not_collide_with_each_other() {
+    let mut with = config(&[station(Service::BestEffort)]);
+    let non_real_time = Service::NonRealTimePolling { interval: Span::from_secs(3600) };
+    with.flows = vec![FlowConfig { station: 0, service: non_real_time, dscps: 1 << 8 }];
+    let mut work = Work::new(with);
+    let (_, up) = work.cell.attachments_of(0);
+    // Behind the poll of the first frame. Each chooses the next opportunity, the only one of its window.
+    work.until(us(3500));
+    work.send(us(3500), up, of_class(100, 0));
+    work.send(us(3500), up, of_class(100, 8));
+    work.until(us(14_000));
+    let stats = work.cell.station_stats(0);
+    assert_eq!((stats.requests, stats.collided_requests), (2, 0));
+    assert_eq!(work.delivered.len(), 2);
+}
+
+#[test]
+fn each_service_flow_is_added_by_its_own_messages_and_one_may_be_refused() {
+    let mut with = three_flows();
+    // 30 symbols of the uplink behind all opportunities, of which a message takes 2: two bursts of 1 + 19 do not fit, nor one and a poll of
+    // 2 beside another one.
+    let voice = Service::UnsolicitedGrant { packet_bytes: 2000, interval: Span::from_ms(5) };
+    with.flows[0].service = voice;
+    with.flows.push(FlowConfig { station: 0, service: voice, dscps: 1 << 40 });
+    let mut known = entry(vec![at(50.0)]);
+    known.station.known_descriptors = true;
+    with.entry = Some(known);
+    let mut work = Work::new(with);
+    go_on(&mut work, 2_000_000);
+    assert!(work.cell.is_served(0));
+    let added: Vec<_> = work.cell.additions().iter().map(|added| (added.flow, added.admitted)).collect();
+    assert_eq!(added, [(0, true), (1, true), (2, true), (3, false)]);
+    assert_eq!(work.cell.station_stats(0).refused_connections, 1);
+    // Who is refused is served best effort.
+    let (down, up) = work.cell.attachments_of(0);
+    for dscp in [46, 40] {
+        work.send(us(2_001_000), up, of_class(1000, dscp));
+    }
+    go_on(&mut work, 2_100_000);
+    assert_eq!(work.count(down), 2);
+    let requests = [1, 3].map(|flow| work.cell.flow_stats(flow).requests);
+    assert_eq!(requests, [0, 1]);
 }

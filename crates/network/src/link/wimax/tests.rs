@@ -5,7 +5,7 @@
 
 use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock};
 use super::*;
-use crate::link::QueueLimit;
+use crate::link::{Link, QueueLimit};
 use crate::packet::PacketId;
 use crate::testing::{datagram, stream};
 use proptest::prelude::*;
@@ -41,6 +41,7 @@ pub(super) fn config(stations: &[StationConfig]) -> CellConfig {
         queue: QueueLimit::Packets(1_000_000),
         mtu_bytes: 2033,
         stations: stations.to_vec(),
+        flows: Vec::new(),
         entry: None,
     }
 }
@@ -61,16 +62,16 @@ impl Work {
     }
 
     pub fn down(&mut self, now: Time, station: u32, bytes: u32) {
-        self.send(now, self.cell.attachments_of(station).0, bytes);
+        self.send(now, self.cell.attachments_of(station).0, datagram(bytes));
     }
 
     pub fn up(&mut self, now: Time, station: u32, bytes: u32) {
-        self.send(now, self.cell.attachments_of(station).1, bytes);
+        self.send(now, self.cell.attachments_of(station).1, datagram(bytes));
     }
 
-    fn send(&mut self, now: Time, from: Attachment, bytes: u32) {
+    pub fn send(&mut self, now: Time, from: Attachment, packet: Packet) {
         let mut random = stream("unused");
-        let packet = Packet { id: PacketId(self.sent), ..datagram(bytes) };
+        let packet = Packet { id: PacketId(self.sent), ..packet };
         self.sent += 1;
         if let Err(dropped) = self.cell.enqueue(&mut Context { now, random: &mut random }, from, packet) {
             self.dropped.push(dropped.reason);
@@ -385,7 +386,7 @@ fn a_station_that_begins_anew_is_once_in_an_opportunity() {
     let mut work = Work::new(config(&[FAST]));
     work.up(us(0), 0, 100);
     // It forgets its request, and makes the same choice: the first window has one opportunity.
-    work.cell.stations[0].contention.reset();
+    work.cell.flows[0].contention.reset();
     work.cell.contend(us(0), 0);
     work.until(us(20_000));
     assert_eq!(work.cell.station_stats(0).collided_requests, 0);

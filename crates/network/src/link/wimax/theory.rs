@@ -2,8 +2,8 @@
 
 use super::joining_tests::{at, entry, go_on};
 use super::tests::{FAST, Work, config, us};
-use super::*;
 use crate::link::indication::LinkEvent;
+use crate::link::stations::Stations;
 use crate::testing::stream;
 
 /// Connected stations at one place, with a first window of two to the power of `backoff_start`, in a cell whose descriptors come seldom.

@@ -1,9 +1,11 @@
 //! What stations send: bandwidth requests, and their bursts.
 
+use super::block_errors::blocks_of;
 use super::contention::Expiry;
-use super::pdu::{MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
-use super::phy::{BurstProfile, REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
-use super::{Burst, Cell, Service, Station, Step};
+use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
+use super::phy::{REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
+use super::service_flow::ServiceFlow;
+use super::{Burst, Cell, FROM_STATION, Service, Step};
 use crate::drops::DropReason;
 use roamsim_engine::{Span, Time};
 
@@ -30,100 +32,122 @@ impl Cell {
             .unwrap_or(first + of_frame)
     }
 
-    /// A station has taken a packet.
-    pub(super) fn wants_to_send(&mut self, now: Time, station: u32) {
-        let Station { config, contention, .. } = &self.stations[station as usize];
-        let (service, idle) = (config.service, contention.is_idle());
+    /// A station has taken a packet for a service flow.
+    pub(super) fn wants_to_send(&mut self, now: Time, flow: u32) {
+        let ServiceFlow { service, contention, .. } = &self.flows[flow as usize];
+        let (service, idle) = (*service, contention.is_idle());
         // Who does not contend for data may contend for a message.
         let has_asked = contention.deadline().is_some();
         if matches!(service, Service::UnsolicitedGrant { .. }) {
-            self.await_unsolicited(now, station);
+            self.await_unsolicited(now, flow);
         } else if idle {
-            self.ask(now, station);
+            self.ask(now, flow);
         } else if !service.contends() && !has_asked {
-            self.await_unsolicited(now, station);
+            self.await_unsolicited(now, flow);
         }
     }
 
-    /// A station asks for bandwidth for its data, as soon as it may.
-    fn ask(&mut self, now: Time, station: u32) {
-        let service = self.stations[station as usize].config.service;
+    /// Bandwidth is asked for, for data, as soon as it may be.
+    fn ask(&mut self, now: Time, flow: u32) {
+        let service = self.flows[flow as usize].service;
         if service.contends() {
-            self.contend(now, station);
+            self.contend(now, flow);
         }
         if service.interval().is_some() {
-            self.await_unsolicited(now, station);
+            self.await_unsolicited(now, flow);
         }
     }
 
-    /// A station that has something to send waits for its next unsolicited burst.
-    fn await_unsolicited(&mut self, now: Time, station: u32) {
-        if self.stations[station as usize].unsolicited.is_some() {
+    /// What has something to send waits for its next unsolicited burst.
+    fn await_unsolicited(&mut self, now: Time, flow: u32) {
+        if self.flows[flow as usize].unsolicited.is_some() {
             return;
         }
-        if let Some(next) = self.next_unsolicited(now, station) {
-            self.stations[station as usize].unsolicited = Some(next);
-            self.at(next, Step::Unsolicited(station));
+        if let Some(next) = self.next_unsolicited(now, flow) {
+            self.flows[flow as usize].unsolicited = Some(next);
+            self.at(next, Step::Unsolicited(flow));
         }
     }
 
     /// The same behind its burst that begins now.
-    fn await_another(&mut self, now: Time, station: u32) {
-        self.await_unsolicited(now + Span::from_ns(1), station);
+    fn await_another(&mut self, now: Time, flow: u32) {
+        self.await_unsolicited(now + Span::from_ns(1), flow);
     }
 
-    /// An unsolicited burst that a station has waited for, or a frame in which one is due.
-    pub(super) fn unsolicited_burst(&mut self, now: Time, station: u32) {
-        let own = &mut self.stations[station as usize];
-        if own.unsolicited.take_if(|next| *next == now).is_none() || own.backlog_bytes() == 0 {
+    /// An unsolicited burst that was waited for, or a frame in which one is due.
+    pub(super) fn unsolicited_burst(&mut self, now: Time, flow: u32) {
+        let own = &mut self.flows[flow as usize];
+        let service = own.service;
+        if own.unsolicited.take_if(|next| *next == now).is_none() || self.backlog_bytes(flow) == 0 {
             return;
         }
-        let service = own.config.service;
-        match self.unsolicited_of(station, self.frame_of(now)) {
+        match self.unsolicited_of(flow, self.frame_of(now)) {
             Some(burst) if self.uplink_time(burst.frame, burst.first_symbol) == now => match service {
                 Service::UnsolicitedGrant { .. } => self.send_burst(now, burst),
                 _ => self.answer_poll(now, burst),
             },
-            _ => self.await_unsolicited(now, station),
+            _ => self.await_unsolicited(now, flow),
         }
     }
 
     /// A polled station asks for bandwidth.
     fn answer_poll(&mut self, now: Time, burst: Burst) {
-        let Burst { station, frame, profile, .. } = burst;
+        let Burst { flow, frame, profile, .. } = burst;
+        let station = self.flows[flow as usize].station;
         if !self.hears_frame_of(station, now) {
-            return self.await_another(now, station);
+            self.await_another(now, flow);
+            return self.ranged(now, station, false);
         }
-        let lost = self.uplink_lost(now, station, profile);
-        let own = &mut self.stations[station as usize];
-        let backlog_bytes = own.backlog_bytes().min(MOST_REQUESTED_BYTES);
+        let reception = self.uplink_reception(now, station, profile);
+        let backlog_bytes = self.backlog_bytes(flow).min(MOST_REQUESTED_BYTES);
+        let own = &mut self.flows[flow as usize];
         // The maps of this frame have told it of a grant, or not.
         if own.granted == Some(frame) {
             return;
         }
         own.contention.asked_when_polled(now, backlog_bytes);
         own.stats.answered_polls += 1;
-        if lost.is_none() {
+        let blocks = blocks_of(profile, 0, HEADER_BYTES);
+        let heard = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception).is_none();
+        if heard {
+            let own = &mut self.flows[flow as usize];
             own.requested_bytes = backlog_bytes;
+            self.note(flow);
             self.want_frame(now);
         }
-        self.arm(station);
+        if let Some(joining) = &mut self.stations[station as usize].joining {
+            joining.entry.granted(now);
+        }
+        self.ranged(now, station, heard);
+        self.arm(flow);
     }
 
-    pub(super) fn contend(&mut self, now: Time, station: u32) {
+    pub(super) fn contend(&mut self, now: Time, flow: u32) {
         let next = self.next_opportunity(now);
-        let own = &mut self.stations[station as usize];
+        let own = &mut self.flows[flow as usize];
         let opportunity = own.contention.begin(next, &mut own.draws);
-        self.will_use(station, opportunity);
+        self.will_use(flow, opportunity);
     }
 
-    fn will_use(&mut self, station: u32, opportunity: u64) {
+    /// A service flow will use an opportunity, or, where another one of its station does, the next one.
+    fn will_use(&mut self, flow: u32, opportunity: u64) {
+        let mut opportunity = opportunity;
+        let station = self.flows[flow as usize].station;
+        while self.requests.get(&opportunity).is_some_and(|users| {
+            let of_station = |&other: &u32| other != flow && self.flows[other as usize].station == station;
+            users
+                .iter()
+                .any(|other| of_station(other) && self.flows[*other as usize].contention.uses(opportunity))
+        }) && let Some(next) = self.flows[flow as usize].contention.postpone(1)
+        {
+            opportunity = next;
+        }
         let users = self.requests.entry(opportunity).or_default();
         // One that was reset may have chosen the same before.
-        if users.contains(&station) {
+        if users.contains(&flow) {
             return;
         }
-        users.push(station);
+        users.push(flow);
         if users.len() == 1 {
             self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
         }
@@ -132,39 +156,40 @@ impl Cell {
     /// A request opportunity: who is alone in it is heard.
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
         let mut users = self.requests.remove(&opportunity).unwrap_or_default();
-        users.retain(|&station| {
-            let own = &mut self.stations[station as usize];
-            let uses = own.contention.uses(opportunity);
+        users.retain(|&flow| {
+            let uses = self.flows[flow as usize].contention.uses(opportunity);
             // Its message has gone in an unsolicited burst.
-            let in_vain = uses && own.contended_bytes() == 0;
+            let in_vain = uses && self.contended_bytes(flow) == 0;
             if in_vain {
-                own.contention.reset();
+                self.flows[flow as usize].contention.reset();
             }
             uses && !in_vain
         });
         // Who has not heard the map waits for the next one.
-        let (users, deaf): (Vec<u32>, Vec<u32>) =
-            users.into_iter().partition(|&station| self.hears_frame_of(station, now));
-        for station in deaf {
+        let hears = |&flow: &u32| self.hears_frame_of(self.flows[flow as usize].station, now);
+        let (users, deaf): (Vec<u32>, Vec<u32>) = users.into_iter().partition(hears);
+        for flow in deaf {
             let by = u64::from(self.config.request_opportunities);
-            if let Some(opportunity) = self.stations[station as usize].contention.postpone(by) {
-                self.will_use(station, opportunity);
+            if let Some(opportunity) = self.flows[flow as usize].contention.postpone(by) {
+                self.will_use(flow, opportunity);
             }
         }
         let collides = users.len() > 1;
-        for &station in &users {
-            let is_heard = self.uplink_lost(now, station, BurstProfile::Bpsk12).is_none();
-            let own = &mut self.stations[station as usize];
-            let asked_bytes = own.contended_bytes().min(MOST_REQUESTED_BYTES);
+        for &flow in &users {
+            let station = self.flows[flow as usize].station;
+            let is_heard = self.hears_contention_of(now, station);
+            let asked_bytes = self.contended_bytes(flow).min(MOST_REQUESTED_BYTES);
+            let own = &mut self.flows[flow as usize];
             own.contention.asked(now, asked_bytes);
             own.stats.requests += 1;
             own.stats.collided_requests += u64::from(collides);
             if !collides && is_heard {
                 // Of data for which nobody contends it knows as before.
-                let known_bytes = if own.config.service.contends() { 0 } else { own.requested_bytes };
+                let known_bytes = if own.service.contends() { 0 } else { own.requested_bytes };
                 own.requested_bytes = asked_bytes.max(known_bytes);
+                self.note(flow);
             }
-            self.arm(station);
+            self.arm(flow);
         }
         if users.len() == 1 {
             self.want_frame(now);
@@ -172,49 +197,50 @@ impl Cell {
     }
 
     /// A step looks at T16 when it expires, or before.
-    fn arm(&mut self, station: u32) {
-        let own = &mut self.stations[station as usize];
+    fn arm(&mut self, flow: u32) {
+        let own = &mut self.flows[flow as usize];
         let Some(deadline) = own.contention.deadline() else { return };
         if own.timer.is_none_or(|timer| timer > deadline) {
             own.timer = Some(deadline);
-            self.at(deadline, Step::Timer(station));
+            self.at(deadline, Step::Timer(flow));
         }
     }
 
-    pub(super) fn timer_expires(&mut self, now: Time, station: u32) {
+    pub(super) fn timer_expires(&mut self, now: Time, flow: u32) {
         let next = self.next_opportunity(now);
-        let own = &mut self.stations[station as usize];
+        let own = &mut self.flows[flow as usize];
         if own.timer != Some(now) {
             return;
         }
         own.timer = None;
         if own.contention.deadline().is_some_and(|until| until <= now)
-            && !own.config.service.contends()
+            && !own.service.contends()
             && own.uplink.packets() > 0
         {
             // The next poll comes whatever was before.
             own.contention.reset();
-            return self.wants_to_send(now, station);
+            return self.wants_to_send(now, flow);
         }
         match own.contention.expire(now, next, &mut own.draws) {
-            Expiry::None => self.arm(station),
+            Expiry::None => self.arm(flow),
             Expiry::Retry(opportunity) => {
-                self.will_use(station, opportunity);
-                if self.stations[station as usize].config.service.interval().is_some() {
-                    self.await_unsolicited(now, station);
+                self.will_use(flow, opportunity);
+                if self.flows[flow as usize].service.interval().is_some() {
+                    self.await_unsolicited(now, flow);
                 }
             }
             Expiry::GiveUp => {
-                let message = own.joining.as_mut().and_then(|joining| joining.from_station.pop_front());
+                let message = self.next_message(flow, u32::MAX);
+                let own = &mut self.flows[flow as usize];
                 let packet = if message.is_none() { own.uplink.give_up(now) } else { None };
-                let goes_on = own.backlog_bytes() > 0;
                 own.stats.given_up += u64::from(packet.is_some());
+                let goes_on = self.backlog_bytes(flow) > 0;
                 if let Some(packet) = packet {
-                    let (_, from) = self.attachments_of(station);
+                    let (_, from) = self.attachments_of(self.flows[flow as usize].station);
                     self.drop_packet(now, from, packet, DropReason::RetryLimit);
                 }
                 if goes_on {
-                    self.contend(now, station);
+                    self.contend(now, flow);
                 }
             }
         }
@@ -222,19 +248,27 @@ impl Cell {
 
     /// A station sends what a burst has room for. Where it has more than it was granted and has asked for, it asks for the rest.
     pub(super) fn send_burst(&mut self, now: Time, burst: Burst) {
-        let Burst { station, frame, first_symbol, symbols, profile, unsolicited } = burst;
+        let Burst { flow, frame, first_symbol, symbols, profile, unsolicited } = burst;
+        let station = self.flows[flow as usize].station;
         let (down, from) = self.attachments_of(station);
         let clock = self.config.layout.clock;
         if !self.hears_frame_of(station, now) {
             // It has not heard the map.
             if unsolicited {
-                self.await_another(now, station);
+                self.await_another(now, flow);
             }
-            return;
+            return self.ranged(now, station, false);
         }
         let start = self.uplink_time(frame, 0);
-        let lost = self.uplink_lost(now, station, profile);
-        let own = &mut self.stations[station as usize];
+        let reception = self.uplink_reception(now, station, profile);
+        // The base station hears a burst where it understands its first block.
+        let heard = self.stations[station as usize].lost(FROM_STATION, now, (0, 0), reception).is_none();
+        if let Some(joining) = &mut self.stations[station as usize].joining {
+            joining.entry.granted(now);
+        }
+        self.ranged(now, station, heard);
+        let backlog_bytes = self.piggybacked_bytes(flow);
+        let own = &mut self.flows[flow as usize];
         // When PDUs of so many octets have arrived.
         let end = |bytes: u32| {
             let symbol = first_symbol + UPLINK_PREAMBLE_SYMBOLS + bytes.div_ceil(profile.symbol_bytes());
@@ -242,18 +276,28 @@ impl Cell {
         };
         let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
-        let piggybacks = !unsolicited && own.piggybacked_bytes() > u64::from(capacity) + due_bytes;
+        let piggybacks = !unsolicited && backlog_bytes > u64::from(capacity) + due_bytes;
         let mut used_bytes = if piggybacks { PIGGYBACK_BYTES } else { 0 };
-        let mut messages = Vec::new();
-        while let Some(message) = own.next_message(capacity - used_bytes) {
+        while let Some(message) = self.next_message(flow, capacity - used_bytes) {
+            let blocks = blocks_of(profile, used_bytes, message.bytes());
             used_bytes += message.bytes();
-            messages.push((end(used_bytes), message));
+            let end = end(used_bytes);
+            let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
+            if let Some(joining) = &mut self.stations[station as usize].joining {
+                joining.entry.sent(end, message);
+            }
+            if lost.is_none() {
+                self.at(end, Step::Heard(station, message));
+            }
         }
-        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes, lost) {
+        let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
+        let mut lost =
+            |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
+        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes, |bytes| lost(used_bytes, bytes)) {
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(lost.is_some());
+            own.stats.lost_pdus += u64::from(pdu.lost);
             self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
             if let Some((packet, lost)) = pdu.ends {
                 self.flying.push_back((end(used_bytes), down, packet, lost));
@@ -262,32 +306,25 @@ impl Cell {
         own.stats.bursts += 1;
         own.stats.burst_bytes += u64::from(capacity);
         own.stats.padding_bytes += u64::from(capacity - used_bytes);
-        for (end, message) in messages {
-            if let Some(joining) = &mut self.stations[station as usize].joining {
-                joining.entry.sent(end, message);
-            }
-            if lost.is_none() {
-                self.at(end, Step::Heard(station, message));
-            }
-        }
-        let own = &mut self.stations[station as usize];
         if unsolicited {
             if !own.uplink.is_empty() {
-                self.await_another(now, station);
+                self.await_another(now, flow);
             }
             return;
         }
-        let backlog_bytes = own.piggybacked_bytes();
+        let backlog_bytes = self.piggybacked_bytes(flow);
         let more_bytes = match piggybacks {
             true => backlog_bytes.saturating_sub(due_bytes).min(MOST_PIGGYBACKED_BYTES),
             false => 0,
         };
+        let own = &mut self.flows[flow as usize];
         own.stats.piggybacked_requests += u64::from(piggybacks);
         own.contention.used(now, more_bytes, backlog_bytes);
-        if more_bytes > 0 && lost.is_none() {
+        if more_bytes > 0 && heard {
             own.requested_bytes += more_bytes;
+            self.note(flow);
             self.want_frame(now);
         }
-        self.arm(station);
+        self.arm(flow);
     }
 }

@@ -2,12 +2,14 @@
 
 use super::Processing;
 use super::messages::{
-    links, mn_complete_response, n2n_commit_response, n2n_complete, query_resources_response,
+    has_failed, links, mn_complete_response, n2n_commit_response, n2n_complete, n2n_complete_response,
+    query_resources_response,
 };
 use crate::Context;
 use crate::mih::event::Event;
 use crate::mih::mihf::{Mihf, SessionId};
 use crate::mih::number::TransactionNumber;
+use crate::mih::wire::handover::HandoverResult;
 use crate::mih::wire::link::{LinkTupleId, Status};
 use crate::mih::wire::{MessageId, MihfId};
 use roamsim_engine::{Span, Time};
@@ -27,11 +29,17 @@ impl Resources {
         Resources { capacity, reserved: BTreeSet::new() }
     }
 
+    /// For how many mobile nodes there is room; one that has some already finds what it has.
+    fn places_for(&self, mobile_node: &MihfId) -> u32 {
+        let others = self.reserved.iter().filter(|other| *other != mobile_node).count() as u64;
+        self.capacity.map_or(u32::MAX, |capacity| {
+            u32::try_from(u64::from(capacity).saturating_sub(others)).unwrap_or(u32::MAX)
+        })
+    }
+
     /// Whether there is room for a mobile node; for one that has some already there is.
-    fn has_room_for(&self, mobile_node: &MihfId) -> bool {
-        let taken = self.reserved.len() as u64;
-        self.reserved.contains(mobile_node)
-            || self.capacity.is_none_or(|capacity| taken < u64::from(capacity))
+    pub fn has_room_for(&self, mobile_node: &MihfId) -> bool {
+        self.places_for(mobile_node) > 0
     }
 
     fn reserve(&mut self, mobile_node: &MihfId) -> bool {
@@ -40,6 +48,11 @@ impl Resources {
             self.reserved.insert(mobile_node.clone());
         }
         room
+    }
+
+    /// A mobile node has left the network: its place is free.
+    pub fn release(&mut self, mobile_node: &MihfId) {
+        self.reserved.remove(mobile_node);
     }
 }
 
@@ -54,6 +67,8 @@ pub struct CandidatePosConfig {
     pub mobile_node_id: MihfId,
     /// The mobile node's link here.
     pub link: LinkTupleId,
+    /// Whether it tells for how many mobile nodes there is room.
+    pub tells_places: bool,
     /// From a request's arrival to what is done about it.
     pub processing_time: Span,
     /// Octets of a whole message; `None`: as long as it is.
@@ -66,9 +81,11 @@ enum Work {
     Query(TransactionNumber),
     Commit(TransactionNumber),
     Complete(Completion),
+    /// The mobile node does not come.
+    GiveBack(Completion),
 }
 
-/// The mobile node's request to complete its handover.
+/// A request to complete a handover.
 #[derive(Debug)]
 struct Completion {
     request: TransactionNumber,
@@ -122,6 +139,12 @@ impl CandidatePos {
                         let links = links(pdu);
                         links.map(|(old, new)| Work::Complete(Completion { request: *number, old, new }))
                     }
+                    MessageId::N2N_HO_COMPLETE_REQUEST
+                        if *session == self.config.serving && has_failed(pdu) =>
+                    {
+                        let links = links(pdu);
+                        links.map(|(old, new)| Work::GiveBack(Completion { request: *number, old, new }))
+                    }
                     _ => None,
                 };
                 match work {
@@ -153,7 +176,8 @@ impl CandidatePos {
         while let Some(work) = self.processing.done(cx.now) {
             match work {
                 Work::Query(request) => {
-                    let tlvs = query_resources_response(resources.has_room_for(&who));
+                    let tells_places = self.config.tells_places;
+                    let tlvs = query_resources_response(resources.places_for(&who), tells_places);
                     mihf.respond(cx, serving, request, tlvs, bytes);
                 }
                 Work::Commit(request) => {
@@ -161,8 +185,13 @@ impl CandidatePos {
                     let tlvs = n2n_commit_response(status, &who, &self.config.link);
                     mihf.respond(cx, serving, request, tlvs, bytes);
                 }
+                Work::GiveBack(Completion { request, old, new }) => {
+                    resources.release(&who);
+                    let tlvs = n2n_complete_response(&who, &old, &new);
+                    mihf.respond(cx, serving, request, tlvs, bytes);
+                }
                 Work::Complete(completion) => {
-                    let tlvs = n2n_complete(&who, &completion.old, &completion.new);
+                    let tlvs = n2n_complete(&who, &completion.old, &completion.new, HandoverResult::SUCCESS);
                     let mid = MessageId::N2N_HO_COMPLETE_REQUEST;
                     let told = mihf.request(cx, serving, mid, tlvs, bytes);
                     self.completing = Some((told, completion));

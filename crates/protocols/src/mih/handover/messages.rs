@@ -8,9 +8,14 @@ use super::super::wire::handover::{
     RequestedResourceSet,
 };
 use super::super::wire::link::{LinkAddress, LinkPoaList, LinkTupleId, Status, TargetNetworkInfo};
+use super::super::wire::tlv::VendorSpecific;
 use super::super::wire::{Message, MihfId, Tlv};
 use super::Candidate;
+use roamsim_engine::Span;
 use std::sync::Arc;
+
+/// Whose TLV tells how many places are left: a locally administered one (IEEE Std 802-2014 section 8.2.2), nobody's.
+const PLACES_OUI: [u8; 3] = [0x02, 0x00, 0x01];
 
 type Tlvs = Arc<[Tlv]>;
 
@@ -61,8 +66,11 @@ pub(super) fn query_resources(candidate: &LinkTupleId) -> Tlvs {
     Arc::from([Tlv::HandoverResourceQuery(QosList::EMPTY), links])
 }
 
-pub(super) fn query_resources_response(available: bool) -> Tlvs {
-    Arc::from([Tlv::Status(Status::SUCCESS), Tlv::ResourceStatus(available)])
+/// Of how many places are left the standard has no TLV: a vendor's says it, where that is asked for.
+pub(super) fn query_resources_response(places: u32, tells_places: bool) -> Tlvs {
+    let told =
+        tells_places.then(|| Tlv::VendorSpecific(VendorSpecific::new(PLACES_OUI, &places.to_be_bytes())));
+    [Tlv::Status(Status::SUCCESS), Tlv::ResourceStatus(places > 0)].into_iter().chain(told).collect()
 }
 
 pub(super) fn mn_commit(target_link: &LinkTupleId) -> Tlvs {
@@ -102,12 +110,13 @@ pub(super) fn net_candidate_query<'a>(candidates: impl IntoIterator<Item = &'a L
 
 pub(super) fn net_candidate_query_response<'a>(
     serving: &LinkTupleId,
+    status: HandoverStatus,
     heard: impl IntoIterator<Item = &'a LinkTupleId>,
 ) -> Tlvs {
     Arc::from([
         Tlv::Status(Status::SUCCESS),
         Tlv::LinkIdentifier(serving.clone()),
-        Tlv::HandoverStatus(HandoverStatus::PERMITTED),
+        Tlv::HandoverStatus(status),
         preferred(heard),
     ])
 }
@@ -127,10 +136,14 @@ pub(super) fn net_commit_response(status: Status) -> Tlvs {
 }
 
 pub(super) fn mn_complete(old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+    completion(old, new, HandoverResult::SUCCESS)
+}
+
+fn completion(old: &LinkTupleId, new: &LinkTupleId, result: HandoverResult) -> Tlvs {
     Arc::from([
         Tlv::LinkIdentifier(old.clone()),
         Tlv::NewLinkIdentifier(new.clone()),
-        Tlv::HandoverResult(HandoverResult::SUCCESS),
+        Tlv::HandoverResult(result),
     ])
 }
 
@@ -138,9 +151,19 @@ pub(super) fn mn_complete_response(status: Status, old: &LinkTupleId, new: &Link
     Arc::from([Tlv::Status(status), Tlv::LinkIdentifier(old.clone()), Tlv::NewLinkIdentifier(new.clone())])
 }
 
-pub(super) fn n2n_complete(mobile_node: &MihfId, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
+pub(super) fn n2n_complete(
+    mobile_node: &MihfId,
+    old: &LinkTupleId,
+    new: &LinkTupleId,
+    result: HandoverResult,
+) -> Tlvs {
     let who = [Tlv::MobileNodeMihfId(mobile_node.clone())];
-    who.into_iter().chain(mn_complete(old, new).iter().cloned()).collect()
+    who.into_iter().chain(completion(old, new, result).iter().cloned()).collect()
+}
+
+/// Whether a handover that is complete has failed.
+pub(super) fn has_failed(pdu: &Message) -> bool {
+    !pdu.tlvs.contains(&Tlv::HandoverResult(HandoverResult::SUCCESS))
 }
 
 pub(super) fn n2n_complete_response(mobile_node: &MihfId, old: &LinkTupleId, new: &LinkTupleId) -> Tlvs {
@@ -158,9 +181,30 @@ pub(super) fn succeeded(pdu: &Message) -> bool {
     pdu.tlvs.contains(&Tlv::Status(Status::SUCCESS))
 }
 
-/// Whether a response tells that resources are there.
-pub(super) fn are_available(pdu: &Message) -> bool {
-    succeeded(pdu) && pdu.tlvs.contains(&Tlv::ResourceStatus(true))
+/// For how many mobile nodes a response tells that resources are there; one that does not say how many has some.
+pub(super) fn free_places(pdu: &Message) -> u32 {
+    if !succeeded(pdu) || !pdu.tlvs.contains(&Tlv::ResourceStatus(true)) {
+        return 0;
+    }
+    let told = |tlv: &Tlv| match tlv {
+        Tlv::VendorSpecific(told) => Some(u32::from_be_bytes(told.octets_of(PLACES_OUI)?.try_into().ok()?)),
+        _ => None,
+    };
+    pdu.tlvs.iter().find_map(told).unwrap_or(1)
+}
+
+/// Whether a mobile node declines a handover.
+pub(super) fn declines(pdu: &Message) -> bool {
+    pdu.tlvs.contains(&Tlv::HandoverStatus(HandoverStatus::DECLINED))
+}
+
+/// Within which time a link is going down; one that nobody knows is none.
+pub(super) fn time_interval(pdu: &Message) -> Span {
+    let of = |tlv: &Tlv| match tlv {
+        Tlv::TimeInterval(ms) if *ms < u16::MAX => Some(Span::from_ms(u64::from(*ms))),
+        _ => None,
+    };
+    pdu.tlvs.iter().find_map(of).unwrap_or(Span::ZERO)
 }
 
 /// The points of attachment that a TLV names.

@@ -12,12 +12,16 @@
 //! A user calls the MIH_SAP of its node's MIHF. What it needs of others is a [`Command`]; what it came to, and when, is a
 //! [`Milestone`].
 //!
+//! What the standard leaves to users stands in [`policy`]. When the link of the new network is down the mobile node comes back to the
+//! old one; its next handover begins there.
+//!
 //! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not), more than one handover of
-//! a mobile node at a time, what to do about a request without response but to wait for Link_Down.
+//! a mobile node at a time, a handover from one candidate to another.
 
 mod candidate;
 mod messages;
 mod mobile_node;
+pub mod policy;
 mod serving;
 
 pub use candidate::{CandidatePos, CandidatePosConfig, Resources};
@@ -36,6 +40,21 @@ pub enum Initiation {
     Mobile,
     /// The PoS of the network that it uses.
     Network,
+    /// Either, each upon its own event: where both begin, the mobile node's own preparation goes first, and it declines the
+    /// network's.
+    Both,
+}
+
+impl Initiation {
+    /// Whether the mobile node decides.
+    pub fn by_mobile_node(self) -> bool {
+        self != Initiation::Network
+    }
+
+    /// Whether its PoS does.
+    pub fn by_network(self) -> bool {
+        self != Initiation::Mobile
+    }
 }
 
 /// A network that a mobile node may be handed over to.
@@ -50,12 +69,30 @@ pub struct Candidate {
 /// What happens to a link, as a handover user hears it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkCue {
+    /// Link_Up.
+    Up,
     /// Link_Going_Down.
-    GoingDown,
+    GoingDown {
+        /// After which time it is expected to be down.
+        within: Span,
+    },
     /// Link_Going_Down is taken back.
     Rollback,
     /// Link_Down.
     Down,
+}
+
+/// What happens to the link of a candidate, as the mobile node's user hears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandidateCue {
+    /// Link_Detected.
+    Detected,
+    /// Link_Up.
+    Up,
+    /// Link_Down, of a candidate that is heard all the same: its link was given up.
+    Left,
+    /// Link_Down, or the candidate is heard no more.
+    Gone,
 }
 
 /// What a mobile node's user asks of its node.
@@ -63,8 +100,12 @@ pub enum LinkCue {
 pub enum Command {
     /// Scan for the candidates; [`MobileNode::handle_scan`] tells what was found.
     Scan,
-    /// Lead the traffic through this candidate; [`MobileNode::handle_redirected`] tells when that is done.
+    /// Take this candidate's link up, or that of [`MobileNode::home`], if it is not up already.
+    Enter(usize),
+    /// Lead the traffic through it; [`MobileNode::handle_redirected`] tells when that is done.
     Redirect(usize),
+    /// Give this candidate's link up, or that of [`MobileNode::home`], and do not take it up before [`Command::Enter`].
+    Leave(usize),
 }
 
 /// Why traffic is redirected.
@@ -72,8 +113,10 @@ pub enum Command {
 pub enum Cause {
     /// The handover was committed.
     Commit,
-    /// The old link is down.
+    /// The link that was in use is down.
     LinkDown,
+    /// Nobody answered.
+    NoAnswer,
 }
 
 /// Why a handover is not prepared any further.
@@ -81,6 +124,8 @@ pub enum Cause {
 pub enum GivenUp {
     /// A request was given up, or what redirects.
     Message,
+    /// No answer came in the time that it was waited for.
+    NoAnswer,
     /// The answer to a request was given up: it may have arrived all the same.
     Response,
     /// What was to tell the network that the link is going down was given up.
@@ -108,6 +153,8 @@ pub enum Milestone {
     CommitAsked(usize),
     /// It is agreed.
     Committed(usize),
+    /// The link of this candidate is taken up, if it is not up already.
+    EntryBegun(usize, Cause),
     /// Traffic is being redirected.
     RedirectBegun(usize, Cause),
     /// It goes through the new network.

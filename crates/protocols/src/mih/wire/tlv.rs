@@ -62,6 +62,16 @@ impl VendorSpecific {
     }
 }
 
+impl VendorSpecific {
+    /// What a vendor says by it, unless that is nothing but zeros; `None` of another vendor's.
+    pub fn octets_of(&self, oui: [u8; 3]) -> Option<&[u8]> {
+        match &self.content {
+            VendorContent::Octets(octets) if self.oui == oui => Some(octets.as_bytes()),
+            _ => None,
+        }
+    }
+}
+
 impl Value for VendorSpecific {
     fn write(&self, sink: &mut impl Sink) {
         sink.put(&self.oui);

@@ -6,10 +6,12 @@
 //! loss, or by less (RFC 8511), without anything sent anew; marks and losses of what was sent before it tell of the same
 //! congestion (6.1.2). The next new data says CWR, after a loss too.
 //!
-//! Not modelled: that a mark on a segment outside of the window is ignored (6.1.5), another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
+//! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
 
 use super::Connection;
+use crate::machine::Context;
 use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::sequence::from_wire;
 use crate::tcp::window::Cause;
 
 /// The state of both directions.
@@ -45,16 +47,13 @@ impl Ecn {
         self.agreed = offers && ece && cwr != flags.contains(Flags::ACK);
     }
 
-    /// What every segment says.
-    pub(super) fn flags(&mut self) -> Flags {
-        self.capable = false;
-        if self.echoes { Flags::ECE } else { Flags::NONE }
-    }
-
-    /// What new data says beside that; its packet may be marked.
-    pub(super) fn flags_on_new_data(&mut self) -> Flags {
-        self.capable = true;
-        if std::mem::take(&mut self.reduced) { Flags::CWR } else { Flags::NONE }
+    /// What a segment says, of a connection that has agreed on ECN. Only a packet of new data may be marked, and says that this end has
+    /// slowed down.
+    pub(super) fn flags(&mut self, has_new_data: bool) -> Flags {
+        self.capable = has_new_data;
+        let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
+        let reduced = has_new_data && std::mem::take(&mut self.reduced);
+        if reduced { echo | Flags::CWR } else { echo }
     }
 
     /// The window has been reduced, for whatever reason; all up to `snd_max` was sent before.
@@ -88,10 +87,17 @@ impl Connection {
         self.ecn.agreed
     }
 
-    /// The segment that has just been handled came in a packet that a queue has marked: CE.
+    /// A segment has arrived in a packet that a queue has marked: CE. What is outside of the window is no sign of anything (section
+    /// 6.1.5): whoever can guess addresses and ports might send it.
     #[cold]
-    pub fn handle_mark(&mut self) {
-        if self.ecn.agreed && self.state.is_synchronized() {
+    pub fn handle_marked_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
+        let receiver = &self.receiver;
+        let in_window = from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
+            seq < receiver.rcv_adv && seq + u64::from(segment.payload_bytes) > receiver.rcv_nxt
+        });
+        self.handle_segment(cx, segment);
+        // Behind what the segment says itself: one with CWR begins a new time (section 6.1.3).
+        if in_window && self.ecn.agreed && self.state.is_synchronized() {
             self.ecn.echoes = true;
             self.stats.ecn_marks_received += 1;
         }

@@ -272,6 +272,23 @@ impl Connection {
         self.sender.smss
     }
 
+    /// From now on the path carries `mss_bytes` in a segment, options included; segments become smaller, or as large again as the
+    /// ends have agreed on (RFC 9293 section 3.7.1; what RFC 1191 and RFC 8201 find out is told here). What was sent and is lost is
+    /// sent again in segments that fit. The window stays as it is, in octets. What comes is acknowledged by segments of that size.
+    pub fn set_path_mss(&mut self, mss_bytes: u32) {
+        self.sender.path_mss = Some(u64::from(mss_bytes));
+        self.fit_to_path();
+    }
+
+    fn fit_to_path(&mut self) {
+        let options = u64::from(self.option_bytes());
+        let fits = self.sender.path_mss.unwrap_or(u64::MAX);
+        let full_sized = self.sender.agreed_mss.min(fits).max(1);
+        self.receiver.full_sized = full_sized;
+        self.sender.smss = full_sized.saturating_sub(options).max(1);
+        self.sender.window.set_smss(self.sender.smss);
+    }
+
     /// The peer's last offered window in bytes.
     pub fn peer_window_bytes(&self) -> u64 {
         self.sender.snd_wnd
@@ -346,7 +363,6 @@ impl Connection {
         self.receiver.acknowledged();
         self.timers.delayed_ack_at = Time::MAX;
         self.stats.segments_sent += 1;
-        let flags = if self.ecn.agreed { flags | self.ecn.flags() } else { flags };
         let timestamps = self.agreed_timestamps(now);
         let sack = if self.receiver.has_blocks_to_tell() {
             self.sack_blocks(payload_bytes)
@@ -374,7 +390,8 @@ impl Connection {
     /// An acknowledgement alone.
     fn pure_ack(&mut self, now: Time) -> Segment {
         self.stats.pure_acks_sent += 1;
-        self.segment(now, self.sender.offset_without_data(), Flags::NONE, 0)
+        let flags = if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE };
+        self.segment(now, self.sender.offset_without_data(), flags, 0)
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).

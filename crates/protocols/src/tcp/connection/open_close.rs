@@ -278,9 +278,9 @@ impl Connection {
         }
         let peer_mss = options.mss.map_or(self.config.default_mss_bytes, u32::from).max(1);
         let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
-        let option_bytes = u64::from(self.option_bytes());
-        self.sender.smss = mss.saturating_sub(option_bytes).max(1);
-        self.receiver.synchronize(segment.seq, mss);
+        self.sender.agreed_mss = mss;
+        self.fit_to_path();
+        self.receiver.synchronize(segment.seq);
         self.receiver.scaled = self.config.window_scaling && options.window_scale.is_some();
         self.sender.snd_wnd_shift = match options.window_scale {
             Some(shift) if self.receiver.scaled => shift.min(MAX_WINDOW_SHIFT),

@@ -46,8 +46,9 @@ pub(super) struct Receiver {
     /// Octets received in order since the last acknowledgement, options of their segments included, so that a
     /// segment shortened by options counts as full-sized.
     owed: u64,
-    /// Payload and options of a full-sized segment here: the smaller of both ends' MSS.
-    full_sized: u64,
+    /// Payload and options of a full-sized segment here: the smaller of both ends' MSS, or what the path carries, taken to be the same
+    /// in both directions.
+    pub(super) full_sized: u64,
     /// What has arrived beyond a gap.
     pub(super) reassembly: Ranges,
     /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
@@ -96,11 +97,10 @@ impl Receiver {
     }
 
     /// The peer's SYN with sequence number `irs` has arrived.
-    pub(super) fn synchronize(&mut self, irs: u32, full_sized: u64) {
+    pub(super) fn synchronize(&mut self, irs: u32) {
         self.irs = irs;
         self.rcv_nxt = 1;
         self.rcv_adv = self.rcv_adv.max(1 + self.buffer.min(u64::from(u16::MAX)));
-        self.full_sized = full_sized;
     }
 
     /// Whether the next segment has SACK blocks to carry.

@@ -38,6 +38,10 @@ pub(super) struct Sender {
     /// Octets the application has written.
     pub(super) written: u64,
     pub(super) smss: u64,
+    /// What the ends have agreed on, options included.
+    pub(super) agreed_mss: u64,
+    /// What the path carries, options included, where that is known.
+    pub(super) path_mss: Option<u64>,
     /// The segment that is timed ends here; 0 when none is.
     timed_end: u64,
     timed_at: Time,
@@ -103,6 +107,8 @@ impl Sender {
             probe_due: false,
             written: 0,
             smss: u64::from(config.mss_bytes.max(1)),
+            agreed_mss: u64::from(config.mss_bytes.max(1)),
+            path_mss: None,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent_at: Time::ZERO,
@@ -622,10 +628,9 @@ impl Connection {
             self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
         }
         debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
-        let mut segment = self.segment(now, start, flags, length as u32);
-        if self.ecn.agreed && repeated == 0 && length > 0 {
-            segment.flags |= self.ecn.flags_on_new_data();
+        if self.ecn.agreed {
+            flags |= self.ecn.flags(repeated == 0 && length > 0);
         }
-        segment
+        self.segment(now, start, flags, length as u32)
     }
 }

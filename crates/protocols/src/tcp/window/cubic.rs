@@ -102,6 +102,14 @@ impl Cubic {
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
+    /// The curve of a stage is in segments: with another size a stage begins anew, towards the same W_max.
+    pub(super) fn set_smss(&mut self, bytes: u64) {
+        if bytes != self.smss_bytes {
+            self.stage = None;
+        }
+        self.smss_bytes = bytes;
+    }
+
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         let in_use = acked.in_use_bytes.saturating_mul(2) >= self.cwnd_bytes;
@@ -376,6 +384,19 @@ mod tests {
         assert_eq!(ack_window(&mut law, 12_000, 500), 42_250);
         // t = 13: 36 + 0.4 x 1157.6 = 499; half of the window more is the most.
         assert_eq!(ack_window(&mut law, 20_000, 500), 42_250 + 21_125);
+    }
+
+    #[test]
+    fn segments_of_another_size_begin_a_stage_towards_the_same_maximum() {
+        let mut law = reduced(36_000, true);
+        assert_eq!(ack_window(&mut law, 7000, 500), 25_729);
+        law.set_smss(1000);
+        assert!(law.stage.is_some(), "the size is the same");
+        law.set_smss(500);
+        ack_window(&mut law, 7500, 500);
+        // cbrt((36000 - 25729) / 500 / 0.4) = cbrt(51.355) s.
+        let curve = law.stage.map(|stage| (stage.cubic.w_max_bytes, stage.cubic.k, stage.cubic.smss_bytes));
+        assert_eq!(curve, Some((36_000, Span::from_us(3_717_014), 500)));
     }
 
     #[test]

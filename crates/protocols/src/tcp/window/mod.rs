@@ -124,6 +124,15 @@ impl WindowLaw {
         }
     }
 
+    /// Segments are of this size from now on; the window stays as it is.
+    pub(super) fn set_smss(&mut self, bytes: u64) {
+        match self {
+            WindowLaw::Reno(law) => law.set_smss(bytes),
+            WindowLaw::Vegas(law) => law.set_smss(bytes),
+            WindowLaw::Cubic(law) => law.set_smss(bytes),
+        }
+    }
+
     /// New data was acknowledged outside of recovery.
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {

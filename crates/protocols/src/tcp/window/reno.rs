@@ -55,6 +55,10 @@ impl Reno {
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
+    pub(super) fn set_smss(&mut self, bytes: u64) {
+        self.smss_bytes = bytes;
+    }
+
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         if acked.in_use_bytes.saturating_mul(2) < self.cwnd_bytes {

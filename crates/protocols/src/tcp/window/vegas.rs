@@ -72,6 +72,10 @@ impl Vegas {
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
     }
 
+    pub(super) fn set_smss(&mut self, bytes: u64) {
+        self.smss_bytes = bytes;
+    }
+
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {

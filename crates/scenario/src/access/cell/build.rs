@@ -25,6 +25,7 @@ pub(super) fn machine(model: &CellModel, builder: &Builder<'_>) -> AnyLink {
         rate_bps,
         delay,
         queue: queue_limit(queue),
+        rule: queue.rule(rate_bps, mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
         coverage: coverage(errors),
         beacons: BeaconConfig { period, start, lifetime, bytes: beacon_bytes as u32, going_down_ahead },

@@ -7,7 +7,7 @@ use super::build::radius_m;
 use super::model::{Cell, Coverage, ErrorTable};
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
-use crate::access::queue::check_drop_tail;
+use crate::access::queue::check_queue;
 use crate::access::stations;
 use crate::units::length_text;
 use crate::validate::{At, Report, Step, join};
@@ -25,7 +25,7 @@ pub(super) fn check(cell: &Cell, at: &[Step], context: &Context<'_>, report: &mu
         let message = "a packet takes no time in this cell: its rate is too high";
         report.add(&join(at, ["rate"]), message, "write a rate below 320 Gb/s");
     }
-    check_drop_tail(at, cell.queue, "a [[cell]]", report);
+    check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     stations::check_advertisement(at, &cell.advertisement, context, report);
     if check_coverage(at, &cell.coverage, report) {

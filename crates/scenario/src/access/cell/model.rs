@@ -31,7 +31,7 @@ pub struct Cell {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub delay: Option<Span>,
-    /// The drop-tail queue of every transmitter. Default chosen: as for a wired link.
+    /// The queue of every transmitter: of the base station one for all stations. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet. Default: Ethernet's 1500 bytes, as for a wired link.

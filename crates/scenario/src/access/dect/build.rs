@@ -2,6 +2,7 @@
 
 use super::model;
 use crate::access::Making;
+use crate::access::queue::queue_limit;
 use roamsim_engine::{Span, Time};
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::dect::FRAME;
@@ -18,7 +19,7 @@ use roamsim_network::link::dect::mac::config::{
 
 pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
     // The other keys are the MAC's, which takes the table apart.
-    let model::Dect { name, errors, warm_up, mtu_bytes, dlc: service, .. } = model;
+    let model::Dect { name, errors, warm_up, mtu_bytes, queue, dlc: service, .. } = model;
     // The chain of good and bad is the MAC's.
     let &model::Errors {
         ber_good,
@@ -40,6 +41,7 @@ pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
         },
         ip,
         service,
+        queue: queue.map(|queue| (queue.rule(full_rate_bps(model), *mtu_bytes as u32), queue_limit(queue))),
         mtu_bytes: *mtu_bytes as u32,
         warm_up_frames: first_frame(*warm_up),
     };
@@ -48,6 +50,12 @@ pub(super) fn machine(model: &model::Dect, making: &Making<'_>) -> AnyLink {
     let trace = &making.trace;
     access.record(trace.bearers, trace.dlc_queue, trace.occupancy);
     AnyLink::Dect(Box::new(access))
+}
+
+/// What the bearers that the terminal wants carry, 320 bits of a B field a frame each (EN 300 175-3 clause 6.2.1.1.2): by which RED
+/// has its mean decay while nothing waits.
+fn full_rate_bps(model: &model::Dect) -> u64 {
+    32_000 * u64::from(model.fixed_bearers.unwrap_or(model.connection.target_bearers)).max(1)
 }
 
 /// The first frame that begins at or after an instant.
@@ -113,6 +121,7 @@ fn mac(model: &model::Dect) -> MacConfig {
         terminal: _,
         gateway: _,
         mtu_bytes: _,
+        queue: _,
         warm_up: _,
         radio_fixed_parts,
         carriers,

@@ -7,6 +7,7 @@ use super::model::{Connection, Dect, Dlc, Lu2, TerminalType, Terminals, Transcei
 use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
+use crate::access::queue::check_queue;
 use crate::model::scenario::IpVersion;
 use crate::units;
 use crate::validate::{At, Report, Step, check_start, join};
@@ -48,6 +49,9 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     check_procedures(at, access, report);
     check_warm_up(at, access, scenario, report);
     check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
+    if let Some(queue) = access.queue {
+        check_queue(at, queue, report);
+    }
     if let Dlc::Lu2(lu2) = &access.dlc {
         check_lu2(at, lu2, report);
         check_window(at, access, lu2, scenario.general.ip, report);

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::mtu::default_mtu_bytes;
+use crate::access::queue::Queue;
 use crate::units;
 
 /// A `[[dect]]`: the access of one mobile terminal with a multibearer data connection to its gateway.
@@ -28,6 +29,10 @@ pub struct Dect {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
+    /// The queue in front of each direction: packets that the DLC has not begun to send. Left out: whatever comes waits, first come,
+    /// first served (chosen: as the paper, whose packets are dropped in the network alone).
+    #[serde(default)]
+    pub queue: Option<Queue>,
     /// The tables `dect`, `dect_states`, `dect_transitions`, `dect_procedures` and `dect_terminals` count
     /// from here on. Default: from the start of the run.
     #[serde(default, with = "units::instant")]

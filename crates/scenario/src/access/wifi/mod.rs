@@ -13,16 +13,19 @@ pub mod station;
 
 use self::medium::Medium;
 use self::model::Wifi;
-use super::{Access, Compares, Context, Making, Pair};
+use super::{Access, Compares, Context, Logged, Making, Pair};
 use crate::build::Builder;
 use crate::model::node::Node;
+use crate::results::samples::Sample;
+use crate::run::Trace;
 use crate::table::Table;
 use crate::validate::{Report, Step};
-use roamsim_engine::Span;
+use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::link::AnyLink;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
+use std::ops::Range;
 
 impl Access for Wifi {
     fn section(&self) -> &'static str {
@@ -87,10 +90,22 @@ impl Access for Wifi {
     fn machine(&self, _part: usize, making: &Making<'_>) -> AnyLink {
         let medium = Medium::of(making.builder.scenario, self);
         let several = if medium.is_alone() { None } else { medium.machine(making.builder) };
-        several.unwrap_or_else(|| build::machine(self, making.builder))
+        let mut machine = several.unwrap_or_else(|| build::machine(self, making.builder));
+        if let (AnyLink::Wifi(machine), true) = (&mut machine, making.trace.rates) {
+            machine.record_rates();
+        }
+        machine
     }
 
     fn tables(&self, world: &World) -> Vec<Table> {
         results::tables(world)
+    }
+
+    fn logged(&self, world: &World, trace: &Trace) -> Option<Logged> {
+        trace.rates.then(|| Logged { values: results::logged(world), behind: Span::ZERO })
+    }
+
+    fn samples<'w>(&self, world: &'w World, time: &Range<Time>) -> Vec<Sample<'w>> {
+        results::samples(world, time)
     }
 }

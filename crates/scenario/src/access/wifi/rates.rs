@@ -1,8 +1,10 @@
 //! Rates of data frames that adapt: the keys of `rate_control`, their checks, and the machine's settings.
 
+use roamsim_engine::Span;
 use roamsim_network::link::wifi::rate_control::RateControl as NetworkRateControl;
 use roamsim_network::link::wifi::rate_control::arf::ArfConfig;
 use roamsim_network::link::wifi::rate_control::by_signal::BySignalConfig;
+use roamsim_network::link::wifi::rate_control::minstrel::MinstrelConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -24,6 +26,9 @@ pub enum RateControl {
     /// Adaptive ARF: each failed attempt to go up makes the next one come later (Lacage, Manshaei and Turletti, "IEEE 802.11 Rate
     /// Adaptation: A Practical Approach", MSWiM 2004).
     Aarf(Aarf),
+    /// Minstrel: the rate of most throughput by the exchanges that were answered at each, while some frames look around (mac80211 of
+    /// Linux).
+    Minstrel(Minstrel),
 }
 
 /// Rates by signal.
@@ -92,6 +97,36 @@ pub struct Aarf {
     pub timer_attempts: u32,
 }
 
+/// The constants of Minstrel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Minstrel {
+    /// How often the mean share of answered exchanges of each rate is brought up to date. Default: 100 ms (mac80211 of Linux).
+    #[serde(default = "default_interval", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub interval: Span,
+    /// What that mean keeps of what it was, in percent. Default: 75 (mac80211 of Linux).
+    #[serde(default = "default_ewma_percent")]
+    #[schemars(range(max = 99))]
+    pub ewma_percent: u32,
+    /// How many frames in a hundred look around, at a rate that is drawn. Default: 10 (mac80211 of Linux).
+    #[serde(default = "default_lookaround_percent")]
+    #[schemars(range(min = 1, max = 100))]
+    pub lookaround_percent: u32,
+}
+
+fn default_interval() -> Span {
+    MinstrelConfig::MAC80211.interval
+}
+
+fn default_ewma_percent() -> u32 {
+    MinstrelConfig::MAC80211.ewma_percent
+}
+
+fn default_lookaround_percent() -> u32 {
+    MinstrelConfig::MAC80211.lookaround_percent
+}
+
 fn default_successes() -> u32 {
     ArfConfig::ARF.successes
 }
@@ -157,6 +192,9 @@ impl Wifi {
                     ..ArfConfig::AARF
                 })
             }
+            &RateControl::Minstrel(Minstrel { interval, ewma_percent, lookaround_percent }) => {
+                NetworkRateControl::Minstrel(MinstrelConfig { interval, ewma_percent, lookaround_percent })
+            }
         };
         Some((config, self.chosen_rates_bps()))
     }
@@ -191,12 +229,36 @@ pub(super) fn check(cell: &Wifi, at: &[Step], report: &mut Report<'_>) {
             }
             [("successes", successes), ("failures", failures), ("timer_attempts", timer_attempts)]
         }
+        RateControl::Minstrel(minstrel) => return check_minstrel(minstrel, at, report),
     };
     for (key, count) in counts {
         if count == 0 {
             let help = "write 1 or more; the authors have 10 successes, 2 failures, and 15 attempts";
             report.add(&join(at, [key]), "no rate changes after nothing at all", help);
         }
+    }
+}
+
+fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
+    let Minstrel { interval, ewma_percent, lookaround_percent } = minstrel;
+    if interval == Span::ZERO {
+        let message = "means that are brought up to date all the time are of single exchanges";
+        report.add(
+            &join(at, ["interval"]),
+            message,
+            "write interval = \"100ms\", as mac80211 of Linux has it",
+        );
+    }
+    if ewma_percent >= 100 {
+        let message = format!("a mean that keeps {ewma_percent} % of what it was learns nothing");
+        report.add(&join(at, ["ewma_percent"]), message, "write 99 or less; mac80211 of Linux has 75");
+    }
+    if !(1..=100).contains(&lookaround_percent) {
+        let message = match lookaround_percent {
+            0 => "no rate but the lowest is ever tried where no frame looks around".to_owned(),
+            more => format!("{more} frames in a hundred are too many"),
+        };
+        report.add(&join(at, ["lookaround_percent"]), message, "write 1 to 100; mac80211 of Linux has 10");
     }
 }
 

@@ -1,11 +1,15 @@
 //! `wifi`, `wifi_stations` and `wifi_categories`: what the time of Wi-Fi cells was used for. `wifi_rates`: the rates that rate
-//! control chose.
+//! control chose; in `samples`, when asked for, over time.
 
+use crate::results::samples::Sample;
 use crate::table::{Column, Table, float, integer, text};
-use roamsim_engine::Span;
+use roamsim_engine::{Span, Time};
 use roamsim_network::World;
-use roamsim_network::link::wifi::{CATEGORIES, CategoryTime, MediumTime, RadioTime, RateAttempts};
+use roamsim_network::link::wifi::{CATEGORIES, CategoryTime, Cell, MediumTime, RadioTime, RateAttempts};
 use roamsim_network::link::{AnyLink, Attachment};
+use roamsim_network::subject::Subject;
+use roamsim_protocols::Address;
+use std::ops::Range;
 
 /// A cell after the end of the run.
 struct Row<'a> {
@@ -158,4 +162,35 @@ fn rates(rows: &[Row<'_>]) -> Table {
         count("failed_attempts", "", |tried| tried.failed_attempts),
     ];
     Table { name: "wifi_rates", columns }
+}
+
+/// The media, and the addresses of their attachments.
+fn media(world: &World) -> impl Iterator<Item = (&Cell, &[Address])> {
+    world.network.links().filter_map(|link| match link.link {
+        AnyLink::Wifi(machine) => Some((&**machine, link.addresses)),
+        _ => None,
+    })
+}
+
+/// How many changes of rates were recorded.
+pub(super) fn logged(world: &World) -> usize {
+    media(world).map(|(machine, _)| machine.rate_changes().len()).sum()
+}
+
+/// Those of them in a time, in order.
+pub(super) fn samples<'w>(world: &'w World, time: &Range<Time>) -> Vec<Sample<'w>> {
+    let mut samples = Vec::new();
+    for (machine, addresses) in media(world) {
+        let changes = machine.rate_changes();
+        let place = |of: Time| changes.partition_point(|change| change.at < of);
+        samples.extend(changes[place(time.start)..place(time.end)].iter().map(|change| Sample {
+            time: change.at,
+            of: world.named(Subject::Interface(addresses[change.from.0 as usize])),
+            quantity: "rate",
+            value: change.rate_bps as f64,
+            unit: "bit/s",
+        }));
+    }
+    samples.sort_by_key(|sample| sample.time);
+    samples
 }

@@ -1,12 +1,12 @@
 //! The machine of an 802.16 cell.
 
-use super::model::{Polling, Requests, UnsolicitedGrants, Wimax};
+use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
 use roamsim_network::link::wimax::phy::{FrameLayout, SymbolClock};
-use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, Service, StationConfig};
+use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, FlowConfig, Service, StationConfig};
 use roamsim_network::mobility::Trajectory;
 
 /// The standard's least T16 (IEEE Std 802.16-2004 table 342).
@@ -53,6 +53,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
             entry.config(model, place(base_station), places)
         }),
         stations: stations.iter().map(|name| station(model, name)).collect(),
+        flows: flows(model),
     })
 }
 
@@ -61,18 +62,22 @@ fn station(model: &Wimax, name: &str) -> StationConfig {
     StationConfig { downlink: downlink.network(), uplink: uplink.network(), service: service(model, name) }
 }
 
-/// How a station gets its bursts.
+/// How a station gets its bursts, but for classes of packets.
 fn service(model: &Wimax, name: &str) -> Service {
-    let of = |stations: &[String]| stations.iter().any(|own| own == name);
-    let polled = |list: &[Polling]| list.iter().find(|entry| of(&entry.stations)).map(|entry| entry.interval);
-    if let Some(grants) = model.unsolicited_grants.iter().find(|entry| of(&entry.stations)) {
-        let &UnsolicitedGrants { stations: _, packet_bytes, interval } = grants;
-        return Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval };
+    let of = |entry: &Served<'_>| entry.dscp.is_none() && entry.stations.iter().any(|own| own == name);
+    model.served().into_iter().find(of).map_or(Service::BestEffort, |entry| entry.service)
+}
+
+/// The service flows for classes of packets.
+fn flows(model: &Wimax) -> Vec<FlowConfig> {
+    let mut flows = Vec::new();
+    for Served { place: _, stations, dscp, service } in model.served() {
+        let Some(dscp) = dscp else { continue };
+        let dscps = dscp.iter().fold(0, |dscps, class| dscps | 1 << class.codepoint());
+        let numbers = stations.iter().filter_map(|name| model.stations.iter().position(|own| own == name));
+        flows.extend(numbers.map(|station| FlowConfig { station: station as u32, service, dscps }));
     }
-    let real_time = polled(&model.real_time_polling).map(|interval| Service::RealTimePolling { interval });
-    let other =
-        || polled(&model.non_real_time_polling).map(|interval| Service::NonRealTimePolling { interval });
-    real_time.or_else(other).unwrap_or(Service::BestEffort)
+    flows
 }
 
 /// The machine of a cell that was checked.

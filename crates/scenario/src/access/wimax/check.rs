@@ -8,13 +8,13 @@ use roamsim_network::link::wimax::phy::{
     BurstProfile, FRAME_DURATIONS, SymbolClock, UPLINK_PREAMBLE_SYMBOLS,
 };
 use roamsim_network::link::wimax::{
-    CellConfig, LONGEST_FROM_STATION_BYTES, LONGEST_TO_STATION_BYTES, Service, StationConfig,
+    CellConfig, LONGEST_FROM_STATION_BYTES, Service, StationConfig, longest_to_station_bytes,
 };
 use roamsim_network::mobility::{Point, Trajectory};
 
 use super::build::{LEAST_T16, config};
 use super::entry_check;
-use super::model::{Polling, RequestLimit, Wimax};
+use super::model::{RequestLimit, Served, Wimax};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
 use crate::access::queue::check_drop_tail;
@@ -35,23 +35,14 @@ const LEAST_RETRIES: u32 = 16;
 /// Grants more often than that are no service of the standard, and more steps than packets.
 const SHORTEST_INTERVAL: Span = Span::from_ms(1);
 
-pub(super) fn check<'a>(cell: &'a Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
+pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     match &cell.entry {
         Some(entry) => entry_check::check(cell, entry, at, context, report),
         None => check_members(at, cell, context, report),
     }
     let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
-    check_named(at, [("station_profiles", profiles.collect())], cell, report);
-    let grants = cell.unsolicited_grants.iter().map(|entry| &entry.stations);
-    let polled = |(key, list): (&'static str, &'a Vec<Polling>)| {
-        (key, list.iter().map(|entry| &entry.stations).collect())
-    };
-    let lists = [
-        ("unsolicited_grants", grants.collect()),
-        polled(("real_time_polling", &cell.real_time_polling)),
-        polled(("non_real_time_polling", &cell.non_real_time_polling)),
-    ];
-    check_named(at, lists, cell, report);
+    check_profiles(at, profiles, cell, report);
+    check_services(at, cell, report);
     check_requests(at, cell, report);
     check_drop_tail(at, cell.queue, "a [[wimax]]", report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
@@ -81,26 +72,63 @@ fn check_members(at: &[Step], cell: &Wimax, context: &Context<'_>, report: &mut 
     }
 }
 
-/// Checks lists of entries for some stations: each is one of this cell, and in one entry of them all.
-fn check_named<'a>(
+/// Refuses a name that is that of no station of a cell; whether it is one.
+fn is_station(name: &String, place: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
+    let known = cell.stations.contains(name);
+    if !known {
+        let help = format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
+        report.add(place, format!("\"{name}\" is no station of this cell"), help);
+    }
+    known
+}
+
+/// Checks the stations of burst profiles: each is one of this cell, and in one entry of them all.
+fn check_profiles<'a>(
     at: &[Step],
-    lists: impl IntoIterator<Item = (&'static str, Vec<&'a Vec<String>>)>,
+    entries: impl Iterator<Item = &'a Vec<String>>,
     cell: &Wimax,
     report: &mut Report<'_>,
 ) {
     let mut named = BTreeSet::new();
-    let entries = lists.into_iter().flat_map(|(key, list)| {
-        list.into_iter().enumerate().map(move |(number, stations)| (key, number, stations))
-    });
-    for (key, number, stations) in entries {
+    for (number, stations) in entries.enumerate() {
         for (j, name) in stations.iter().enumerate() {
-            let place = [&join(at, [key])[..], &[At(number), Key("stations"), At(j)]].concat();
-            if !cell.stations.contains(name) {
-                let help =
-                    format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
-                report.add(&place, format!("\"{name}\" is no station of this cell"), help);
-            } else if !named.insert(name) {
+            let steps = join(at, ["station_profiles"]);
+            let place = [&steps[..], &[At(number), Key("stations"), At(j)]].concat();
+            if is_station(name, &place, cell, report) && !named.insert(name) {
                 report.add(&place, format!("\"{name}\" is named twice"), "name each station once");
+            }
+        }
+    }
+}
+
+/// Checks the stations of services: each is one of this cell, and has one service for what no other is for, and one for each class.
+fn check_services(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
+    let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    for Served { place: (key, number), stations, dscp, service: _ } in cell.served() {
+        let entry = [&join(at, [key])[..], &[At(number)]].concat();
+        if dscp.is_some_and(<[_]>::is_empty) {
+            let help = "write classes, such as [\"ef\"]; or leave `dscp` out, for all packets";
+            report.add(&join(&entry, ["dscp"]), "this service would be for no packet", help);
+        }
+        for (j, name) in stations.iter().enumerate() {
+            let place = [&entry[..], &[Key("stations"), At(j)]].concat();
+            if !is_station(name, &place, cell, report) {
+                continue;
+            }
+            let Some(dscp) = dscp else {
+                if !named.insert(name) {
+                    let help = "name each station once; or give one of the entries a `dscp`, for the packets that it is for";
+                    report.add(&place, format!("\"{name}\" is named twice"), help);
+                }
+                continue;
+            };
+            for (k, class) in dscp.iter().enumerate() {
+                if !classes.insert((name, class.codepoint())) {
+                    let place = [&entry[..], &[Key("dscp"), At(k)]].concat();
+                    let message =
+                        format!("packets of DSCP {} of \"{name}\" have a service already", class.codepoint());
+                    report.add(&place, message, "name each class of a station once");
+                }
             }
         }
     }
@@ -220,15 +248,20 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     // Where profiles adapt, the most robust one may be the one of all.
     let stations: Vec<StationConfig> = stations.iter().map(|station| robust(station, adapts)).collect();
     let enters = config.entry.is_some();
-    let asks = |station: &&StationConfig| !matches!(station.service, Service::UnsolicitedGrant { .. });
+    let services = || {
+        let own = stations.iter().map(|station| (station, station.service));
+        own.chain(config.flows.iter().map(|flow| (&stations[flow.station as usize], flow.service)))
+    };
+    let asks = services().any(|(_, service)| !matches!(service, Service::UnsolicitedGrant { .. }));
     // Who enters is admitted when it does; others are all there at once.
-    let unasked = stations.iter().map(|station| station.most_unsolicited_symbols(layout.duration));
-    let unasked = unasked.filter(|&symbols| symbols > 0);
+    let unasked = services()
+        .map(|(station, service)| service.most_unsolicited_symbols(station.uplink, layout.duration))
+        .filter(|&symbols| symbols > 0);
     let (most, sum, count) = unasked.fold((0, 0u64, 0), |(most, sum, count), symbols| {
         (symbols.max(most), sum + u64::from(symbols), count + 1)
     });
     let (grants, unasked) = if enters { (u64::from(most), count.min(1)) } else { (sum, count) };
-    let bursts = unasked + u32::from(enters || stations.iter().any(|station| asks(&station)));
+    let bursts = unasked + u32::from(enters || asks);
     // A burst a profile, and the most robust one for messages.
     let all = adapts.then_some(BurstProfile::ALL).into_iter().flatten();
     let profiles: BTreeSet<_> = stations
@@ -246,7 +279,8 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
     // Messages are not cut.
     let message = stations.iter().filter(|_| enters).map(StationConfig::message_symbols).max().unwrap_or(0);
-    let told = if enters { map_profile.burst_symbols(LONGEST_TO_STATION_BYTES) } else { 0 };
+    let longest_bytes = longest_to_station_bytes(!config.flows.is_empty());
+    let told = if enters { map_profile.burst_symbols(longest_bytes) } else { 0 };
     let (down, up) = (layout.downlink_symbols, layout.uplink_symbols);
     let robust =
         if adapts { "; bursts are reckoned in BPSK 1/2, to which `adaptation` may lead" } else { "" };
@@ -268,7 +302,7 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
         report.add(&join(at, ["downlink_share"]), message, help);
     } else if config.most_message_room() < told {
         let message = format!(
-            "no station could ever enter: a message of {LONGEST_TO_STATION_BYTES} B takes {told} symbols of the downlink, which has \
+            "no station could ever enter: a message of {longest_bytes} B takes {told} symbols of the downlink, which has \
              {down}, of which preamble, header, maps and descriptors leave {}",
             config.most_message_room()
         );

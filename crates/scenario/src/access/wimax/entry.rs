@@ -57,6 +57,10 @@ pub struct Entry {
     /// Contention ranging retries. Default: the standard's least, 16 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub ranging_retries: u32,
+    /// Invited ranging retries: after so many bursts more in which a station was not heard the base station sends it away. Default: the
+    /// standard's least, 16 (IEEE Std 802.16-2004 table 342).
+    #[serde(default = "default_ranging_retries")]
+    pub invited_ranging_retries: u32,
     /// Repetitions of SBC-REQ. Default: the standard's least, 3 (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_retries")]
     pub capability_retries: u32,
@@ -111,6 +115,11 @@ pub struct Timers {
     #[serde(default = "default_t3", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t3: Span,
+    /// T4: waits for a burst that is granted to it alone, by which it is ranged again; without one it begins anew. Default: 35s (IEEE Std
+    /// 802.16-2004 table 342).
+    #[serde(default = "default_t4", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t4: Span,
     /// T6: waits for REG-RSP. Default: 3s (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_t6", with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -143,6 +152,15 @@ pub struct Timers {
     #[serde(default = "default_t21", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t21: Span,
+    /// T27 idle: after so long without a burst of a station the base station grants it one, to range it. Default chosen: 10s, so that three
+    /// come within T4.
+    #[serde(default = "default_t27_idle", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t27_idle: Span,
+    /// T27 active: the same of a station whose last burst it has not heard. Default chosen: 500ms, so that 16 repetitions end before T4.
+    #[serde(default = "default_t27_active", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub t27_active: Span,
     /// How long a station without a DL-MAP is synchronized. Default: 600ms (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_lost_map", with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -169,6 +187,8 @@ pub enum Limit {
     T2,
     /// At most 200 ms.
     T3,
+    /// At most 35 s.
+    T4,
     /// At most 3 s.
     T6,
     /// At most 1 s.
@@ -233,6 +253,18 @@ fn default_t3() -> Span {
     Span::from_ms(200)
 }
 
+fn default_t4() -> Span {
+    Span::from_secs(35)
+}
+
+fn default_t27_idle() -> Span {
+    Span::from_secs(10)
+}
+
+fn default_t27_active() -> Span {
+    Span::from_ms(500)
+}
+
 fn default_t6() -> Span {
     Span::from_secs(3)
 }
@@ -263,6 +295,7 @@ impl Default for Timers {
             t1: None,
             t2: None,
             t3: default_t3(),
+            t4: default_t4(),
             t6: default_t6(),
             t7: default_t7(),
             t8: default_t8(),
@@ -271,6 +304,8 @@ impl Default for Timers {
             t18: default_t18(),
             t20: None,
             t21: default_t21(),
+            t27_idle: default_t27_idle(),
+            t27_active: default_t27_active(),
             lost_dl_map: default_lost_map(),
             lost_ul_map: default_lost_map(),
         }
@@ -285,11 +320,29 @@ impl Entry {
 
     /// The timers of the machine, with frames of this duration.
     pub(super) fn timers(&self, frame: Span) -> NetworkTimers {
-        let Timers { t1, t2, t3, t6, t7, t8, t9, t12, t18, t20, t21, lost_dl_map, lost_ul_map } = self.timers;
+        let Timers {
+            t1,
+            t2,
+            t3,
+            t4,
+            t6,
+            t7,
+            t8,
+            t9,
+            t12,
+            t18,
+            t20,
+            t21,
+            t27_idle,
+            t27_active,
+            lost_dl_map,
+            lost_ul_map,
+        } = self.timers;
         NetworkTimers {
             t1: t1.unwrap_or(self.dcd_interval.saturating_mul(5)),
             t2: t2.unwrap_or(self.ranging_interval.saturating_mul(5)),
             t3,
+            t4,
             t6,
             t7,
             t8,
@@ -298,6 +351,8 @@ impl Entry {
             t18,
             t20: t20.unwrap_or(frame + frame),
             t21,
+            t27_idle,
+            t27_active,
             lost_downlink_map: lost_dl_map,
             lost_uplink_map: lost_ul_map,
         }
@@ -322,6 +377,7 @@ impl Entry {
             ranging_backoff_start,
             ranging_backoff_end,
             ranging_retries,
+            invited_ranging_retries,
             capability_retries,
             registration_retries,
             flow_retries,
@@ -342,6 +398,7 @@ impl Entry {
                 backoff_start: ranging_backoff_start,
                 backoff_end: ranging_backoff_end,
                 ranging_retries,
+                invited_ranging_retries,
                 capability_retries,
                 registration_retries,
                 flow_retries,

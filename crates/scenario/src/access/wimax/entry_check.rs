@@ -166,18 +166,35 @@ type Limited = (&'static [&'static str], Option<Limit>, Span, (Span, Span));
 
 /// Checks timers and intervals against the standard's limits.
 fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_>) {
-    let Timers { t1, t2, t3, t6, t7, t8, t9, t12, t18, t20, t21, lost_downlink_map, lost_uplink_map } =
-        entry.timers(cell.frame);
+    let Timers {
+        t1,
+        t2,
+        t3,
+        t4,
+        t6,
+        t7,
+        t8,
+        t9,
+        t12,
+        t18,
+        t20,
+        t21,
+        t27_idle,
+        t27_active,
+        lost_downlink_map,
+        lost_uplink_map,
+    } = entry.timers(cell.frame);
     let (ms, s) = (Span::from_ms, Span::from_secs);
     let frames = cell.frame + cell.frame;
     let most = |at_most: Span| (Span::from_ns(1), at_most);
-    let limits: [Limited; 16] = [
+    let limits: [Limited; 17] = [
         (&["dcd_interval"], Some(Limit::DcdInterval), entry.dcd_interval, most(s(10))),
         (&["ucd_interval"], Some(Limit::UcdInterval), entry.ucd_interval, most(s(10))),
         (&["ranging_interval"], Some(Limit::RangingInterval), entry.ranging_interval, most(s(2))),
         (&["timers", "t1"], Some(Limit::T1), t1, most(s(50))),
         (&["timers", "t2"], Some(Limit::T2), t2, most(s(10))),
         (&["timers", "t3"], Some(Limit::T3), t3, most(ms(200))),
+        (&["timers", "t4"], Some(Limit::T4), t4, most(s(35))),
         (&["timers", "t6"], Some(Limit::T6), t6, most(s(3))),
         (&["timers", "t7"], Some(Limit::T7), t7, most(s(1))),
         (&["timers", "t8"], Some(Limit::T8), t8, most(ms(300))),
@@ -189,6 +206,17 @@ fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_
         (&["timers", "lost_dl_map"], Some(Limit::LostDlMap), lost_downlink_map, most(ms(600))),
         (&["timers", "lost_ul_map"], Some(Limit::LostUlMap), lost_uplink_map, most(ms(600))),
     ];
+    for (key, time) in [("t27_idle", t27_idle), ("t27_active", t27_active)] {
+        if time < frames {
+            let message = "a burst that is granted and its answer take two frames";
+            report.add(&join(at, ["timers", key]), message, "write a longer time, such as \"500ms\"");
+        }
+    }
+    if t27_idle >= t4 {
+        let message = format!("every idle station would begin anew after T4, {}", units::time_text(t4));
+        let help = "write a shorter time: T4 waits for the bursts that come by it";
+        report.add(&join(at, ["timers", "t27_idle"]), message, help);
+    }
     for (keys, limit, time, (least, most)) in limits {
         let steps = keys.iter().fold(at.to_vec(), |steps, key| join(&steps, [*key]));
         let key = keys.last().copied().unwrap_or_default();

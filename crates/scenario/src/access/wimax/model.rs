@@ -1,6 +1,7 @@
 //! 802.16 cells: WirelessMAN-OFDM, a base station and its stations.
 
 use roamsim_engine::Span;
+use roamsim_network::link::wimax::Service;
 use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPrefix as NetworkPrefix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::Entry;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
+use crate::model::dscp::Dscp;
 use crate::units;
 
 /// A `[[wimax]]`: a base station and the stations in its cell, by IEEE Std 802.16-2004, WirelessMAN-OFDM, time division duplex.
@@ -56,7 +58,8 @@ pub struct Wimax {
     #[serde(default = "default_map_profile")]
     pub map_profile: BurstProfile,
     /// Stations that get bursts without asking, as a connection of UGS (IEEE Std 802.16-2004 section 6.3.5.2.1); those of no
-    /// list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best effort goes first, both ways. Default: none.
+    /// list are served best effort. Who is earlier among UGS, rtPS, nrtPS and best effort goes first, both ways. An entry with `dscp`
+    /// is a service flow of its own for these classes of packets, beside the one for everything else. Default: none.
     #[serde(default)]
     pub unsolicited_grants: Vec<UnsolicitedGrants>,
     /// Stations that are asked at each interval what bandwidth they want, and never contend for their data, as a connection of rtPS (IEEE
@@ -163,7 +166,38 @@ pub enum BurstProfile {
     Qam64R34,
 }
 
+/// An entry of one of the lists of services.
+pub(super) struct Served<'a> {
+    /// The key of its list, and its number there.
+    pub place: (&'static str, usize),
+    pub stations: &'a [String],
+    pub dscp: Option<&'a [Dscp]>,
+    pub service: Service,
+}
+
 impl Wimax {
+    /// The entries of all services.
+    pub(super) fn served<'a>(&'a self) -> Vec<Served<'a>> {
+        let grants = self.unsolicited_grants.iter().enumerate().map(|(number, entry)| {
+            let &UnsolicitedGrants { ref stations, ref dscp, packet_bytes, interval } = entry;
+            let service = Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval };
+            Served { place: ("unsolicited_grants", number), stations, dscp: dscp.as_deref(), service }
+        });
+        let polls = |(key, list): (&'static str, &'a [Polling]), service: fn(Span) -> Service| {
+            list.iter().enumerate().map(move |(number, entry)| {
+                let &Polling { ref stations, ref dscp, interval } = entry;
+                Served { place: (key, number), stations, dscp: dscp.as_deref(), service: service(interval) }
+            })
+        };
+        let real_time = polls(("real_time_polling", &self.real_time_polling), |interval| {
+            Service::RealTimePolling { interval }
+        });
+        let other = polls(("non_real_time_polling", &self.non_real_time_polling), |interval| {
+            Service::NonRealTimePolling { interval }
+        });
+        grants.chain(real_time).chain(other).collect()
+    }
+
     /// The burst profiles to a station, and from it.
     pub(super) fn profiles(&self, station: &str) -> (BurstProfile, BurstProfile) {
         let of = |entry: &&StationProfile| entry.stations.iter().any(|own| own == station);
@@ -225,6 +259,10 @@ pub struct StationProfile {
 pub struct UnsolicitedGrants {
     /// The stations, each with grants of its own.
     pub stations: Vec<String>,
+    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["ef"]`. Left out: all for which the station has
+    /// no other entry (IEEE Std 802.16-2004 section 11.13.19.3.4.2: the range of the type of service of a classifier).
+    #[serde(default)]
+    pub dscp: Option<Vec<Dscp>>,
     /// The longest packet that a grant has room for, IP header included. Longer ones are cut.
     #[serde(rename = "packet_size", with = "units::size")]
     #[schemars(with = "units::Size")]
@@ -241,6 +279,10 @@ pub struct UnsolicitedGrants {
 pub struct Polling {
     /// The stations, each with polls of its own.
     pub stations: Vec<String>,
+    /// The packets that it is for, by the `dscp` of their flows, in both directions: `["af41", "af42"]`. Left out: all for which the
+    /// station has no other entry.
+    #[serde(default)]
+    pub dscp: Option<Vec<Dscp>>,
     /// The time between two polls. The first is due at time zero, each in the frame that begins then or next.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]

@@ -2,7 +2,9 @@
 
 use roamsim_network::link::propagation::Propagation;
 use roamsim_network::link::wimax::phy::SymbolClock;
-use roamsim_network::link::wimax::{Adaptation as NetworkAdaptation, RadioConfig, THRESHOLDS_DB};
+use roamsim_network::link::wimax::{
+    Adaptation as NetworkAdaptation, BlockErrors as NetworkBlockErrors, RadioConfig, THRESHOLDS_DB,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -51,6 +53,10 @@ pub struct Radio {
     /// of stations of 802.11.
     #[serde(default = "default_going_down_factor")]
     pub going_down_factor: f64,
+    /// Block errors of burst profiles by signal over noise, of which the standard has no table. Left out, and for profiles that are not in it:
+    /// all is understood from the threshold on, and nothing below.
+    #[serde(default)]
+    pub block_errors: Option<BlockErrors>,
     /// How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as `burst_profile` and `station_profiles` say.
     #[serde(default)]
     pub adaptation: Option<Adaptation>,
@@ -65,6 +71,29 @@ pub struct Threshold {
     pub profile: BurstProfile,
     /// The least ratio of signal to noise, in dB.
     pub snr_db: f64,
+}
+
+/// A table of block errors. A block is what a symbol carries (IEEE Std 802.16-2004 table 215); a PDU is lost with any block of it.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxBlockErrors")]
+pub struct BlockErrors {
+    /// Where its numbers come from; the table `wimax` of the results repeats it.
+    pub source: String,
+    /// Those of each burst profile.
+    pub profiles: Vec<ProfileErrors>,
+}
+
+/// The block errors of a burst profile.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WimaxProfileErrors")]
+pub struct ProfileErrors {
+    /// The profile.
+    pub profile: BurstProfile,
+    /// Pairs of signal over noise, in dB, and block error ratio: `[[8.0, 0.9], [9.0, 0.2], [10.0, 0.01]]`, on straight lines between them.
+    /// Below the first all blocks are lost, above the last none.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Burst profiles that follow the signal, in both directions: a station enters with those that fit, and looks at its signal every
@@ -105,6 +134,16 @@ fn default_margin_db() -> f64 {
     1.0
 }
 
+fn network_errors(table: Option<&BlockErrors>) -> NetworkBlockErrors {
+    let mut errors = NetworkBlockErrors::default();
+    let Some(BlockErrors { source, profiles }) = table else { return errors };
+    errors.source.clone_from(source);
+    for ProfileErrors { profile, points } in profiles {
+        errors.points[profile.network() as usize].clone_from(points);
+    }
+    errors
+}
+
 impl Radio {
     /// The settings of the machine.
     pub(super) fn config(&self) -> RadioConfig {
@@ -116,6 +155,7 @@ impl Radio {
             noise_figure_db,
             implementation_margin_db,
             ref thresholds,
+            ref block_errors,
             going_down_factor,
             adaptation,
         } = self;
@@ -134,6 +174,7 @@ impl Radio {
             noise_figure_db,
             implementation_margin_db,
             thresholds_db,
+            block_errors: network_errors(block_errors.as_ref()),
             going_down_factor,
             adaptation: adaptation.map(|Adaptation { margin_db, hysteresis_db }| NetworkAdaptation {
                 margin_db,
@@ -147,6 +188,41 @@ impl Radio {
         let clock = SymbolClock::new(cell.bandwidth_hz, cell.cyclic_prefix.network())?;
         Some(self.config().reach_m(clock, profile.network(), uplink, 0.0))
     }
+}
+
+/// Checks a table of block errors; whether it is one.
+fn check_block_errors(at: &[Step], table: &BlockErrors, report: &mut Report<'_>) -> bool {
+    let mut good = true;
+    let mut refuse = |steps: &[Step], message: &str, help: &str| {
+        report.add(steps, message, help);
+        good = false;
+    };
+    if table.source.trim().is_empty() {
+        let help = "write the publication, or the program, that its numbers are from";
+        refuse(&join(at, ["source"]), "nobody could judge a table of no source", help);
+    }
+    for (number, errors) in table.profiles.iter().enumerate() {
+        let place = [&join(at, ["profiles"])[..], &[At(number)]].concat();
+        if table.profiles[..number].iter().any(|other| other.profile == errors.profile) {
+            refuse(&join(&place, ["profile"]), "this profile is listed twice", "write each profile once");
+        }
+        let (snrs_db, ratios): (Vec<f64>, Vec<f64>) = errors.points.iter().copied().unzip();
+        let points = join(&place, ["points"]);
+        if errors.points.is_empty() {
+            refuse(&points, "this table has no point", "write pairs such as [[8.0, 0.9], [9.0, 0.1]]");
+        } else if !snrs_db.iter().all(|snr_db| (-50.0..=100.0).contains(snr_db))
+            || !ratios.iter().all(|ratio| (0.0..=1.0).contains(ratio))
+        {
+            let help = "write decibels from -50 to 100, and ratios from 0 to 1";
+            refuse(&points, "a point is a signal over noise, in dB, and a ratio", help);
+        } else if !snrs_db.is_sorted_by(|before, after| before < after)
+            || !ratios.is_sorted_by(|before, after| before >= after)
+        {
+            let help = "order the points by signal over noise; with more signal there are no more errors";
+            refuse(&points, "signal over noise rises from point to point, and errors fall", help);
+        }
+    }
+    good
 }
 
 /// Checks a radio whose keys are under `at`; whether it is one.
@@ -199,6 +275,9 @@ pub(super) fn check(at: &[Step], radio: &Radio, report: &mut Report<'_>) -> bool
         let help = "list the thresholds of others as well, so that they grow from BPSK 1/2 to 64-QAM 3/4";
         report.add(&join(at, ["thresholds"]), message, help);
         good = false;
+    }
+    if let Some(table) = &radio.block_errors {
+        good &= check_block_errors(&join(at, ["block_errors"]), table, report);
     }
     path_loss::check(&join(at, ["path_loss"]), radio.path_loss, report) && good
 }

@@ -1,10 +1,10 @@
-//! `wimax` and `wimax_stations`: what the symbols of 802.16 cells were used for.
+//! `wimax` and its others: what the symbols of 802.16 cells were used for, what stations and service flows did.
 
 use super::model::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_network::World;
 use roamsim_network::link::wimax::phy::PREAMBLE_AND_FCH_SYMBOLS;
-use roamsim_network::link::wimax::{Cell, Flow, StationStats};
+use roamsim_network::link::wimax::{Cell, Direction, Service, StationStats};
 use roamsim_network::link::{AnyLink, Attachment};
 
 /// A cell after the end of the run.
@@ -13,6 +13,14 @@ struct Row<'a> {
     cell: &'a Cell,
     /// Its stations.
     nodes: Vec<&'a str>,
+}
+
+impl Row<'_> {
+    /// Where its block errors are from, if it has any.
+    fn block_errors(&self) -> &str {
+        let radio = self.cell.config().entry.as_ref().and_then(|entry| entry.radio.as_ref());
+        radio.map_or("", |radio| &radio.block_errors.source)
+    }
 }
 
 fn rows(world: &World) -> Vec<Row<'_>> {
@@ -36,7 +44,7 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![cells(&rows), stations(&rows), profiles(&rows)]
+    vec![cells(&rows), stations(&rows), flows(&rows), additions(&rows), profiles(&rows)]
 }
 
 /// The time of parts of a frame, in seconds.
@@ -96,6 +104,7 @@ fn cells(rows: &[Row<'_>]) -> Table {
             part("uplink_data_s", |parts| parts.uplink_data),
             part("uplink_idle_s", |parts| parts.uplink_idle),
             part("gaps_s", |parts| parts.gaps),
+            text("block_errors", rows.iter().map(|row| row.block_errors().to_owned())),
         ],
     }
 }
@@ -138,6 +147,86 @@ fn stations(rows: &[Row<'_>]) -> Table {
     }
 }
 
+/// As IEEE Std 802.16-2004 section 6.3.5.2 writes it.
+fn service_name(service: Service) -> &'static str {
+    match service {
+        Service::UnsolicitedGrant { .. } => "UGS",
+        Service::RealTimePolling { .. } => "rtPS",
+        Service::NonRealTimePolling { .. } => "nrtPS",
+        Service::BestEffort => "BE",
+    }
+}
+
+/// The classes of packets that a service flow is for, as numbers; of all of them nothing.
+fn classes(dscps: u64) -> String {
+    let numbers = (0..64).filter(|number| dscps != !0 && dscps >> number & 1 != 0);
+    numbers.map(|number: u32| number.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// One row a service flow.
+fn flows(rows: &[Row<'_>]) -> Table {
+    let flows: Vec<_> = rows
+        .iter()
+        .flat_map(|row| {
+            (0..row.cell.flow_count())
+                .map(move |flow| (row, row.cell.flow_config(flow), row.cell.flow_stats(flow)))
+        })
+        .collect();
+    let count = |name, unit, count: fn(&StationStats) -> u64| -> Column {
+        integer(name, unit, flows.iter().map(|(.., stats)| count(stats)))
+    };
+    Table {
+        name: "wimax_flows",
+        columns: vec![
+            text("name", flows.iter().map(|(row, ..)| row.name.to_owned())),
+            text("node", flows.iter().map(|(row, flow, _)| row.nodes[flow.station as usize].to_owned())),
+            text("service", flows.iter().map(|(_, flow, _)| service_name(flow.service).to_owned())),
+            text("dscp", flows.iter().map(|(_, flow, _)| classes(flow.dscps))),
+            count("downlink_pdus", "", |stats| stats.downlink_pdus),
+            count("downlink_fragments", "", |stats| stats.downlink_fragments),
+            count("uplink_pdus", "", |stats| stats.uplink_pdus),
+            count("uplink_fragments", "", |stats| stats.uplink_fragments),
+            count("requests", "", |stats| stats.requests),
+            count("collided_requests", "", |stats| stats.collided_requests),
+            count("piggybacked_requests", "", |stats| stats.piggybacked_requests),
+            count("answered_polls", "", |stats| stats.answered_polls),
+            count("refused_connections", "", |stats| stats.refused_connections),
+            count("grants", "", |stats| stats.grants),
+            count("bursts", "", |stats| stats.bursts),
+            count("burst_bytes", "B", |stats| stats.burst_bytes),
+            count("padding_bytes", "B", |stats| stats.padding_bytes),
+            count("lost_pdus", "", |stats| stats.lost_pdus),
+            count("given_up", "packets", |stats| stats.given_up),
+        ],
+    }
+}
+
+/// One row a service flow that was added to a station as it entered, or refused.
+fn additions(rows: &[Row<'_>]) -> Table {
+    let additions: Vec<_> = rows
+        .iter()
+        .flat_map(|row| {
+            row.cell.additions().iter().map(move |added| (row, row.cell.flow_config(added.flow), added))
+        })
+        .collect();
+    Table {
+        name: "wimax_additions",
+        columns: vec![
+            text("name", additions.iter().map(|(row, ..)| row.name.to_owned())),
+            text("node", additions.iter().map(|(row, flow, _)| row.nodes[flow.station as usize].to_owned())),
+            float("time_s", "s", additions.iter().map(|(.., added)| added.at.as_secs_f64())),
+            text("service", additions.iter().map(|(.., added)| service_name(added.service).to_owned())),
+            text("dscp", additions.iter().map(|(_, flow, _)| classes(flow.dscps))),
+            text(
+                "outcome",
+                additions
+                    .iter()
+                    .map(|(.., added)| if added.admitted { "admitted" } else { "refused" }.to_owned()),
+            ),
+        ],
+    }
+}
+
 /// One row a burst profile that adapts, from an entry or a change on.
 fn profiles(rows: &[Row<'_>]) -> Table {
     let changes =
@@ -152,7 +241,8 @@ fn profiles(rows: &[Row<'_>]) -> Table {
             text(
                 "direction",
                 changes.iter().map(|(_, change)| {
-                    let direction = if change.flow == Flow::Downlink { "downlink" } else { "uplink" };
+                    let direction =
+                        if change.direction == Direction::Downlink { "downlink" } else { "uplink" };
                     direction.to_owned()
                 }),
             ),

@@ -1,5 +1,7 @@
 //! Wired links.
 
+mod path;
+
 use std::collections::BTreeMap;
 
 use roamsim_engine::{Span, Time};
@@ -9,6 +11,8 @@ use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::{MAX_MTU_BYTES, check_mtu};
 use crate::access::queue::check_queue;
+use crate::application::model::Application;
+use crate::flow::model::Flow;
 use crate::validate::names;
 use crate::validate::{At, Report, Step, check_start, join};
 
@@ -26,55 +30,77 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
         let message = format!("this link joins \"{a}\" with itself");
         report.add(&join(at, ["between"]), message, "a link is between two different nodes");
     }
-    if link.rate_bps == 0 {
-        report.add(&join(at, ["rate"]), "a rate of zero carries nothing", "write a rate above zero");
+    path::check(at, link, context, report);
+    if let Some(queue) = link.queue {
+        check_queue(at, queue, report);
     }
-    // A header of IPv4 must take at least a nanosecond, or time stands still.
-    let shortest = Span::of_transmission(20, link.rate_bps);
-    if link.delay == Span::ZERO && shortest == Span::ZERO {
-        let message = "a packet takes no time over this link: its rate is too high for a delay of zero";
-        report.add(&join(at, ["rate"]), message, "write a delay above zero, or a rate below 320 Gb/s");
-    }
-    check_queue(at, link.queue, report);
     check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
-    check_losses(at, link, context.scenario, report);
+    check_losses(at, link, context, report);
     check_outages(at, &link.outages, context.scenario, report);
 }
 
-fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Report<'_>) {
+/// Checks that each entry of a list is of an end of the link, and each direction of one entry; where there `must` be one, each has it.
+/// Returns by entry whether it is of an end.
+pub(super) fn check_directions(
+    (at, key): (&[Step], &'static str),
+    link: &Link,
+    froms: &[Option<&String>],
+    must: bool,
+    report: &mut Report<'_>,
+) -> Vec<bool> {
     // The entry that covers each direction, by the end that it starts from.
     let mut covered: [Option<usize>; 2] = [None; 2];
-    for (j, loss) in link.loss.iter().enumerate() {
-        let mut steps = join(at, ["loss"]);
+    let mut known = Vec::new();
+    let entry = |j: usize| {
+        let mut steps = join(at, [key]);
         steps.push(At(j));
+        steps
+    };
+    for (j, &from) in froms.iter().enumerate() {
         let [a, b] = &link.between;
-        if let Some(from) = &loss.from
-            && link.end(from).is_none()
-        {
+        known.push(from.is_none_or(|from| link.end(from).is_some()));
+        if let (Some(from), Some(false)) = (from, known.last()) {
             let message = format!("\"{from}\" is no end of this link");
-            report.add(
-                &join(&steps, ["from"]),
-                message,
-                format!("write \"{a}\" or \"{b}\", or leave `from` out"),
-            );
+            let help = format!("write \"{a}\" or \"{b}\", or leave `from` out");
+            report.add(&join(&entry(j), ["from"]), message, help);
             continue;
         }
         for (end, first) in covered.iter_mut().enumerate() {
-            if !link.loses_from(loss, end) {
+            if !link.is_of(from, end) {
                 continue;
             }
             match *first {
                 None => *first = Some(j),
                 Some(first) => {
-                    let mut other = join(at, ["loss"]);
-                    other.push(At(first));
-                    let message = format!("the direction from \"{}\" has two losses", link.between[end]);
+                    let plural = if key == "loss" { "losses" } else { &format!("{key}s") };
+                    let message = format!("the direction from \"{}\" has two {plural}", link.between[end]);
                     let help = "write one entry a direction, each with its `from`";
-                    report.add_related(&steps, message, help, (&other, "the first"));
+                    report.add_related(&entry(j), message, help, (&entry(first), "the first"));
                     break;
                 }
             }
         }
+    }
+    if let (true, Some(end)) = (must, covered.iter().position(Option::is_none))
+        && known.iter().all(|&known| known)
+    {
+        let message = format!("the direction from \"{}\" has no {key}", link.between[end]);
+        let help = format!(
+            "write an entry with `from = \"{}\"`, or one without `from`, for both",
+            link.between[end]
+        );
+        report.add(&join(at, [key]), message, help);
+    }
+    known
+}
+
+fn check_losses(at: &[Step], link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
+    let scenario = context.scenario;
+    let froms: Vec<_> = link.loss.iter().map(|loss| loss.from.as_ref()).collect();
+    let known = check_directions((at, "loss"), link, &froms, false, report);
+    for (j, loss) in link.loss.iter().enumerate().filter(|&(j, _)| known[j]) {
+        let mut steps = join(at, ["loss"]);
+        steps.push(At(j));
         check_start(&join(&steps, ["start"]), loss.start, scenario, report);
         match &loss.model {
             LossModel::GilbertElliott {
@@ -90,12 +116,24 @@ fn check_losses(at: &[Step], link: &Link, scenario: &Scenario, report: &mut Repo
             LossModel::List { segments, flow } => {
                 check_list(&steps, segments, report);
                 let flows = names::each_once(scenario.flows.iter().map(|flow| flow.name.as_str()));
+                let of_transfers = |other: &&Flow| {
+                    Some(&other.name) == flow.as_ref()
+                        && matches!(other.application, Application::Transfers(_))
+                };
+                if scenario.flows.iter().any(|flow| of_transfers(&flow)) {
+                    let message = "these transfers have connections of their own, whose packets are not counted together";
+                    let help = "leave `flow` out, to count the packets of all flows, or name another flow";
+                    report.add(&join(&steps, ["flow"]), message, help);
+                }
                 if let Some(flow) = flow
                     && !flows.contains(&flow.as_str())
                 {
                     let steps = join(&steps, ["flow"]);
                     names::report_unknown("flow", flow, flows.into_iter(), &steps, report);
                 }
+            }
+            LossModel::Series(series) => {
+                path::check_steps(&steps, series, context, report);
             }
             LossModel::Bernoulli { .. } | LossModel::GilbertElliott { .. } => {}
         }

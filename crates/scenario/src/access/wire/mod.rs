@@ -3,12 +3,16 @@
 mod build;
 mod check;
 pub mod model;
+pub mod path;
 
 use self::model::{Link, Loss, LossModel};
+use self::path::LinkEvent;
+use super::queue::Queue;
 use super::{Access, Capacity, Context, Making, Pair, places};
 use crate::build::Builder;
 use crate::validate::{Report, Step};
 use roamsim_network::link::AnyLink;
+use roamsim_network::link::managed_wire::Change;
 use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
@@ -31,12 +35,14 @@ impl Access for Link {
 
     fn capacity(&self) -> Option<Capacity> {
         let lossless = self.loss.is_empty() && self.outages.is_empty();
-        Some(Capacity { rate_bps: self.rate_bps, delay: self.delay, queue: self.queue, lossless })
+        let (rate_bps, delay) = self.constants()?;
+        Some(Capacity { rate_bps, delay, queue: self.queue.unwrap_or_default(), lossless })
     }
 
     fn draws_nothing(&self) -> bool {
         let draws = |loss: &Loss| !matches!(loss.model, LossModel::List { .. });
-        !self.queue.draws() && !self.loss.iter().any(draws)
+        let jitter = self.delay.iter().any(|delay| !delay.jitter.is_constant());
+        !self.queue.is_some_and(Queue::draws) && !jitter && !self.loss.iter().any(draws)
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
@@ -50,5 +56,9 @@ impl Access for Link {
 
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink {
         build::machine(self, part, making)
+    }
+
+    fn changes(&self, part: usize) -> Vec<(&LinkEvent, Change)> {
+        build::changes(self, part)
     }
 }

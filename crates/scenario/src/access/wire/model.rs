@@ -4,6 +4,7 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use super::path::{Delay, LossSeries, Rate, Varying};
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
@@ -18,18 +19,18 @@ pub struct Link {
     pub name: String,
     /// The two nodes at its ends.
     pub between: [String; 2],
-    /// Bit rate of each direction.
-    #[serde(rename = "rate", with = "units::rate")]
-    #[schemars(with = "units::Rate")]
-    pub rate_bps: u64,
-    /// Propagation delay, one way.
-    #[serde(with = "units::duration")]
-    #[schemars(with = "units::Duration")]
-    pub delay: Span,
-    /// The queue in front of each direction. Default chosen: drop-tail of 100 packets, one bandwidth-delay product of
-    /// 1500-byte packets at 30 Mb/s and 40 ms.
+    /// Bit rate of each direction: one for both, or a list of tables, one a direction.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Rate>")]
+    pub rate: Vec<Rate>,
+    /// Propagation delay, one way: one for both directions, or a list of tables, one a direction.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Delay>")]
+    pub delay: Vec<Delay>,
+    /// The queue in front of each direction. Left out: drop-tail of 100 packets (chosen: one bandwidth-delay product of
+    /// 1500-byte packets at 30 Mb/s and 40 ms); in a direction with a mahimahi trace without a limit, as in its link emulator.
     #[serde(default)]
-    pub queue: Queue,
+    pub queue: Option<Queue>,
     /// The largest IP packet that the link carries. Default: Ethernet's 1500 bytes (RFC 894; RFC 2464 section 2).
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
@@ -49,10 +50,41 @@ impl Link {
         self.between.iter().position(|name| name == node)
     }
 
-    /// Whether a loss is of the direction that starts from an end.
-    pub(super) fn loses_from(&self, loss: &Loss, end: usize) -> bool {
-        loss.from.as_ref().is_none_or(|from| self.end(from) == Some(end))
+    /// Whether what is said of a direction, by the node that sends in it, is said of the one that starts from an end.
+    pub(super) fn is_of(&self, from: Option<&String>, end: usize) -> bool {
+        from.is_none_or(|from| self.end(from) == Some(end))
     }
+
+    /// The rate of the direction that starts from an end.
+    pub(super) fn rate_from(&self, end: usize) -> Option<&Rate> {
+        self.rate.iter().find(|rate| self.is_of(rate.from.as_ref(), end))
+    }
+
+    /// The delay of the direction that starts from an end.
+    pub(super) fn delay_from(&self, end: usize) -> Option<&Delay> {
+        self.delay.iter().find(|delay| self.is_of(delay.from.as_ref(), end))
+    }
+
+    /// What waits in the direction that starts from an end; `None`: whatever comes.
+    pub(super) fn queue_from(&self, end: usize) -> Option<Queue> {
+        let recorded = self.rate_from(end).is_some_and(|rate| rate.opportunities.is_some());
+        self.queue.or_else(|| (!recorded).then(Queue::default))
+    }
+
+    /// The rate and the delay, where they are the same in both directions and at all times.
+    pub(super) fn constants(&self) -> Option<(u64, Span)> {
+        let ([rate], [delay]) = (&self.rate[..], &self.delay[..]) else { return None };
+        let changes = !rate.never_changes() || !delay.never_changes() || rate.opportunities.is_some();
+        let drawn = !delay.jitter.is_zero();
+        if changes || drawn || rate.from.is_some() || delay.from.is_some() {
+            return None;
+        }
+        Some((rate.constant_bps?, delay.constant?))
+    }
+}
+
+fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Ok(OneOrMany::<T>::deserialize(deserializer)?.0)
 }
 
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
@@ -101,6 +133,8 @@ pub enum LossModel {
         /// Probability that a packet is lost in the bad state.
         loss_bad: f64,
     },
+    /// Each packet on its own, with a probability that changes.
+    Series(LossSeries),
     /// Packets with data, by their numbers.
     List {
         /// Their numbers among those that the direction sends, from 1, as written.
@@ -139,6 +173,8 @@ pub(crate) enum LossTable {
     Bernoulli(BernoulliTable),
     /// Losses come in bursts: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottTable),
+    /// Each packet is lost on its own, with a probability that changes: by `steps`, or a `file` of them.
+    Series(LossSeries),
     /// The packets that are lost are named: the same losses for every transport, and nothing is random.
     List(ListTable),
 }
@@ -264,6 +300,9 @@ impl From<LossTable> for Loss {
                 start: t.start,
                 model: LossModel::List { segments: t.segments, flow: t.flow },
             },
+            LossTable::Series(t) => {
+                Loss { from: t.from.clone(), start: Time::ZERO, model: LossModel::Series(t) }
+            }
             LossTable::Bernoulli(t) => Loss {
                 from: t.from,
                 start: t.start,

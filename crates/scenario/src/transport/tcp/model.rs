@@ -198,7 +198,7 @@ impl Default for Tcp {
 
 impl Tcp {
     /// Bytes of a TCP header without options (RFC 9293 section 3.1).
-    pub const HEADER_BYTES: u64 = 20;
+    pub const HEADER_BYTES: u64 = tcp::segment::HEADER_BYTES as u64;
 
     /// The receiver's buffer: as set, or its default, which depends on window scaling.
     pub fn receive_window_bytes(&self) -> u64 {

@@ -18,10 +18,15 @@ const THRESHOLDS: [(u64, f64); 4] =
 
 /// 802.11b, with the station 150 m from the access point.
 fn cell(control: RateControl) -> Cell {
+    cell_at(150.0, 2347, control)
+}
+
+/// The same at another distance, with RTS before frames that are longer than that.
+fn cell_at(distance_m: f64, rts_threshold_bytes: u32, control: RateControl) -> Cell {
     let rates_bps = THRESHOLDS.map(|(rate_bps, _)| rate_bps).to_vec();
-    let config = CellConfig { rate_control: Some((control, rates_bps)), ..b(1, 2347) };
+    let config = CellConfig { rate_control: Some((control, rates_bps)), ..b(1, rts_threshold_bytes) };
     let radio = RadioConfig { thresholds_by_rate: THRESHOLDS.to_vec(), ..radio(-70.0, 0.0) };
-    let places = [0.0, 150.0].map(|x_m| Trajectory::fixed(Point::new(x_m, 0.0)));
+    let places = [0.0, distance_m].map(|x_m| Trajectory::fixed(Point::new(x_m, 0.0)));
     Cell::with_places(config, radio, places.to_vec(), stream)
 }
 
@@ -69,4 +74,24 @@ fn a_rate_out_of_reach_is_tried_and_left() {
         assert_eq!(tried(up), [(10, 0), (10, 0), (80, 0), (probes, probes)]);
         assert_eq!(tried(down), [(0, 0); 4]);
     }
+}
+
+#[test]
+fn rates_are_kept_of_data_frames_that_go() {
+    let by_signal = BySignalConfig { thresholds: THRESHOLDS.to_vec(), forgotten_after: 7 };
+    let kept = |distance_m, rts_threshold_bytes| {
+        let mut cell = cell_at(distance_m, rts_threshold_bytes, RateControl::BySignal(by_signal.clone()));
+        cell.record_rates();
+        (0..2).for_each(|packet| upload(&mut cell, 1000 + 20_000 * packet));
+        let (_, up) = cell.attachments_of(0);
+        let attempts: u64 = cell.rate_attempts(up).iter().map(|tried| tried.attempts).sum();
+        let us = |change: &RateChange| (change.at.as_ns() / 1000, change.rate_bps / 1000);
+        (attempts, cell.rate_changes().iter().map(us).collect::<Vec<_>>())
+    };
+    // An RTS of 20 octets and a CTS of 14 at 1 Mb/s, and SIFS after each, go before: 352 + 10 + 304 + 10 us; 2 Mb/s in the second one:
+    // 272 + 10 + 248 + 10.
+    assert_eq!(kept(150.0, 2347), (2, vec![(1000, 1000), (21_000, 5500)]));
+    assert_eq!(kept(150.0, 0), (2, vec![(1676, 1000), (21_540, 5500)]));
+    // Out of reach no CTS comes to any of the seven RTS of each packet, and no data frame goes.
+    assert_eq!(kept(5000.0, 0), (14, vec![]));
 }

@@ -1,0 +1,222 @@
+//! Service flows of stations: which packets go by which, and what each asks for (IEEE Std 802.16-2004 clauses 5.2, 6.3.14).
+//!
+//! A station has one service flow each way for everything, and others for classes of packets, by their DSCP; both directions of one
+//! have the same scheduling service. Bandwidth is asked for and granted by service flow; management messages go with the first one.
+
+use super::account::StationStats;
+use super::config::{CellConfig, FlowConfig, Service};
+use super::connection::{Connection, LEAST_PDU_BYTES};
+use super::contention::Contention;
+use super::frame::PROFILES;
+use super::management::Message;
+use super::{Attachment, Cell, Station, Wait};
+use crate::traffic_class::TrafficClass;
+use roamsim_engine::{Stream, Time};
+
+/// A service flow, both ways, and what the base station holds for it.
+#[derive(Debug)]
+pub(super) struct ServiceFlow {
+    pub station: u32,
+    /// How it gets its bursts, as it was admitted.
+    pub service: Service,
+    pub downlink: Connection,
+    pub uplink: Connection,
+    pub contention: Contention,
+    pub draws: Stream,
+    /// When the step that looks at T16 comes.
+    pub timer: Option<Time>,
+    /// When the unsolicited burst comes that it waits for, or when it looks for one.
+    pub unsolicited: Option<Time>,
+    /// What the base station knows that it wants, in octets.
+    pub requested_bytes: u64,
+    /// The last frame with a grant for it.
+    pub granted: Option<u64>,
+    /// Its place among those with unsolicited bursts.
+    pub unsolicited_place: usize,
+    pub stats: StationStats,
+}
+
+impl ServiceFlow {
+    pub fn new(
+        cell: &CellConfig,
+        (down, up): (Attachment, Attachment),
+        own: &FlowConfig,
+        draws: Stream,
+    ) -> ServiceFlow {
+        ServiceFlow {
+            station: own.station,
+            service: own.service,
+            downlink: Connection::new(down, cell.queue),
+            uplink: Connection::new(up, cell.queue),
+            contention: Contention::new(cell.contention),
+            draws,
+            timer: None,
+            unsolicited: None,
+            requested_bytes: 0,
+            granted: None,
+            unsolicited_place: 0,
+            stats: StationStats::default(),
+        }
+    }
+}
+
+/// How a service flow was added to a station by DSA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// When.
+    pub at: Time,
+    /// Its number in the cell.
+    pub flow: u32,
+    /// What was asked for; what is refused is served best effort.
+    pub service: Service,
+    /// Whether there was room for it.
+    pub admitted: bool,
+}
+
+impl Cell {
+    /// Which service flows of a station are added as they are, and which best effort, as there is no room for more unsolicited bursts:
+    /// beside those of all others there has to be some for a message of who enters, and in the maps for one burst more.
+    pub(super) fn admit(&mut self, now: Time, station: u32) {
+        let registers =
+            |own: &Station| own.joining.as_ref().is_some_and(|joining| joining.admission.is_registered());
+        if registers(&self.stations[station as usize]) {
+            return;
+        }
+        let frame = self.config.layout.duration;
+        let symbols = |cell: &Cell, flow: u32| {
+            let own = &cell.flows[flow as usize];
+            let profile = cell.stations[own.station as usize].config.uplink;
+            own.service.most_unsolicited_symbols(profile, frame)
+        };
+        let others = self.unsolicited.iter().filter(|&&other| {
+            let own = &self.flows[other as usize];
+            registers(&self.stations[own.station as usize]) && own.service.interval().is_some()
+        });
+        let (mut bursts, mut sum) =
+            others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + symbols(self, other)));
+        let message = self.stations.iter().map(|own| own.config.message_symbols()).max().unwrap_or(0);
+        let data = self.stations.iter().map(|own| own.config.downlink.burst_symbols(LEAST_PDU_BYTES)).max();
+        for flow in self.flows_of(station) {
+            let service = self.flows[flow as usize].service;
+            let asks = service.interval().is_some();
+            let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + symbols(self, flow));
+            let admitted = !asks
+                || with_sum + message <= self.config.least_uplink_room()
+                    && self.config.least_downlink_room(PROFILES as u32, with_bursts + 1) >= data.unwrap_or(0);
+            if admitted {
+                (bursts, sum) = (with_bursts, with_sum);
+            } else {
+                self.settle(now);
+                let own = &mut self.flows[flow as usize];
+                own.service = Service::BestEffort;
+                own.stats.refused_connections += 1;
+            }
+            self.additions.push(Addition { at: now, flow, service, admitted });
+        }
+    }
+
+    /// How many service flows it has: the first of each station, in their order, and then those of classes.
+    pub fn flow_count(&self) -> u32 {
+        self.flows.len() as u32
+    }
+
+    /// What describes a service flow.
+    pub fn flow_config(&self, flow: u32) -> FlowConfig {
+        self.config.flow(flow)
+    }
+
+    /// What a service flow did.
+    pub fn flow_stats(&self, flow: u32) -> StationStats {
+        self.flows[flow as usize].stats
+    }
+
+    /// How service flows were added, in order.
+    pub fn additions(&self) -> &[Addition] {
+        &self.additions
+    }
+
+    /// The service flows of a station, the first one before the others.
+    pub(super) fn flows_of(&self, station: u32) -> impl Iterator<Item = u32> + use<> {
+        let others: Vec<u32> =
+            self.stations[station as usize].classes.iter().map(|(_, flow)| *flow).collect();
+        std::iter::once(station).chain(others)
+    }
+
+    /// The service flow for packets of a class.
+    pub(super) fn flow_for(&self, station: u32, class: TrafficClass) -> u32 {
+        let of_class = |&&(dscps, _): &&(u64, u32)| dscps >> class.dscp() & 1 != 0;
+        self.stations[station as usize].classes.iter().find(of_class).map_or(station, |(_, flow)| *flow)
+    }
+
+    /// Whether it is the first one of its station.
+    fn is_first(&self, flow: u32) -> bool {
+        flow < self.station_count()
+    }
+
+    /// Whether it asks for bandwidth for messages of a station that enters.
+    pub(super) fn enters(&self, flow: u32) -> bool {
+        self.is_first(flow) && self.stations[flow as usize].enters()
+    }
+
+    /// What a service flow waits for may have changed.
+    pub(super) fn note(&mut self, flow: u32) {
+        let own = &self.flows[flow as usize];
+        let rank = own.service.rank();
+        let profile = self.stations[own.station as usize].config.downlink;
+        // Who enters has a message to send, and goes first.
+        let uplink_rank = if self.enters(flow) { 0 } else { rank };
+        let wait = Wait {
+            downlink: (!own.downlink.is_empty()).then_some((rank, profile)),
+            uplink: (own.requested_bytes > 0).then_some(uplink_rank),
+        };
+        self.backlog.note(flow, wait);
+    }
+
+    /// The same of all of a station, and of messages to it.
+    pub(super) fn note_station(&mut self, station: u32) {
+        for flow in self.flows_of(station) {
+            self.note(flow);
+        }
+        let joining = &self.stations[station as usize].joining;
+        let waits = joining.as_ref().is_some_and(|joining| !joining.to_station.is_empty());
+        self.backlog.messages.set(station, waits);
+    }
+
+    /// The octets of the management messages that go with a service flow.
+    fn messages_bytes(&self, flow: u32) -> u64 {
+        if !self.is_first(flow) {
+            return 0;
+        }
+        let joining = &self.stations[flow as usize].joining;
+        let messages = joining.iter().flat_map(|joining| &joining.from_station);
+        messages.map(|message| u64::from(message.bytes())).sum()
+    }
+
+    /// The octets of the PDUs that it would send.
+    pub(super) fn backlog_bytes(&self, flow: u32) -> u64 {
+        self.flows[flow as usize].uplink.backlog_bytes() + self.messages_bytes(flow)
+    }
+
+    /// Those that it asks for by contention, in which data of UGS and rtPS have no part.
+    pub(super) fn contended_bytes(&self, flow: u32) -> u64 {
+        let contends = self.flows[flow as usize].service.contends();
+        if contends { self.backlog_bytes(flow) } else { self.messages_bytes(flow) }
+    }
+
+    /// Those that it asks for with a burst that it was granted: data of UGS are never asked for.
+    pub(super) fn piggybacked_bytes(&self, flow: u32) -> u64 {
+        match self.flows[flow as usize].service {
+            Service::UnsolicitedGrant { .. } => self.messages_bytes(flow),
+            _ => self.backlog_bytes(flow),
+        }
+    }
+
+    /// The next management message that goes with it, of at most so many octets.
+    pub(super) fn next_message(&mut self, flow: u32, room_bytes: u32) -> Option<Message> {
+        if !self.is_first(flow) {
+            return None;
+        }
+        let waiting = &mut self.stations[flow as usize].joining.as_mut()?.from_station;
+        waiting.pop_front_if(|message| message.bytes() <= room_bytes)
+    }
+}

@@ -1,0 +1,35 @@
+//! Segments that were dropped on their way, where somebody asks for them: transfers use the sockets of a connection again when nothing
+//! of it is on its way any more.
+
+use crate::ends::{Association, SocketId};
+
+/// How many segments were dropped on their way to sockets that are used again, by the number of the socket since it was made last.
+#[derive(Debug, Default)]
+pub(crate) struct DroppedSegments(Vec<Option<u64>>);
+
+impl DroppedSegments {
+    /// From now on those to this socket of TCP are counted, from zero.
+    pub fn watch(&mut self, socket: SocketId) {
+        let SocketId::Tcp(number) = socket else { return };
+        let socket = number as usize;
+        if self.0.len() <= socket {
+            self.0.resize(socket + 1, None);
+        }
+        self.0[socket] = Some(0);
+    }
+
+    pub fn count(&mut self, socket: u32) {
+        if let Some(Some(count)) = self.0.get_mut(socket as usize) {
+            *count += 1;
+        }
+    }
+
+    /// Those on their way between the ends of a connection.
+    pub fn of(&self, Association { source, sink }: Association) -> u64 {
+        let to = |socket| match socket {
+            SocketId::Tcp(number) => self.0.get(number as usize).copied().flatten().unwrap_or(0),
+            _ => 0,
+        };
+        to(source) + to(sink)
+    }
+}

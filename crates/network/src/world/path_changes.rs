@@ -1,0 +1,38 @@
+//! Paths that change at link events of others.
+
+use super::World;
+use crate::alarm::Moment;
+use crate::link::indication::Indication;
+use crate::link::managed_wire::Change;
+use crate::topology::{LinkId, NodeId};
+
+/// What changes where, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathChange {
+    /// The links whose events these are: a link is one for each direction.
+    pub of: Vec<LinkId>,
+    /// The node for which it happens; `None`: any.
+    pub node: Option<NodeId>,
+    /// The name of the event.
+    pub event: &'static str,
+    /// The link that changes.
+    pub target: LinkId,
+    /// How.
+    pub change: Change,
+}
+
+impl World {
+    /// Has the links change that do so at this event.
+    pub(super) fn change_paths(&mut self, moment: &mut Moment<'_>, link: LinkId, indication: Indication) {
+        if self.path_changes.is_empty() {
+            return;
+        }
+        let node = self.network.topology.owner(self.network.address_of(link, indication.at));
+        for path in &self.path_changes {
+            let heard = path.of.contains(&link) && path.event == indication.event.name();
+            if heard && path.node.is_none_or(|of| of == node) {
+                self.network.change_path(moment, path.target, path.change);
+            }
+        }
+    }
+}

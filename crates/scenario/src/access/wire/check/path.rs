@@ -1,0 +1,200 @@
+//! What is wrong with the rate, the delay or the loss of a wire over time.
+
+use roamsim_engine::{Span, Time};
+use roamsim_network::link::pace::{HEADER_BYTES, OPPORTUNITY_BYTES};
+
+use super::check_directions;
+use crate::access::Context;
+use crate::access::wire::model::Link;
+use crate::access::wire::path::{Begins, LinkEvent, Rate, Varying};
+use crate::files;
+use crate::units::time_text;
+use crate::validate::names::report_unknown;
+use crate::validate::{At, Report, Step, check_distribution, join};
+
+/// Shorter periods have a packet pass through more steps than a run can.
+const SHORTEST_PERIOD: Span = Span::from_ms(1);
+
+/// Checks rates and delays.
+pub(super) fn check(at: &[Step], link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
+    let rates: Vec<_> = link.rate.iter().map(|rate| rate.from.as_ref()).collect();
+    check_directions((at, "rate"), link, &rates, true, report);
+    let delays: Vec<_> = link.delay.iter().map(|delay| delay.from.as_ref()).collect();
+    check_directions((at, "delay"), link, &delays, true, report);
+    let entry = |key: &'static str, j: usize| {
+        let mut steps = join(at, [key]);
+        steps.push(At(j));
+        steps
+    };
+    for (j, rate) in link.rate.iter().enumerate() {
+        check_rate(&entry("rate", j), rate, link, context, report);
+    }
+    for (j, delay) in link.delay.iter().enumerate() {
+        let steps = entry("delay", j);
+        if check_steps(&steps, delay, context, report) && delay.steps_by_time().is_empty() {
+            let help = "write a time such as \"10ms\", or `steps` or a `file`";
+            report.add(&steps, "this direction has no delay", help);
+        }
+        check_distribution(&join(&steps, ["jitter"]), &delay.jitter, None, report);
+        if delay.reordering && delay.jitter.is_constant() && delay.never_changes() {
+            let message = "packets that all take the same time overtake none";
+            report.add(&join(&steps, ["reordering"]), message, "leave it out, or write `jitter`");
+        }
+    }
+}
+
+fn check_rate(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, report: &mut Report<'_>) {
+    if rate.mahimahi.is_some() || rate.opportunities.is_some() {
+        return check_recorded(at, rate, link, report);
+    }
+    if !check_steps(at, rate, context, report) {
+        return;
+    }
+    let rates = rate.steps_by_time().into_iter().map(|(_, rate_bps)| rate_bps);
+    let rates: Vec<u64> = rates.chain(rate.steps.iter().map(|step| step.rate_bps)).collect();
+    if rates.is_empty() {
+        let help = "write a rate such as \"10Mb/s\", or `steps`, a `file` or a trace of `mahimahi`";
+        report.add(at, "this direction has no rate", help);
+    } else if rates.iter().all(|&rate_bps| rate_bps == 0) {
+        report.add(at, "a rate of zero carries nothing", "write a rate above zero");
+    }
+    // A header of IPv4 must take at least a nanosecond, or time stands still.
+    let standing = |&rate_bps: &u64| Span::of_transmission(20, rate_bps) == Span::ZERO;
+    let no_delay = link.delay.iter().any(|delay| {
+        let by_event = delay.steps.iter().filter(|step| step.on.is_some()).map(|step| step.delay);
+        delay
+            .steps_by_time()
+            .into_iter()
+            .map(|(_, delay)| delay)
+            .chain(by_event)
+            .any(|delay| delay == Span::ZERO)
+    });
+    if no_delay && rates.iter().any(standing) {
+        let message = "a packet takes no time over this link: its rate is too high for a delay of zero";
+        report.add(at, message, "write a delay above zero, or a rate below 320 Gb/s");
+    }
+}
+
+/// Checks the trace of a recorded path.
+fn check_recorded(at: &[Step], rate: &Rate, link: &Link, report: &mut Report<'_>) {
+    let others = [
+        ("constant", rate.constant_bps.is_some()),
+        ("steps", !rate.steps.is_empty()),
+        ("file", rate.file.is_some()),
+        ("content", rate.content.is_some()),
+        ("period", rate.period.is_some()),
+    ];
+    for (key, _) in others.into_iter().filter(|&(_, written)| written) {
+        let message = format!("`{key}` does not go with a trace of mahimahi, which says all of the rate");
+        report.add(&join(at, [key]), message, "leave it out, or leave the trace out");
+    }
+    match &rate.opportunities {
+        None => report.add(&join(at, ["mahimahi"]), NOT_READ, NOT_READ_HELP),
+        Some(opportunities) => {
+            if let Err(fault) = files::mahimahi::parse(opportunities) {
+                report.add(&join(at, ["opportunities"]), fault.message, fault.help);
+            }
+        }
+    }
+    let largest_bytes = u64::from(OPPORTUNITY_BYTES - HEADER_BYTES);
+    if link.mtu_bytes > largest_bytes {
+        let message = format!(
+            "an opportunity of a trace of mahimahi carries {largest_bytes} B of IP, the MTU is {} B",
+            link.mtu_bytes
+        );
+        report.add(at, message, format!("write mtu = \"{largest_bytes}B\" or less"));
+    }
+}
+
+const NOT_READ: &str = "this file was not read";
+const NOT_READ_HELP: &str =
+    "write the lines of the file in its place, or read the scenario from a file beside it";
+
+/// Checks what changes by steps; false where something is wrong.
+pub(super) fn check_steps<V: Varying>(
+    at: &[Step],
+    model: &V,
+    context: &Context<'_>,
+    report: &mut Report<'_>,
+) -> bool {
+    let before = report.count();
+    let steps = model.steps();
+    match (model.file(), model.content()) {
+        (Some(_), None) => report.add(&join(at, ["file"]), NOT_READ, NOT_READ_HELP),
+        (_, Some(content)) => {
+            if let Err(fault) = files::series::parse(content, V::QUANTITY) {
+                report.add(&join(at, ["content"]), fault.message, fault.help);
+            } else if !steps.is_empty() {
+                report.add(
+                    &join(at, ["steps"]),
+                    "`steps` and a file say the same thing twice",
+                    "write one of them",
+                );
+            }
+        }
+        (None, None) => {}
+    }
+    let mut last: Option<Time> = None;
+    for (j, (begins, _)) in steps.iter().enumerate() {
+        let mut here = join(at, ["steps"]);
+        here.push(At(j));
+        match *begins {
+            Begins { at: Some(time), on: None } => {
+                if last.is_some_and(|last| time <= last) {
+                    let help = "write the steps in order of time, each time once";
+                    report.add(&join(&here, ["at"]), "this time is not after the one before it", help);
+                } else if last.is_none() && time > Time::ZERO && model.constant().is_none() {
+                    let message =
+                        format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
+                    report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
+                }
+                last = Some(time);
+            }
+            Begins { at: None, on: Some(event) } => check_event(&join(&here, ["on"]), event, context, report),
+            Begins { at: Some(_), on: Some(_) } => {
+                report.add(&here, "a step begins at a time or on a link event", "write `at` or `on`");
+            }
+            Begins { at: None, on: None } => {
+                report.add(
+                    &here,
+                    "nothing says when this step begins",
+                    "write `at`, a time, or `on`, a link event",
+                );
+            }
+        }
+    }
+    let by_event = steps.iter().any(|(begins, _)| begins.on.is_some());
+    if by_event && last.is_none() && model.constant().is_none() && model.content().is_none() {
+        let help = "write `constant` beside `steps`, or a first step at \"0s\"";
+        report.add(at, "nothing says what holds before the first link event", help);
+    }
+    if let Some(period) = model.period().filter(|_| report.count() == before) {
+        let here = join(at, ["period"]);
+        let last = model.steps_by_time().last().map_or(Time::ZERO, |&(last, _)| last);
+        if period < SHORTEST_PERIOD || Time::ZERO + period <= last {
+            let message = format!(
+                "the steps begin again before the last of them, at {}",
+                time_text(last.since(Time::ZERO))
+            );
+            report.add(&here, message, "write a period longer than that, 1ms or more");
+        } else if by_event {
+            let help = "leave `period` out, or write all steps with `at`";
+            report.add(&here, "what begins on a link event has no place in a period", help);
+        }
+    }
+    report.count() == before
+}
+
+fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &mut Report<'_>) {
+    let names: Vec<&str> = context.scenario.accesses().map(|entry| entry.access.name()).collect();
+    let Some(entry) = context.scenario.accesses().find(|entry| entry.access.name() == event.link) else {
+        return report_unknown("link", &event.link, names.into_iter(), &join(at, ["link"]), report);
+    };
+    if let Some(node) = &event.node
+        && context.names.resolve(node, &join(at, ["node"]), report).is_some()
+        && !entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.as_str()))
+    {
+        let message = format!("\"{node}\" has no link events of \"{}\"", event.link);
+        report.add(&join(at, ["node"]), message, "write a node of it, or leave `node` out");
+    }
+}

@@ -1,0 +1,57 @@
+//! What is wrong with transfers that arrive.
+
+use super::model::Transfers;
+use crate::files;
+use crate::validate::{Report, Step, check_size, join};
+
+/// More arrivals are more than their number a run can begin.
+const MOST_PER_S: f64 = 1e6;
+
+/// More sockets than that are more memory than a run may take by an oversight: some 4 kB each.
+const MOST_CONNECTIONS: u32 = 1_000_000;
+
+pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>) {
+    match (transfers.rate_per_s, &transfers.trace, &transfers.content) {
+        (Some(rate_per_s), None, None) => {
+            if !(rate_per_s > 0.0 && rate_per_s <= MOST_PER_S) {
+                let help = "write a rate above zero, and of \"1000000/s\" at most";
+                report.add(&join(at, ["rate"]), "transfers arrive at a rate above zero", help);
+            }
+            match &transfers.size {
+                Some(size) => {
+                    check_size(&join(at, ["size"]), size, report);
+                }
+                None => {
+                    let help = "write `size = \"20kB\"`, or a distribution";
+                    report.add(at, "nothing says how large a transfer is", help);
+                }
+            }
+        }
+        (Some(_), ..) => {
+            let message = "`rate` and `trace` say the same thing twice";
+            report.add(&join(at, ["rate"]), message, "write one of them");
+        }
+        (None, None, None) => {
+            let help = "write `rate = \"20/s\"` and a `size`, or `trace = \"transfers.csv\"`";
+            report.add(at, "nothing says when transfers arrive", help);
+        }
+        (None, _, Some(content)) => {
+            if let Err(fault) = files::transfers::parse(content) {
+                report.add(&join(at, ["content"]), fault.message, fault.help);
+            }
+            if transfers.size.is_some() {
+                let message = "a list of transfers says of each how large it is";
+                report.add(&join(at, ["size"]), message, "leave `size` out");
+            }
+        }
+        // The file of a scenario that came without a folder.
+        (None, Some(_), None) => {
+            let help = "write `content`, the lines of the file, or read the scenario from a file beside it";
+            report.add(&join(at, ["trace"]), "this file was not read", help);
+        }
+    }
+    if !(1..=MOST_CONNECTIONS).contains(&transfers.max_connections) {
+        let message = format!("a flow has a connection or more, and {MOST_CONNECTIONS} at most");
+        report.add(&join(at, ["max_connections"]), message, "leave it out, for 10,000");
+    }
+}

@@ -1,0 +1,106 @@
+//! Lists of transfers: on each line when it arrives, in seconds, and its size in bytes, with a comma or spaces between.
+//!
+//! Lines that begin with `#`, empty ones, and those before the first that begins with a number are passed over.
+
+use super::{Fault, instant, lines};
+use roamsim_engine::{Span, Time};
+
+/// More lines than that are refused.
+const MOST_TRANSFERS: usize = 10_000_000;
+
+const HELP: &str = "write when it arrives, in seconds, and its size in bytes, such as `0.5, 20000`";
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfers {
+    /// When each arrives, and its octets.
+    pub arrivals: Vec<(Span, u32)>,
+    /// The lines that are transfers, and no others.
+    pub lines: String,
+}
+
+/// The transfers of a file, in order of time.
+pub fn parse(text: &str) -> Result<Transfers, Fault> {
+    let mut arrivals: Vec<(Span, u32)> = Vec::new();
+    let mut about = String::new();
+    for (span, line) in lines(text) {
+        let number =
+            line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
+        if line.is_empty() || line.starts_with('#') || (arrivals.is_empty() && !number) {
+            continue;
+        }
+        let fault =
+            |message: String, help: &str| Err(Fault { span: span.clone(), message, help: help.to_owned() });
+        let mut words = line
+            .split(|c: char| c == ',' || c == ';' || c.is_ascii_whitespace())
+            .filter(|word| !word.is_empty());
+        let (Some(time), Some(size), None) = (words.next(), words.next(), words.next()) else {
+            return fault("this line is not a time and a size".to_owned(), HELP);
+        };
+        let Some(at) = instant(time) else {
+            let message =
+                format!("\"{}\" is no time in seconds, zero or more", crate::units::shortened(time));
+            return fault(message, HELP);
+        };
+        let Some(bytes) = size.parse::<u32>().ok().filter(|&bytes| bytes > 0) else {
+            let message = format!(
+                "\"{}\" is no size: a whole number of bytes, from 1 to {}",
+                crate::units::shortened(size),
+                u32::MAX
+            );
+            return fault(message, HELP);
+        };
+        let after = at.since(Time::ZERO);
+        if arrivals.last().is_some_and(|&(before, _)| after < before) {
+            return fault(
+                "this time is before the one of the line before".to_owned(),
+                "write the lines in order of time",
+            );
+        }
+        if arrivals.len() == MOST_TRANSFERS {
+            return fault(format!("this file has more than {MOST_TRANSFERS} transfers"), "cut it");
+        }
+        arrivals.push((after, bytes));
+        about.push_str(line);
+        about.push('\n');
+    }
+    match arrivals.is_empty() {
+        false => Ok(Transfers { arrivals, lines: about }),
+        true => {
+            Err(Fault { span: 0..0, message: "this file has no transfers".to_owned(), help: HELP.to_owned() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_transfer() {
+        let list = parse("arrival_s,size_bytes\n0,100\n0.25 20000\r\n# later\n0.25;3\n").expect("a list");
+        let expected = [(0, 100), (250, 20_000), (250, 3)].map(|(ms, bytes)| (Span::from_ms(ms), bytes));
+        assert_eq!(list.arrivals, expected);
+        assert_eq!(parse(&list.lines).expect("the same").arrivals, expected);
+    }
+
+    #[test]
+    fn mistakes_are_placed() {
+        for (line, message) in [
+            ("5", "not a time and a size"),
+            ("5 6 7", "not a time and a size"),
+            ("5 0", "\"0\" is no size"),
+            ("5 -1", "\"-1\" is no size"),
+            ("5 1.5", "\"1.5\" is no size"),
+            ("5 4294967296", "is no size"),
+            ("-5 1", "\"-5\" is no time"),
+            ("0.5 1", "before the one"),
+        ] {
+            let text = format!("1 2\n{line}\n");
+            let fault = parse(&text).expect_err(line);
+            assert_eq!(&text[fault.span], line);
+            assert!(fault.message.contains(message), "{line}: {}", fault.message);
+        }
+        assert!(parse("# nothing\n").expect_err("empty").message.contains("no transfers"));
+    }
+}

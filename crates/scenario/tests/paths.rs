@@ -1,0 +1,252 @@
+//! Paths that vary, as a scenario states them: rates, delays and losses over time, recorded paths, and what is wrong with them.
+
+mod outcome;
+mod refusal;
+
+use outcome::{floats, integers, texts};
+use refusal::{refuse, report_on};
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::{Format, Scenario};
+use std::fs;
+use std::path::PathBuf;
+
+/// Messages of 1460 octets, 1488 with headers, every 2 ms from a to b.
+const GOOD: &str = r#"
+[scenario]
+name = "path"
+duration = "1s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "line"
+between = ["a", "b"]
+rate = "12Mb/s"
+delay = "5ms"
+[[flow]]
+name = "call"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "1460B", interval = "2ms", stop = "100ms" }
+"#;
+
+fn outcome(text: &str) -> Outcome {
+    let scenario = Scenario::parse(text, "path.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let trace = Trace { messages: true, ..Trace::default() };
+    run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("it runs")
+}
+
+/// When each message was delivered, in microseconds.
+fn delivered_us(text: &str) -> Vec<u64> {
+    floats(&outcome(text), "messages", "delivered_s").iter().map(|s| (s * 1e6).round() as u64).collect()
+}
+
+fn with(rate: &str, delay: &str) -> String {
+    GOOD.replace("rate = \"12Mb/s\"", rate).replace("delay = \"5ms\"", delay)
+}
+
+#[test]
+fn a_constant_in_a_table_is_a_plain_value() {
+    let plain = delivered_us(GOOD);
+    assert_eq!(plain[..2], [5992, 7992]);
+    let table = with(
+        "rate = { constant = \"12Mb/s\" }",
+        "delay = [{ from = \"b\", constant = \"1s\" }, { from = \"a\", constant = \"5ms\" }]",
+    );
+    assert_eq!(delivered_us(&table), plain);
+}
+
+#[test]
+fn a_trace_of_mahimahi_delivers_each_packet_at_its_opportunity() {
+    // 1488 + 4 octets; 12 are left of an opportunity for a packet that waits. Message k is there at 2k ms.
+    let path = with("rate = { opportunities = \"1\\n3\\n4\\n4\\n10\" }", "delay = \"5ms\"");
+    // Opportunities: 1, 3, 4, 4, 10; 11, 13, 14, 14, 20; 21, ... Message 0 goes at 1, 1 (there at 2) at 3, 2 (there at 4, when both of
+    // 4 ms are gone) at 10, with the first 12 octets of message 3; the other 1480 of that at 11, and 24 of message 4 (there at 8), whose
+    // 1468 others go at 13 with 36 of message 5 (there at 10); 1456 others at 14, with 48 of message 6 (there at 12); 1444 others at the
+    // second one of 14. Message 7, there at 14, is too late for what that one leaves: 20, with 12 of message 8.
+    let expected = [1, 3, 10, 11, 13, 14, 14, 20, 21];
+    assert_eq!(delivered_us(&path)[..9], expected.map(|ms| 1000 * ms + 5000));
+    let outcome = outcome(&path);
+    // Whatever comes waits: nothing is dropped, though more comes than opportunities carry.
+    assert_eq!(integers(&outcome, "links", "dropped_packets")[0], 0);
+    assert_eq!(integers(&outcome, "links", "sent_packets")[0], 50);
+    // 50 packets of 1492 octets in 500 opportunities of 1504.
+    let used = floats(&outcome, "links", "utilisation")[0];
+    assert!((used - 50.0 * 1492.0 / (500.0 * 1504.0)).abs() < 1e-9, "{used}");
+}
+
+#[test]
+fn a_file_is_read_by_line_and_refused_by_line() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("paths");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("cell.trace"), "1\n3\n4\n4\n10\n").expect("a file");
+    fs::write(folder.join("back.trace"), "1\n3\n2\n").expect("a file");
+    fs::write(folder.join("rate.csv"), "s,Mb/s\n0,12\n0.01,1.2\n0.02,12\n").expect("a file");
+    fs::write(folder.join("negative.csv"), "0,12\n0.01,-1\n").expect("a file");
+    let source = folder.join("path.toml");
+    let parse = |rate: &str| {
+        let text = with(rate, "delay = \"5ms\"");
+        Scenario::parse(&text, source.to_str().expect("UTF-8"), Format::Toml, &[])
+    };
+    let read =
+        parse("rate = [{ from = \"a\", mahimahi = \"cell.trace\" }, { from = \"b\", file = \"rate.csv\" }]");
+    let read = read.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    // Filed under what was in the files: the same without them.
+    let again = Scenario::parse(read.canonical_json(), "x", Format::Json, &[]).expect("valid");
+    assert_eq!(again.links[0].rate[0].opportunities.as_deref(), Some("1\n3\n4\n4\n10\n"));
+    for (rate, line, message) in [
+        ("rate = { mahimahi = \"back.trace\" }", "back.trace:3:1", "the time goes back, from 3 ms to 2 ms"),
+        ("rate = { file = \"negative.csv\" }", "negative.csv:2:1", "\"-1\" is not a rate in Mb/s"),
+        ("rate = { mahimahi = \"none.trace\" }", "path.toml:", "there is no file"),
+    ] {
+        let report = parse(rate).expect_err(rate).render(false);
+        assert!(report.contains(line) && report.contains(message), "{report}");
+    }
+}
+
+#[test]
+fn a_rate_a_delay_and_a_loss_change_at_their_times() {
+    // 1488 octets are 11,904 bits: 992 us at 12 Mb/s, 9.92 ms at 1.2 Mb/s from 10 ms on.
+    let rate = "rate = { constant = \"12Mb/s\", steps = [{ at = \"10ms\", rate = \"1.2Mb/s\" }, { at = \"30ms\", rate = \"12Mb/s\" }] }";
+    let found = delivered_us(&with(rate, "delay = \"5ms\""));
+    // Number 5, there at 10 ms: 19.92 + 5; number 6: 29.84; number 7 has 160 us at the slow rate, 192 bits, and 11,712 at 976 us: 30.976.
+    assert_eq!(found[4..8], [13_992, 24_920, 34_840, 35_976]);
+    let delay = "delay = { steps = [{ at = \"0s\", delay = \"5ms\" }, { at = \"10ms\", delay = \"8ms\" }], period = \"20ms\" }";
+    let found = delivered_us(&with("rate = \"12Mb/s\"", delay));
+    // In each period of 20 ms ten messages, of which the first five take 5.992 ms and the others 8.992; the eleventh arrives with the
+    // tenth, which would be later.
+    assert_eq!(found[3..6], [11_992, 13_992, 18_992]);
+    assert_eq!(found[9..13], [26_992, 26_992, 27_992, 29_992]);
+    let lossy = GOOD.replace(
+        "delay = \"5ms\"",
+        "delay = \"5ms\"\nloss = { model = \"series\", steps = [{ at = \"0s\", probability = 0.0 }, { at = \"20ms\", probability = 1.0 }, { at = \"40ms\", probability = 0.0 }] }",
+    );
+    // Of 50 the ten whose last bits are sent from 20 to 40 ms.
+    assert_eq!(delivered_us(&lossy).len(), 40);
+}
+
+#[test]
+fn a_path_changes_at_the_link_events_of_another() {
+    let text = r#"
+[scenario]
+name = "events"
+duration = "1s"
+ip = "ipv4"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[node]]
+name = "c"
+[[link]]
+name = "line"
+between = ["a", "b"]
+rate = "12Mb/s"
+delay = { constant = "5ms", steps = [{ on = { link = "other", event = "link_down" }, delay = "50ms" }, { on = { link = "other", event = "link_up", node = "c" }, delay = "20ms" }] }
+[[link]]
+name = "other"
+between = ["b", "c"]
+rate = "12Mb/s"
+delay = "5ms"
+outages = [{ start = "20ms", duration = "30ms" }]
+[[flow]]
+name = "call"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "1460B", interval = "10ms", stop = "100ms" }
+"#;
+    // 0.992 ms each; the link is down at 20 ms and up at 50.
+    let expected = [5992, 15_992, 70_992, 80_992, 90_992, 90_992, 90_992, 90_992, 100_992, 110_992];
+    assert_eq!(delivered_us(text), expected);
+    let wrong = text.replace("node = \"c\"", "node = \"a\"");
+    assert!(refuse(&wrong).contains("\"a\" has no link events of \"other\""));
+    assert!(
+        refuse(
+            &text
+                .replace("link = \"other\", event = \"link_down\"", "link = \"othr\", event = \"link_down\"")
+        )
+        .contains("there is no link \"othr\"")
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
+    for (bad, message) in [
+        ("rate = { }", "this direction has no rate"),
+        ("rate = { steps = [] }", "this direction has no rate"),
+        ("rate = \"0b/s\"", "a rate of zero carries nothing"),
+        ("rate = { steps = [{ at = \"0s\", rate = \"0b/s\" }] }", "a rate of zero carries nothing"),
+        ("rate = { steps = [{ at = \"1s\", rate = \"1Mb/s\" }] }", "nothing says what holds before 1s"),
+        (
+            "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"0s\", rate = \"2Mb/s\" }] }",
+            "this time is not after the one before it",
+        ),
+        ("rate = { steps = [{ rate = \"1Mb/s\" }] }", "nothing says when this step begins"),
+        ("rate = { content = \"0 1\\n0 2\" }", "this time is not after"),
+        ("rate = { opportunities = \"5\\n3\" }", "the time goes back"),
+        ("rate = { opportunities = \"0\" }", "lasts for no time"),
+        ("rate = { opportunities = \"\" }", "no opportunities"),
+        ("rate = { opportunities = \"4\", constant = \"1Mb/s\" }", "does not go with a trace of mahimahi"),
+        ("rate = { opportunities = \"4\" }\nmtu = \"1501B\"", "carries 1500 B of IP, the MTU is 1501 B"),
+        ("rate = [{ from = \"a\", constant = \"1Mb/s\" }]", "the direction from \"b\" has no rate"),
+        (
+            "rate = [{ constant = \"1Mb/s\" }, { from = \"b\", constant = \"1Mb/s\" }]",
+            "the direction from \"b\" has two rates",
+        ),
+        ("rate = { from = \"c\", constant = \"1Mb/s\" }", "\"c\" is no end of this link"),
+        (
+            "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"1s\", rate = \"2Mb/s\" }], period = \"1s\" }",
+            "begin again before the last of them",
+        ),
+        ("rate = 12", "the unit is missing"),
+    ] {
+        let report = report_on(GOOD, "rate = \"12Mb/s\"", bad);
+        assert!(report.contains(message) && report.contains("scenario.toml:"), "{bad}: {report}");
+    }
+    for (bad, message) in [
+        ("delay = { constant = \"5ms\", reordering = true }", "overtake none"),
+        ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
+        (
+            "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }",
+            "has no place in a period",
+        ),
+    ] {
+        let report = report_on(GOOD, "delay = \"5ms\"", bad);
+        assert!(report.contains(message), "{bad}: {report}");
+    }
+}
+
+#[test]
+fn a_rate_in_an_override_takes_the_place_of_a_table() {
+    let scenario = |value: &str| {
+        let pairs = [("link.line.rate".to_owned(), value.to_owned())];
+        let scenario = Scenario::parse(
+            &with("rate = { opportunities = \"4\" }", "delay = \"5ms\""),
+            "x",
+            Format::Toml,
+            &pairs,
+        );
+        scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
+    };
+    assert_eq!(scenario("3Mb/s").links[0].rate[0].constant_bps, Some(3_000_000));
+    assert_eq!(scenario("{ steps = [{ at = \"0s\", rate = \"3Mb/s\" }] }").links[0].rate[0].steps.len(), 1);
+}
+
+#[test]
+fn a_recorded_path_may_have_any_queue() {
+    let path = with("rate = { opportunities = \"10\" }\nqueue = { packets = 5 }", "delay = \"5ms\"");
+    let outcome = outcome(&path);
+    // One packet each 10 ms, of five that come.
+    let reasons = texts(&outcome, "drops", "reason").to_vec();
+    assert_eq!(reasons, ["queue full"]);
+    assert_eq!(
+        integers(&outcome, "links", "sent_packets")[0] + integers(&outcome, "drops", "packets")[0],
+        50
+    );
+    assert_eq!(integers(&outcome, "links", "max_queue_packets")[0], 5);
+}
