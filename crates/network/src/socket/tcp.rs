@@ -180,10 +180,9 @@ impl Socket for TcpSocket {
         self.traffic.received(packet.size_bytes);
         let cx = &mut Context { now, random: &mut self.random };
         if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
-            self.connection.handle_marked_segment(cx, segment);
-        } else {
-            self.connection.handle_segment(cx, segment);
+            self.connection.note_mark(segment);
         }
+        self.connection.handle_segment(cx, segment);
         // A segment owns nothing; to ask that of every packet costs more than to say it.
         std::mem::forget(packet);
     }

@@ -70,10 +70,9 @@ impl Subject for Tcp {
                     ..segment.clone()
                 };
                 if *marked {
-                    tcp.handle_marked_segment(cx, &segment);
-                } else {
-                    tcp.handle_segment(cx, &segment);
+                    tcp.note_mark(&segment);
                 }
+                tcp.handle_segment(cx, &segment);
             }
         }
         Ok(())

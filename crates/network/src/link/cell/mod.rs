@@ -367,10 +367,11 @@ impl Stations for Cell {
             return;
         }
         let ends = [self.station_interface(station), self.sub_interface(station)];
-        let lost = |&(_, (to, _)): &(&(Time, u64), &(Attachment, Packet))| ends.contains(to);
-        let keys: Vec<(Time, u64)> = self.flying.iter().filter(lost).map(|(&key, _)| key).collect();
-        for key in keys {
-            let Some((to, packet)) = self.flying.remove(&key) else { continue };
+        // Packets are taken out of the air one by one at one place alone, `poll_delivery`, so that it goes inline.
+        let (lost, flying) =
+            std::mem::take(&mut self.flying).into_iter().partition(|(_, (to, _))| ends.contains(to));
+        self.flying = flying;
+        for (to, packet) in BTreeMap::into_values(lost) {
             let from = self.counted_at(to, &packet);
             self.stats[from.0 as usize].dropped_packets += 1;
             let dropped = Dropped { reason: DropReason::NotAssociated, at: now };

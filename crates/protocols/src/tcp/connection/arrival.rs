@@ -22,6 +22,9 @@ impl Connection {
             State::SynSent => self.arrive_syn_sent(cx.now, segment),
             _ => self.arrive(cx.now, segment),
         }
+        if self.ecn.marked {
+            self.heed_mark();
+        }
     }
 
     fn arrive(&mut self, now: Time, segment: &Segment) {

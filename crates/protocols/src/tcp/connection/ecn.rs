@@ -9,7 +9,6 @@
 //! Not modelled: another SYN without ECN where the first one is lost (6.1.1.1), the ECN nonce, accurate feedback (RFC 9768).
 
 use super::Connection;
-use crate::machine::Context;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sequence::from_wire;
 use crate::tcp::window::Cause;
@@ -19,6 +18,8 @@ use crate::tcp::window::Cause;
 pub(super) struct Ecn {
     /// Both ends have agreed on it.
     pub(super) agreed: bool,
+    /// The segment that is handled has a mark that counts.
+    pub(super) marked: bool,
     /// A mark has arrived, and the peer has not said yet that it has slowed down.
     echoes: bool,
     /// This end has slowed down, and has not said so yet.
@@ -87,17 +88,21 @@ impl Connection {
         self.ecn.agreed
     }
 
-    /// A segment has arrived in a packet that a queue has marked: CE. What is outside of the window is no sign of anything (section
-    /// 6.1.5): whoever can guess addresses and ports might send it.
+    /// This segment, which is handled next, came in a packet that a queue has marked: CE. A mark outside of the window is no sign of
+    /// anything (section 6.1.5): whoever can guess addresses and ports might send it.
     #[cold]
-    pub fn handle_marked_segment(&mut self, cx: &mut Context<'_>, segment: &Segment) {
+    pub fn note_mark(&mut self, segment: &Segment) {
         let receiver = &self.receiver;
-        let in_window = from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
+        self.ecn.marked = from_wire(receiver.irs, segment.seq, receiver.rcv_nxt).is_some_and(|seq| {
             seq < receiver.rcv_adv && seq + u64::from(segment.payload_bytes) > receiver.rcv_nxt
         });
-        self.handle_segment(cx, segment);
-        // Behind what the segment says itself: one with CWR begins a new time (section 6.1.3).
-        if in_window && self.ecn.agreed && self.state.is_synchronized() {
+    }
+
+    /// Behind what the marked segment says itself: one with CWR begins a new time (section 6.1.3).
+    #[cold]
+    pub(super) fn heed_mark(&mut self) {
+        self.ecn.marked = false;
+        if self.ecn.agreed && self.state.is_synchronized() {
             self.ecn.echoes = true;
             self.stats.ecn_marks_received += 1;
         }
