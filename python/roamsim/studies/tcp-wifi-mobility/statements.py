@@ -9,6 +9,7 @@ from roamsim.study.data import Data
 from roamsim.study.entries import Label
 from roamsim.study.judging import Finding, Value, Verdict, every, within, yes
 
+from .disciplines import others_do_not_wait, transfer_loses_nothing
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
 from .study import published_delays_ms
 from .walk import (
@@ -28,6 +29,7 @@ __all__ = [
     "adaptation_gains",
     "fixed_rate_falls_short",
     "mac_matters_more_when_fast",
+    "others_do_not_wait",
     "overall_order",
     "queue_matters_when_moving",
     "ranking",
@@ -35,6 +37,7 @@ __all__ = [
     "retransmissions_do_not_matter_when_slow",
     "speed_lowers_throughput",
     "tahoe_best_moving",
+    "transfer_loses_nothing",
 ]
 
 IFQS = (25, 50, 100)

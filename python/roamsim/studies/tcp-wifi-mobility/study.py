@@ -34,6 +34,19 @@ def interface_queue(packets: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     return {f"wifi.{cell}.queue.packets": packets for cell in CELLS}
 
 
+#: The queues that are held against each other, by the names in study.toml.
+QUEUES: Mapping[str, Mapping[str, Any]] = {
+    **{f"{packets} packets": {"packets": packets} for packets in (25, 50, 100)},
+    "CoDel": {"discipline": "codel"},
+    "FQ-CoDel": {"discipline": "fq_codel"},
+}
+
+
+def discipline(name: str, _labels: Mapping[str, Any]) -> dict[str, Any]:
+    """How what waits at every radio is served and dropped."""
+    return _of_cells(queue=dict(QUEUES[name]))
+
+
 def retransmissions(count: int, _labels: Mapping[str, Any]) -> dict[str, Any]:
     """How often a frame is sent again: the standard's limits count attempts in all, one more."""
     return _of_cells(short_retry_limit=count + 1, long_retry_limit=count + 1)
@@ -157,10 +170,15 @@ OF_FTP = ("goodput_bps", "timeouts", "fast_retransmits")
 def throughput(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
     """One row: the FTP flow with its mean packet delay (as a stream of bytes it has no messages), and the others."""
     flows = tables["flows"]
+    ftp = list(flows["name"]).index("ftp")
+    return {**each_flow(tables), "packet_delay_s": [packet_delay_s(tables, flows["stop_s"][ftp])]}
+
+
+def each_flow(tables: Mapping[str, Columns]) -> dict[str, list[Any]]:
+    """One row: the FTP flow, and the others."""
+    flows = tables["flows"]
     rows = {name: row for row, name in enumerate(flows["name"])}
-    ftp = rows["ftp"]
-    measured = {column: [flows[column][ftp]] for column in OF_FTP}
-    measured["packet_delay_s"] = [packet_delay_s(tables, flows["stop_s"][ftp])]
+    measured = {column: [flows[column][rows["ftp"]]] for column in OF_FTP}
     for name in OTHERS:
         measured |= {_column(name, column): [flows[column][rows[name]]] for column in OF_OTHERS}
     video = tables["video"]
