@@ -22,7 +22,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint figures bench counts new-counts validate references lock clean
+.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python figures bench counts new-counts validate references lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -47,6 +47,11 @@ demo: setup
 	@$(BIN)/roamsim study run $(STUDY) --quick --out results/$(STUDY)-quick
 	@printf '\nThe report: %s\n' "$(CURDIR)/results/$(STUDY)-quick/report.html"
 
+# Needs no set-up, and may go on beside it: the last of what that builds takes one processor alone.
+build-tests:
+	$(SAY) 'Building: the tests of the Rust crates'
+	cargo test --workspace --locked --quiet --no-run
+
 test: setup
 	$(SAY) 'Testing: the Rust crates'
 	cargo test --workspace --locked --quiet
@@ -63,10 +68,14 @@ fuzz: setup
 	$(SAY) 'Fuzzing: damaged folders of results, and command lines; $(FUZZ_SECONDS) s, seed $(FUZZ_SEED)'
 	$(BIN)/python tests/fuzz_results.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-lint: setup
+lint: lint-rust lint-python
+
+lint-rust:
 	$(SAY) 'Checking: formats and lints of Rust'
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+lint-python: setup
 	$(SAY) 'Checking: formats, lints and types of Python'
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
