@@ -16,8 +16,9 @@ from roamsim._roamsim import Scenario
 from roamsim.estimates import comparisons
 from roamsim.estimates.comparisons import compared_runs
 from roamsim.running.run import traces
-from roamsim.running.sweeps import MAX_REPLICATIONS, Precision, Progress
+from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
+from roamsim.running.work import Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store

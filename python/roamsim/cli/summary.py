@@ -21,7 +21,7 @@ from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario
 from roamsim.estimates.comparisons import Comparison
 from roamsim.running import foresight
-from roamsim.running.sweeps import Progress
+from roamsim.running.work import Progress
 from roamsim.statistics import Estimate
 from roamsim.storing.store import short
 from roamsim.tables import caveats

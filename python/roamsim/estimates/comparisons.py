@@ -14,8 +14,9 @@ import polars
 from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.estimates.paired import Difference, Question, Sample, differences, samples
-from roamsim.running.sweeps import MAX_REPLICATIONS, Progress, check_number, read_share
+from roamsim.running.sweeps import MAX_REPLICATIONS, check_number, read_share
 from roamsim.running.sweeps import sweep as run_sweep
+from roamsim.running.work import Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.scenarios.vary import Variation
 from roamsim.storing.manifests import Compared

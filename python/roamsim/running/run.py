@@ -15,7 +15,8 @@ from roamsim._roamsim import RunFailed, Scenario
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.running.foresight import foresee
-from roamsim.running.sweeps import Progress, check_number, check_seed
+from roamsim.running.sweeps import check_number, check_seed
+from roamsim.running.work import Progress
 from roamsim.scenarios.reading import ScenarioLike, load
 from roamsim.storing.spool import Spool
 from roamsim.tables.result import Result, concatenate, frame, frames

@@ -7,8 +7,6 @@ import operator
 import os
 import re
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,13 +18,13 @@ import numpy as np
 import polars
 
 from roamsim import _roamsim, statistics
-from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted, Notice, UsageError
-from roamsim.running.foresight import foresee
+from roamsim.running.work import Progress, RunTables, Silent, Task, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
 from roamsim.scenarios.vary import Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
-from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
+from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.store import (
     PointRows,
     Results,
@@ -48,27 +46,6 @@ FIRST_BATCH, MAX_REPLICATIONS = 5, 100
 
 #: What no number of replications or threads exceeds (chosen, because a folder of results holds a row for each run).
 MOST = 1_000_000
-
-
-class Progress(Protocol):
-    """Hears how a sweep gets on."""
-
-    def plan(self, runs: int, kept: int) -> None:
-        """So many runs belong to the sweep as far as is known; so many of them were there already."""
-
-    def done(self, runs: int) -> None:
-        """So many more runs are finished."""
-
-    def under_way(self, runs: float) -> None:
-        """Those at work make so many runs by now, each counted by the share of its simulated time that is over."""
-
-
-class _Silent:
-    def plan(self, runs: int, kept: int) -> None: ...
-
-    def done(self, runs: int) -> None: ...
-
-    def under_way(self, runs: float) -> None: ...
 
 
 class Goal(Protocol):
@@ -211,7 +188,7 @@ def sweep(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or _Silent())
+        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or Silent())
         try:
             if run.parts.mended:
                 lost = [point for point in manifest.points if point.fingerprint not in scenarios]
@@ -290,40 +267,23 @@ class _Sweep:
         """Makes runs, and returns how many."""
         if not runs:
             return 0
-        seed = self.manifest.seed
-        counts = Counter(fingerprint for fingerprint, _ in runs)
-        cases = [(self.known[fingerprint], count) for fingerprint, count in counts.items()]
-        foresee(cases, traces, at_once=self.jobs, held=self.jobs)
-        batch = _roamsim.Batch(
-            [(self.known[fingerprint], seed, replication) for fingerprint, replication in runs],
-            jobs=self.jobs,
-            trace=list(traces),
-            heard=self.progress.under_way,
-        )
-        waiting: list[Finished] = []
-        made, written = 0, time.monotonic()
         forget_drawn(self.folder)
-        try:
-            for index, result in batch:
-                fingerprint, replication = runs[index]
-                if isinstance(result, Exception):
-                    where = f"{label}, " if (label := self.labels[fingerprint]) else ""
-                    raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
-                kept = {
-                    name: _with_run(table, self.known[fingerprint].name, seed)
-                    for name, table in result.tables.items()
-                    if (name in traced_tables()) == bool(traces)
-                }
-                waiting.append((run_key(fingerprint, seed, traces), replication, kept))
-                made += 1
-                self.progress.done(1)
-                if time.monotonic() - written > WRITE_EVERY_S:
-                    self.parts.add(waiting)
-                    waiting, written = [], time.monotonic()
-        finally:
-            batch.cancel()
-            self.parts.add(waiting)
-        return made
+        tasks = [self._task(fingerprint, replication, traces) for fingerprint, replication in runs]
+        seed = self.manifest.seed
+        return make(tasks, self.parts, seed=seed, traces=traces, jobs=self.jobs, progress=self.progress).runs
+
+    def _task(self, fingerprint: str, replication: int, traces: Sequence[str]) -> Task:
+        scenario, seed = self.known[fingerprint], self.manifest.seed
+
+        def kept(tables: RunTables) -> RunTables:
+            return {
+                name: _with_run(table, scenario.name, seed)
+                for name, table in tables.items()
+                if (name in traced_tables()) == bool(traces)
+            }
+
+        key = run_key(fingerprint, seed, traces)
+        return Task(key, scenario, replication, kept, lambda: self.labels[fingerprint])
 
     def until_precise(self, goal: Goal, most: int) -> None:
         """Adds replications to each point until the goal is reached.

@@ -20,7 +20,8 @@ from typing import Any
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
-from roamsim.running.sweeps import Progress, check_number, check_seed
+from roamsim.running.sweeps import check_number, check_seed
+from roamsim.running.work import Progress, Silent
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts
 from roamsim.storing.store import refuse_other_files, writing
@@ -121,7 +122,7 @@ def run(
         manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
         begun_s = time.monotonic()
         runs = Parts(folder, mend=True)
-        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or _Silent())
+        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or Silent())
         finished = manifest(effort, time.monotonic() - begun_s)
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
         write_report(outcome, planned, command)
@@ -233,11 +234,3 @@ def _conclude(
         made_with=made_with,
         report=folder / "report.html",
     )
-
-
-class _Silent:
-    def plan(self, runs: int, kept: int) -> None: ...
-
-    def done(self, runs: int) -> None: ...
-
-    def under_way(self, runs: float) -> None: ...

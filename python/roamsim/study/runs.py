@@ -8,19 +8,15 @@ level asked for it first; so a study that was killed goes on where it stopped.
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario, ScenarioError
+from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted
-from roamsim.running.foresight import foresee
-from roamsim.running.sweeps import Progress
+from roamsim.running.work import Made, Progress, RunTables, Task, make
 from roamsim.scenarios.reading import overrides, source
-from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts, run_key
+from roamsim.storing.parts import Parts, run_key
 from roamsim.study.code import code_digest
 from roamsim.study.definition import Experiment, Level, Point, Study, points, replications
 
@@ -106,37 +102,22 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
     total = sum(map(len, wanted.values()))
     kept = total - sum(map(len, missing.values()))
     progress.plan(total, kept)
-    events, processor_s = 0, 0.0
-    for (trace, tables), members in missing.items():
-        order = [(one, replication) for (_, replication), one in members.items()]
-        if not order:
-            continue
-        scenarios = {one.key: one.scenario for one, _ in order}
-        counts = Counter(one.key for one, _ in order)
-        foresee([(scenarios[key], count) for key, count in counts.items()], trace, at_once=jobs, held=jobs)
-        batch = _roamsim.Batch(
-            [(one.scenario, seed, r) for one, r in order], jobs=jobs, trace=list(trace), heard=progress.under_way
-        )
-        waiting: list[Finished] = []
-        written = time.monotonic()
-        try:
-            for index, result in batch:
-                one, replication = order[index]
-                if isinstance(result, Exception):
-                    labels = json.dumps(dict(one.point.labels))
-                    where = f"experiment {one.experiment.id} at {labels}, replication {replication}, seed {seed}"
-                    raise RunFailed(f"{where}: {result}") from result
-                events += result.events
-                processor_s += result.cpu_s
-                waiting.append((one.key, replication, {table: one.rows_of(result.tables, table) for table in tables}))
-                progress.done(1)
-                if time.monotonic() - written > WRITE_EVERY_S:
-                    runs.add(waiting)
-                    waiting, written = [], time.monotonic()
-        except KeyboardInterrupt:
-            raise Interrupted from None
-        finally:
-            batch.cancel()
-            runs.add(waiting)
+    made = Made()
+    try:
+        for (trace, tables), members in missing.items():
+            tasks = [_task(one, replication, tables) for (_, replication), one in members.items()]
+            made += make(tasks, runs, seed=seed, traces=trace, jobs=jobs, progress=progress)
+    except KeyboardInterrupt:
+        raise Interrupted from None
     runs.put_together()
-    return Effort(kept, sum(map(len, missing.values())), events, processor_s)
+    return Effort(kept, made.runs, made.events, made.processor_s)
+
+
+def _task(one: Planned, replication: int, tables: Iterable[str]) -> Task:
+    def kept(found: RunTables) -> RunTables:
+        return {table: one.rows_of(found, table) for table in tables}
+
+    def where() -> str:
+        return f"experiment {one.experiment.id} at {json.dumps(dict(one.point.labels))}"
+
+    return Task(one.key, one.scenario, replication, kept, where)

@@ -1,0 +1,117 @@
+"""Makes runs side by side, and keeps them as they finish: what sweeps, comparisons and studies have in common.
+
+A run is named by its key (`roamsim.storing.parts`) and replication. What is finished is written every few seconds, so
+that a kill costs no more than these; the order in which runs finish changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from roamsim import _roamsim
+from roamsim._roamsim import RunFailed, Scenario
+from roamsim.running.foresight import foresee
+from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts
+
+#: The tables of a run: columns by name.
+RunTables = Mapping[str, Mapping[str, Any]]
+
+
+class Progress(Protocol):
+    """Hears how many runs get on."""
+
+    def plan(self, runs: int, kept: int) -> None:
+        """So many runs are wanted as far as is known; so many of them were there already."""
+
+    def done(self, runs: int) -> None:
+        """So many more runs are finished."""
+
+    def under_way(self, runs: float) -> None:
+        """Those at work make so many runs by now, each counted by the share of its simulated time that is over."""
+
+
+class Silent:
+    """Progress that nobody hears."""
+
+    def plan(self, runs: int, kept: int) -> None:
+        """Nothing."""
+
+    def done(self, runs: int) -> None:
+        """Nothing."""
+
+    def under_way(self, runs: float) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that is to be made.
+
+    Attributes:
+        key: what it is kept under, with its replication.
+        scenario: what is run.
+        replication: which one.
+        kept: what is kept of its tables.
+        where: where it stands among the others, for an error.
+    """
+
+    key: str
+    scenario: Scenario
+    replication: int
+    kept: Callable[[RunTables], RunTables]
+    where: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What runs took: how many, their events, and seconds of processor time."""
+
+    runs: int = 0
+    events: int = 0
+    processor_s: float = 0.0
+
+    def __add__(self, other: Made) -> Made:
+        return Made(self.runs + other.runs, self.events + other.events, self.processor_s + other.processor_s)
+
+
+def make(
+    tasks: Sequence[Task], parts: Parts, *, seed: int, traces: Sequence[str], jobs: int, progress: Progress
+) -> Made:
+    """Makes runs that were recorded alike, and adds them to the parts of a folder.
+
+    Raises:
+        RunFailed: a run broke one of the simulator's own rules; what was finished is kept.
+    """
+    if not tasks:
+        return Made()
+    scenarios = {task.key: task.scenario for task in tasks}
+    counts = Counter(task.key for task in tasks)
+    foresee([(scenarios[key], count) for key, count in counts.items()], traces, at_once=jobs, held=jobs)
+    batch = _roamsim.Batch(
+        [(task.scenario, seed, task.replication) for task in tasks],
+        jobs=jobs,
+        trace=list(traces),
+        heard=progress.under_way,
+    )
+    waiting: list[Finished] = []
+    made, written = Made(), time.monotonic()
+    try:
+        for index, result in batch:
+            task = tasks[index]
+            if isinstance(result, Exception):
+                where = f"{at}, " if (at := task.where()) else ""
+                raise RunFailed(f"{where}replication {task.replication}, seed {seed}: {result}") from result
+            waiting.append((task.key, task.replication, task.kept(result.tables)))
+            made += Made(1, result.events, result.cpu_s)
+            progress.done(1)
+            if time.monotonic() - written > WRITE_EVERY_S:
+                parts.add(waiting)
+                waiting, written = [], time.monotonic()
+    finally:
+        batch.cancel()
+        parts.add(waiting)
+    return made
