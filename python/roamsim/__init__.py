@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from roamsim.running.memory import limit_memory
     from roamsim.running.run import run
     from roamsim.scenarios.reading import load
+    from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
     from roamsim.tables.result import Result
 
@@ -44,6 +45,7 @@ __all__ = [
     "explain",
     "limit_memory",
     "load",
+    "merge",
     "open_results",
     "query",
     "run",
@@ -66,6 +68,7 @@ _HOMES = {
     "query": "roamsim.api",
     "Result": "roamsim.tables.result",
     "load": "roamsim.scenarios.reading",
+    "merge": "roamsim.storing.merging",
     "open_results": "roamsim.api",
     "SweepResult": "roamsim.api",
 }

@@ -16,6 +16,7 @@ from roamsim._roamsim import Scenario
 from roamsim.estimates import comparisons
 from roamsim.estimates.comparisons import compared_runs
 from roamsim.running.run import traces
+from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
@@ -174,6 +175,7 @@ def sweep(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    shard: str | None = None,
 ) -> Results:
     """Runs a scenario at every combination of varied values.
 
@@ -192,6 +194,7 @@ def sweep(
         seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
         out: a folder that keeps the results. An interrupted sweep goes on where it was, and a wider one adds to it.
         progress: hears how many runs are done.
+        shard: only one of several shares of the runs, as in `"3/16"`; `roamsim.merge` puts their folders together.
 
     Returns:
         The tables, with a column for each varied path (and one more, named by its unit, for quantities).
@@ -214,6 +217,7 @@ def sweep(
             out=out,
             traces=traces(trace),
             progress=progress,
+            shard=Shard.parse(shard) if shard is not None else ALL,
         )
     return Results.of(swept)
 

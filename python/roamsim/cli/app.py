@@ -18,7 +18,17 @@ import typer
 from roamsim._roamsim import ScenarioError, version
 from roamsim.cli import completion, streams
 from roamsim.cli.faults import Commands
-from roamsim.cli.options import Jobs, MaxMemory, OwnStudy, ResultFolder, ScenarioFile, Seed, Settings, Trace
+from roamsim.cli.options import (
+    Jobs,
+    MaxMemory,
+    OwnStudy,
+    ResultFolder,
+    ScenarioFile,
+    Seed,
+    Settings,
+    ShardOption,
+    Trace,
+)
 from roamsim.cli.streams import put_out
 from roamsim.cli.study import app as study_app
 from roamsim.errors import UsageError
@@ -164,10 +174,12 @@ def sweep(
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Seed = 1,
+    shard: ShardOption = None,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
     from roamsim.cli.summary import progress
     from roamsim.running.run import traces
+    from roamsim.running.shards import ALL, Shard
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
     from roamsim.scenarios.vary import parse_variation
@@ -190,8 +202,16 @@ def sweep(
             command=_command(),
             progress=heard,
             color=_color(),
+            shard=Shard.parse(shard) if shard else ALL,
         )
     runs = sum(point.replications for point in results.manifest.points)
+    if shard:
+        _say(
+            f"shard {shard} of {len(results.manifest.points)} points, {runs} runs: {results.made} made now; "
+            "when all are made: roamsim merge DIR... --out OUT"
+        )
+        typer.echo(out)
+        return
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
     for values in results.manifest.unmet:
         where = ", ".join(f"{path}={value}" for path, value in values.items())
@@ -201,6 +221,30 @@ def sweep(
         if note:
             _say(note)
     _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
+    typer.echo(out)
+
+
+@app.command()
+def merge(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders of shards, which stay as they are.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of all of them; what is there is kept.")],
+) -> None:
+    """Put the shards of a sweep or a study together; nothing is run."""
+    from roamsim.storing.manifests import StudyManifest
+    from roamsim.storing.merging import merge as put_together
+
+    done = put_together(folders, out)
+    named = shlex.quote(str(out))
+    if isinstance(done.manifest, StudyManifest):
+        quick = " --quick" if done.manifest.level == "quick" else ""
+        then = f"roamsim study run {done.manifest.study}{quick} --out {named}"
+    else:
+        then = f"roamsim report {named}"
+    if done.missing:
+        _say(f"{done.missing} runs are in none of the folders: merge theirs as well, or sweep with --out {named}")
+    _say(f"{done.taken} runs were new; next: {then}")
     typer.echo(out)
 
 

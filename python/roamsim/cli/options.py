@@ -31,6 +31,14 @@ Trace = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all processors unless said otherwise.", min=1)]
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Make only the K-th of N shares of the runs, for `roamsim merge`.",
+    ),
+]
 
 
 def _limit_memory(size: str | None) -> str | None:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from roamsim.cli import completion
-from roamsim.cli.options import Jobs, MaxMemory
+from roamsim.cli.options import Jobs, MaxMemory, ShardOption
 from roamsim.cli.streams import put_out, say
+from roamsim.errors import UsageError
 
 StudyName = Annotated[
     str, typer.Argument(metavar="NAME", help="A study, or its folder.", autocompletion=completion.studies)
@@ -83,11 +84,29 @@ def study_run(
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+    shard: ShardOption = None,
 ) -> None:
     """Run a study and write its report; killed or interrupted, the same command goes on."""
     from roamsim import study
     from roamsim.cli.summary import progress
 
+    if shard is not None:
+        if json:
+            raise UsageError(
+                "--json prints figures and statements, which a shard has none of; merge the shards first"
+            )
+        with progress(f"{name} {shard}") as heard:
+            folder, effort = study.run_shard(
+                name, shard, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard
+            )
+        there = f" ({effort.kept} of them were there already)" if effort.kept else ""
+        say(
+            f"shard {shard}: {effort.kept + effort.made} runs{there}; "
+            "when all are made: roamsim merge DIR... --out OUT, "
+            f"then roamsim study run {name}{' --quick' if quick else ''} --out OUT"
+        )
+        typer.echo(folder)
+        return
     with progress(name) as heard:
         outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
     if json:

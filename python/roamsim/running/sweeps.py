@@ -20,7 +20,8 @@ import polars
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted, Notice, UsageError
-from roamsim.running.work import Progress, RunTables, Silent, Task, make
+from roamsim.running.shards import ALL, Shard
+from roamsim.running.work import Case, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
 from roamsim.scenarios.vary import Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
@@ -141,6 +142,7 @@ def sweep(
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
+    shard: Shard = ALL,
 ) -> Results:
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
@@ -151,6 +153,11 @@ def sweep(
     check_seed(seed)
     if traces and out is None:
         raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
+    if shard != ALL and precision is not None:
+        raise UsageError(
+            "a precision is judged over all replications, of which a shard has some; give shards a number of "
+            "replications, merge them, and ask for the precision with the merged folder as --out"
+        )
     read = scenario if isinstance(scenario, Source) else source(scenario)
     base = parse_source(read, settings, color=color)
     for target in precision.targets if precision else ():
@@ -188,7 +195,7 @@ def sweep(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or Silent())
+        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or Silent(), shard)
         try:
             if run.parts.mended:
                 lost = [point for point in manifest.points if point.fingerprint not in scenarios]
@@ -208,13 +215,15 @@ def sweep(
         return Results(folder, manifest, tables, run.made)
 
 
-#: A run that is to be made: the point's fingerprint, and the replication.
-_Run = tuple[str, int]
-
-
 class _Sweep:
     def __init__(
-        self, folder: Path, manifest: Manifest, scenarios: dict[str, Scenario], jobs: int, progress: Progress
+        self,
+        folder: Path,
+        manifest: Manifest,
+        scenarios: dict[str, Scenario],
+        jobs: int,
+        progress: Progress,
+        shard: Shard,
     ) -> None:
         self.folder = folder
         self.manifest = manifest
@@ -222,6 +231,7 @@ class _Sweep:
         self.known = dict(scenarios)
         self.jobs = jobs
         self.progress = progress
+        self.shard = shard
         self.made = 0
         self.parts = Parts(folder, mend=True)
         self.labels = {
@@ -234,45 +244,42 @@ class _Sweep:
         for point in self.manifest.points:
             point.replications = max(point.replications, wanted.get(point.fingerprint, 0))
         self.manifest.write(self.folder)
-        missing = self._missing(wanted)
-        total = sum(wanted.values())
-        self.progress.plan(total, total - len(missing))
-        self.made += self._work(missing)
+        self.made += self._work(self._own(wanted))
 
     def again(self, others: dict[str, Scenario]) -> None:
         """Makes the runs of points that this call does not ask for, and that a damaged part took with it."""
         self.known |= others
         counts = {point.fingerprint: point.replications for point in self.manifest.points}
-        self.made += self._work(self._missing({fingerprint: counts[fingerprint] for fingerprint in others}))
+        self.made += self._work(self._own({fingerprint: counts[fingerprint] for fingerprint in others}))
 
     def trace(self) -> None:
         """Runs the first replication of each point again, with what is to be traced, and keeps only that."""
         traces = self.manifest.traces
         if not traces:
             return
-        missing = self._missing(dict.fromkeys(self.scenarios, 1), traces)
-        self.progress.plan(len(self.scenarios), len(self.scenarios) - len(missing))
-        self._work(missing, traces)
+        self._work(self._own(dict.fromkeys(self.scenarios, 1), traces), traces)
 
-    def _missing(self, wanted: Mapping[str, int], traces: Sequence[str] = ()) -> list[_Run]:
+    def _own(self, wanted: Mapping[str, int], traces: Sequence[str] = ()) -> list[tuple[Case, int]]:
+        """The runs of this shard among so many replications of points."""
         return [
-            (fingerprint, replication)
+            (case, replication)
             for fingerprint, count in wanted.items()
-            for key in [run_key(fingerprint, self.manifest.seed, traces)]
+            for case in [self._case(fingerprint, traces)]
             for replication in range(count)
-            if not self.parts.has(key, replication)
+            if self.shard.holds(case.key, replication)
         ]
 
-    def _work(self, runs: list[_Run], traces: Sequence[str] = ()) -> int:
-        """Makes runs, and returns how many."""
-        if not runs:
+    def _work(self, own: list[tuple[Case, int]], traces: Sequence[str] = ()) -> int:
+        """Makes those that are missing, and returns how many."""
+        missing = [(case, replication) for case, replication in own if not self.parts.has(case.key, replication)]
+        self.progress.plan(len(own), len(own) - len(missing))
+        if not missing:
             return 0
         forget_drawn(self.folder)
-        tasks = [self._task(fingerprint, replication, traces) for fingerprint, replication in runs]
         seed = self.manifest.seed
-        return make(tasks, self.parts, seed=seed, traces=traces, jobs=self.jobs, progress=self.progress).runs
+        return make(missing, self.parts, seed=seed, traces=traces, jobs=self.jobs, progress=self.progress).runs
 
-    def _task(self, fingerprint: str, replication: int, traces: Sequence[str]) -> Task:
+    def _case(self, fingerprint: str, traces: Sequence[str]) -> Case:
         scenario, seed = self.known[fingerprint], self.manifest.seed
 
         def kept(tables: RunTables) -> RunTables:
@@ -282,8 +289,7 @@ class _Sweep:
                 if (name in traced_tables()) == bool(traces)
             }
 
-        key = run_key(fingerprint, seed, traces)
-        return Task(key, scenario, replication, kept, lambda: self.labels[fingerprint])
+        return Case(run_key(fingerprint, seed, traces), scenario, kept, self.labels[fingerprint])
 
     def until_precise(self, goal: Goal, most: int) -> None:
         """Adds replications to each point until the goal is reached.

@@ -48,22 +48,20 @@ class Silent:
 
 
 @dataclass(frozen=True)
-class Task:
-    """A run that is to be made.
+class Case:
+    """What replications are made of.
 
     Attributes:
-        key: what it is kept under, with its replication.
+        key: what they are kept under.
         scenario: what is run.
-        replication: which one.
-        kept: what is kept of its tables.
+        kept: what is kept of a run's tables.
         where: where it stands among the others, for an error.
     """
 
     key: str
     scenario: Scenario
-    replication: int
     kept: Callable[[RunTables], RunTables]
-    where: Callable[[], str]
+    where: str
 
 
 @dataclass(frozen=True)
@@ -79,20 +77,20 @@ class Made:
 
 
 def make(
-    tasks: Sequence[Task], parts: Parts, *, seed: int, traces: Sequence[str], jobs: int, progress: Progress
+    runs: Sequence[tuple[Case, int]], parts: Parts, *, seed: int, traces: Sequence[str], jobs: int, progress: Progress
 ) -> Made:
-    """Makes runs that were recorded alike, and adds them to the parts of a folder.
+    """Makes runs, each a case and its replication, and adds them to the parts of a folder.
 
     Raises:
         RunFailed: a run broke one of the simulator's own rules; what was finished is kept.
     """
-    if not tasks:
+    if not runs:
         return Made()
-    scenarios = {task.key: task.scenario for task in tasks}
-    counts = Counter(task.key for task in tasks)
+    scenarios = {case.key: case.scenario for case, _ in runs}
+    counts = Counter(case.key for case, _ in runs)
     foresee([(scenarios[key], count) for key, count in counts.items()], traces, at_once=jobs, held=jobs)
     batch = _roamsim.Batch(
-        [(task.scenario, seed, task.replication) for task in tasks],
+        [(case.scenario, seed, replication) for case, replication in runs],
         jobs=jobs,
         trace=list(traces),
         heard=progress.under_way,
@@ -101,11 +99,11 @@ def make(
     made, written = Made(), time.monotonic()
     try:
         for index, result in batch:
-            task = tasks[index]
+            case, replication = runs[index]
             if isinstance(result, Exception):
-                where = f"{at}, " if (at := task.where()) else ""
-                raise RunFailed(f"{where}replication {task.replication}, seed {seed}: {result}") from result
-            waiting.append((task.key, task.replication, task.kept(result.tables)))
+                where = f"{case.where}, " if case.where else ""
+                raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
+            waiting.append((case.key, replication, case.kept(result.tables)))
             made += Made(1, result.events, result.cpu_s)
             progress.done(1)
             if time.monotonic() - written > WRITE_EVERY_S:

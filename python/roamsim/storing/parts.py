@@ -110,6 +110,27 @@ class Parts:
             if sum(self._small()) > MOST_SMALL:
                 self.put_together()
 
+    def take(self, other: Parts) -> int:
+        """Copies the runs of other parts; those that are there already are left out. Returns how many were new.
+
+        Raises:
+            Damaged: a part of the others does not hold what it should.
+        """
+        taken = 0
+        for file, runs in other._runs.items():
+            new = _runs([run for run in runs.iter_rows() if run not in self._done])
+            if not new.height:
+                continue
+            found = {name: other.rows(name, [file]) for name in _names(file)}
+            on = ["key", "replication"]
+            self._write(
+                new, {name: rows.join(new, on=on, how="semi", maintain_order="left") for name, rows in found.items()}
+            )
+            taken += new.height
+        if sum(self._small()) > MOST_SMALL:
+            self.put_together()
+        return taken
+
     def put_together(self) -> None:
         """Makes one part of all that hold fewer than a hundred runs."""
         small = [file for file, few in zip(self._runs, self._small(), strict=True) if few]

@@ -20,6 +20,7 @@ from typing import Any
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
+from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent
 from roamsim.storing.manifests import StudyManifest, read_manifest
@@ -33,7 +34,7 @@ from roamsim.study.judging import Finding
 from roamsim.study.provenance import provenance
 from roamsim.study.publish import NO_REASON, Outcome, write_report
 from roamsim.study.reference import Comparison, Moved, compare, update
-from roamsim.study.runs import Effort, distinct, execute, plan
+from roamsim.study.runs import Effort, Planned, distinct, execute, plan
 
 __all__ = [
     "Check",
@@ -48,6 +49,7 @@ __all__ = [
     "compare",
     "load",
     "run",
+    "run_shard",
     "show",
     "update",
 ]
@@ -110,24 +112,80 @@ def run(
     folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
     planned = plan(study, level, seed)
     with writing(folder):
-        before = _earlier(folder, study)
-        command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
-        own, made_by = study.folder.parent != BUNDLED.resolve(), provenance()
-
-        def manifest(effort: Effort, wall_s: float) -> StudyManifest:
-            made_with = {**made_by, **_time(before, level, seed, effort, wall_s)}
-            return StudyManifest("study", study.name, own, level, seed, version(), build(), command, made_with)
-
-        # Before the first run is kept: a study that is interrupted leaves a folder that says what it holds.
-        manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
-        begun_s = time.monotonic()
-        runs = Parts(folder, mend=True)
-        effort = execute(planned, runs, seed=seed, jobs=jobs or os.cpu_count() or 1, progress=progress or Silent())
-        finished = manifest(effort, time.monotonic() - begun_s)
+        runs, effort, finished = _make(study, planned, folder, level, seed, jobs, progress, ALL)
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
-        write_report(outcome, planned, command)
+        write_report(outcome, planned, finished.command)
         finished.write(folder)
     return outcome
+
+
+def run_shard(
+    name: str | os.PathLike[str],
+    shard: str,
+    *,
+    level: Level = "full",
+    out: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Path, Effort]:
+    """Makes a shard of a study's runs, or what is missing of it; `run` in the folder of all shards writes the report.
+
+    Args:
+        name: as for `run`, and so are the others.
+        shard: which of how many, as in `3/16`.
+        level: as for `run`.
+        out: folder of the runs; `results/NAME-LEVEL-shard-3-of-16` unless given.
+        jobs: as for `run`.
+        seed: as for `run`.
+        progress: hears how it gets on.
+
+    Returns:
+        The folder, and what it took.
+
+    Raises:
+        UsageError: as for `run`, and so are the others.
+    """
+    study = load(os.fspath(name))
+    check_number("jobs", jobs or 1, 1)
+    seed = study.seed if seed is None else seed
+    check_seed(seed)
+    share = Shard.parse(shard)
+    usual = Path("results") / f"{study.name}-{level}-shard-{share.number}-of-{share.of}"
+    folder = Path(out) if out is not None else usual
+    planned = plan(study, level, seed)
+    with writing(folder):
+        _, effort, finished = _make(study, planned, folder, level, seed, jobs, progress, share)
+        finished.write(folder)
+    return folder, effort
+
+
+def _make(
+    study: Study,
+    planned: list[Planned],
+    folder: Path,
+    level: Level,
+    seed: int,
+    jobs: int | None,
+    progress: Progress | None,
+    shard: Shard,
+) -> tuple[Parts, Effort, StudyManifest]:
+    """The runs of a folder, once those that were missing are made; what that took; and the manifest to be written."""
+    before = _earlier(folder, study)
+    command = f"roamsim study run {study.name}{' --quick' if level == 'quick' else ''} --seed {seed}"
+    own, made_by = study.folder.parent != BUNDLED.resolve(), provenance()
+
+    def manifest(effort: Effort, wall_s: float) -> StudyManifest:
+        made_with = {**made_by, **_time(before, level, seed, effort, wall_s)}
+        return StudyManifest("study", study.name, own, level, seed, version(), build(), command, made_with)
+
+    # Before the first run is kept: a study that is interrupted leaves a folder that says what it holds.
+    manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
+    begun_s = time.monotonic()
+    runs = Parts(folder, mend=True)
+    jobs, progress = jobs or os.cpu_count() or 1, progress or Silent()
+    effort = execute(planned, runs, seed=seed, jobs=jobs, progress=progress, shard=shard)
+    return runs, effort, manifest(effort, time.monotonic() - begun_s)
 
 
 def _earlier(folder: Path, study: Study) -> StudyManifest | None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted
-from roamsim.running.work import Made, Progress, RunTables, Task, make
+from roamsim.running.shards import ALL, Shard
+from roamsim.running.work import Case, Made, Progress, RunTables, make
 from roamsim.scenarios.reading import overrides, source
 from roamsim.storing.parts import Parts, run_key
 from roamsim.study.code import code_digest
@@ -88,14 +89,19 @@ def distinct(planned: Iterable[Planned]) -> dict[Kept, dict[tuple[str, int], Pla
     return groups
 
 
-def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, progress: Progress) -> Effort:
-    """Runs what is missing.
+def execute(
+    planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, progress: Progress, shard: Shard = ALL
+) -> Effort:
+    """Runs what is missing of a plan, or of a shard of it.
 
     Raises:
         RunFailed: a run broke one of the simulator's own rules.
         Interrupted: the user stopped it; what was finished is kept.
     """
-    wanted = distinct(planned)
+    wanted = {
+        group: {run: one for run, one in members.items() if shard.holds(*run)}
+        for group, members in distinct(planned).items()
+    }
     missing = {
         group: {run: one for run, one in members.items() if not runs.has(*run)} for group, members in wanted.items()
     }
@@ -105,19 +111,18 @@ def execute(planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, pr
     made = Made()
     try:
         for (trace, tables), members in missing.items():
-            tasks = [_task(one, replication, tables) for (_, replication), one in members.items()]
-            made += make(tasks, runs, seed=seed, traces=trace, jobs=jobs, progress=progress)
+            cases = {one.key: _case(one, tables) for one in members.values()}
+            these = [(cases[key], replication) for key, replication in members]
+            made += make(these, runs, seed=seed, traces=trace, jobs=jobs, progress=progress)
     except KeyboardInterrupt:
         raise Interrupted from None
     runs.put_together()
     return Effort(kept, made.runs, made.events, made.processor_s)
 
 
-def _task(one: Planned, replication: int, tables: Iterable[str]) -> Task:
+def _case(one: Planned, tables: Iterable[str]) -> Case:
     def kept(found: RunTables) -> RunTables:
         return {table: one.rows_of(found, table) for table in tables}
 
-    def where() -> str:
-        return f"experiment {one.experiment.id} at {json.dumps(dict(one.point.labels))}"
-
-    return Task(one.key, one.scenario, replication, kept, where)
+    where = f"experiment {one.experiment.id} at {json.dumps(dict(one.point.labels))}"
+    return Case(one.key, one.scenario, kept, where)

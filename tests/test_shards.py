@@ -1,0 +1,172 @@
+"""Shards of campaigns: each run is in one of them, and merged they are what one machine would have made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import roamsim as package
+from conftest import Command
+from roamsim import study
+from roamsim.errors import UsageError
+from roamsim.running.shards import Shard
+from roamsim.storing.manifests import Damaged
+from roamsim.storing.parts import run_key
+
+VARY = {"link.path.delay": "10ms:40ms:10ms"}
+SETTINGS = {"scenario.duration": "10s"}
+
+
+def swept(scenario: Path, out: Path, *, shard: str | None = None, seed: int = 1, replications: int = 3) -> None:
+    package.sweep(
+        scenario, VARY, set=SETTINGS, replications=replications, seed=seed, trace="queue", out=out, shard=shard
+    )
+
+
+def octets(folder: Path) -> dict[str, bytes]:
+    """The tables of a folder."""
+    return {table.name: table.read_bytes() for table in folder.glob("*.parquet")}
+
+
+def test_each_run_is_in_one_shard_and_replications_are_spread() -> None:
+    shards = [Shard(number, 4) for number in range(1, 5)]
+    for seed in range(20):
+        key = run_key("a point", seed)
+        owners = [[shard.number for shard in shards if shard.holds(key, replication)] for replication in range(8)]
+        assert all(len(owner) == 1 for owner in owners)
+        assert sorted(owner for [owner] in owners) == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    "text", ["3", "0/3", "4/3", "1/0", "-1/3", "1/3/5", "one/two", "1/999999999999", "1/100001", ""]
+)
+def test_what_is_no_shard_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="shard"):
+        Shard.parse(text)
+
+
+def test_shards_of_a_sweep_merged_are_the_sweep(scenario: Path, tmp_path: Path) -> None:
+    folders = [tmp_path / f"{number}" for number in range(1, 4)]
+    for number, folder in enumerate(folders, 1):
+        swept(scenario, folder, shard=f"{number}/3")
+    swept(scenario, tmp_path / "whole")
+
+    # One of three is missing: 12 runs and 4 traces in all.
+    first = package.merge(folders[:2], tmp_path / "all")
+    assert first.taken + first.missing == 12 + 4
+    assert first.missing > 0
+    second = package.merge(folders, tmp_path / "all")
+    assert (second.taken, second.missing) == (first.missing, 0)
+    assert octets(tmp_path / "all") == octets(tmp_path / "whole")
+    again = package.merge(folders, tmp_path / "all")
+    assert (again.taken, again.missing) == (0, 0)
+    assert octets(tmp_path / "all") == octets(tmp_path / "whole")
+    # What is merged may be swept on: nothing is made twice.
+    swept(scenario, tmp_path / "all", replications=4)
+    assert package.open_results(tmp_path / "all").flows.height == 4 * 4 * len(
+        package.load(scenario).row_names["flows"]
+    )
+
+
+def test_what_no_folder_has_a_sweep_makes(scenario: Path, tmp_path: Path) -> None:
+    swept(scenario, tmp_path / "1", shard="1/2")
+    assert package.merge([tmp_path / "1"], tmp_path / "all").missing > 0
+    swept(scenario, tmp_path / "all")
+    swept(scenario, tmp_path / "whole")
+    assert octets(tmp_path / "all") == octets(tmp_path / "whole")
+
+
+def test_of_shards_with_other_numbers_of_replications_the_most_count(scenario: Path, tmp_path: Path) -> None:
+    swept(scenario, tmp_path / "1", shard="1/2", replications=2)
+    swept(scenario, tmp_path / "2", shard="2/2", replications=4)
+    merged = package.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "all")
+    # The first shard lacks its half of four points' two more replications.
+    assert merged.missing == 4
+    assert [point.replications for point in package.open_results(tmp_path / "all").manifest.points] == [4] * 4
+
+
+def test_folders_of_another_campaign_are_refused(scenario: Path, tmp_path: Path) -> None:
+    swept(scenario, tmp_path / "1", shard="1/2")
+    swept(scenario, tmp_path / "seed", shard="2/2", seed=2)
+    package.sweep(scenario, {"link.path.delay": "10ms,20ms"}, set=SETTINGS, trace="queue", out=tmp_path / "values")
+    package.sweep(scenario, VARY, set=SETTINGS, out=tmp_path / "traces")
+    package.sweep(scenario, VARY, set={"scenario.duration": "11s"}, trace="queue", out=tmp_path / "settings")
+    for name, words in {
+        "seed": "another seed",
+        "values": "other values",
+        "traces": "other traces",
+        "settings": "another scenario or other settings",
+    }.items():
+        with pytest.raises(UsageError, match=f"{name}' is no shard of the campaign of .*1': it holds {words}"):
+            package.merge([tmp_path / "1", tmp_path / name], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+    with pytest.raises(UsageError, match="there is no folder"):
+        package.merge([tmp_path / "nowhere"], tmp_path / "all")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="holds no results"):
+        package.merge([tmp_path / "empty"], tmp_path / "all")
+    # A folder that holds another campaign stays as it is.
+    before = octets(tmp_path / "seed")
+    with pytest.raises(UsageError, match="it holds another seed"):
+        package.merge([tmp_path / "1"], tmp_path / "seed")
+    assert octets(tmp_path / "seed") == before
+
+
+def test_a_folder_of_another_build_is_refused(scenario: Path, tmp_path: Path) -> None:
+    swept(scenario, tmp_path / "1", shard="1/2")
+    manifest = tmp_path / "1" / "manifest.json"
+    tree = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**tree, "build": "another"}))
+    with pytest.raises(UsageError, match=r"another build of Roamsim made .*1"):
+        package.merge([tmp_path / "1"], tmp_path / "all")
+
+
+def test_a_damaged_part_is_named_and_nothing_is_written(scenario: Path, tmp_path: Path) -> None:
+    swept(scenario, tmp_path / "1", shard="1/2")
+    part = next((tmp_path / "1" / "parts").glob("*.zip"))
+    torn = bytearray(part.read_bytes())
+    torn[len(torn) // 2] ^= 255
+    part.write_bytes(torn)
+    with pytest.raises(Damaged, match=part.name):
+        package.merge([tmp_path / "1"], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+def test_the_command_line_says_what_is_next(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    sweep = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--replications", "4", "--out"]
+    done = roamsim(*sweep, "1", "--shard", "1/2")
+    assert "roamsim merge DIR... --out OUT" in done.stderr
+    done = roamsim("merge", "1", "--out", "all")
+    assert "4 runs are in none of the folders" in done.stderr
+    assert "4 runs were new; next: roamsim report all" in done.stderr
+    assert done.stdout == "all\n"
+    # How to get all of it again is the command without its shard.
+    assert "--shard" not in json.loads((tmp_path / "all" / "manifest.json").read_text())["command"]
+    roamsim("report", "all")
+    refused = roamsim(*sweep, "2", "--shard", "3/2", code=2)
+    assert "of 2 shards the first is 1/2 and the last 2/2" in refused.stderr
+    precise = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--precision", "flows.goodput_bps=5%"]
+    refused = roamsim(*precise, "--out", "3", "--shard", "1/2", code=2)
+    assert "a precision is judged over all replications" in refused.stderr
+
+
+def test_shards_of_a_study_merged_are_the_study(small: Path, tmp_path: Path) -> None:
+    def found(outcome: study.Outcome) -> dict[str, object]:
+        told: dict[str, object] = json.loads(outcome.to_json())
+        return {name: value for name, value in told.items() if name not in ("made_with", "report")}
+
+    whole = study.run(small, level="quick", out=tmp_path / "whole")
+    made = [
+        study.run_shard(small, f"{number}/2", level="quick", out=tmp_path / f"{number}")[1].made for number in (1, 2)
+    ]
+    assert all(made)
+    assert sum(made) == whole.effort.made
+    package.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "all")
+    outcome = study.run(small, level="quick", out=tmp_path / "all")
+    assert (outcome.effort.made, outcome.effort.kept) == (0, whole.effort.made)
+    assert found(outcome) == found(whole)
+    study.run_shard(small, "1/50", level="full", out=tmp_path / "full")
+    with pytest.raises(UsageError, match="it holds another level"):
+        package.merge([tmp_path / "1", tmp_path / "full"], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
