@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     shard: str | None = None,
+    executor: Executor | None = None,
 ) -> Results:
     """Runs a scenario at every combination of varied values.
 
@@ -195,6 +197,9 @@ def sweep(
         out: a folder that keeps the results. An interrupted sweep goes on where it was, and a wider one adds to it.
         progress: hears how many runs are done.
         shard: only one of several shares of the runs, as in `"3/16"`; `roamsim.merge` puts their folders together.
+        executor: makes the runs in place of threads: any of `concurrent.futures`, such as a `ProcessPoolExecutor`,
+            or what a cluster's client has for one. It needs Roamsim of the same build, and no shared disk. Four
+            parcels of runs for each of `jobs` are with it at a time.
 
     Returns:
         The tables, with a column for each varied path (and one more, named by its unit, for quantities).
@@ -218,6 +223,7 @@ def sweep(
             traces=traces(trace),
             progress=progress,
             shard=Shard.parse(shard) if shard is not None else ALL,
+            executor=executor,
         )
     return Results.of(swept)
 
@@ -237,6 +243,7 @@ def compare(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Comparison:
     """Holds values against each other on the same losses: differences in pairs of replications, with intervals.
 
@@ -257,6 +264,7 @@ def compare(
         seed: selects the random streams.
         out: a folder that keeps the results; the same as that of a sweep, and it goes on in the same way.
         progress: hears how many runs are done.
+        executor: makes the runs in place of threads, as of `sweep`.
 
     Returns:
         `sentences`, and as tables `means` and `differences`; `results` are those of the sweep.
@@ -281,6 +289,7 @@ def compare(
             seed=seed,
             out=out,
             progress=progress,
+            executor=executor,
         )
     return Comparison(Results.of(results), question)
 

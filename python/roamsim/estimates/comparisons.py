@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -269,6 +270,7 @@ def compared_runs(
     command: list[str] | None = None,
     progress: Progress | None = None,
     color: bool = False,
+    executor: Executor | None = None,
 ) -> tuple[Results, Question]:
     """The runs that compare the values of the first variation; `roamsim.compare` says what the arguments mean."""
     if not variations:
@@ -306,6 +308,7 @@ def compared_runs(
         command=command,
         progress=progress,
         color=color,
+        executor=executor,
     )
     return results, question
 

@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ import polars
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted, Notice, UsageError
+from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
@@ -143,6 +145,7 @@ def sweep(
     progress: Progress | None = None,
     color: bool = False,
     shard: Shard = ALL,
+    executor: Executor | None = None,
 ) -> Results:
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
@@ -195,7 +198,7 @@ def sweep(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, scenarios, jobs or os.cpu_count() or 1, progress or Silent(), shard)
+        run = _Sweep(folder, manifest, scenarios, engine(jobs, executor), progress or Silent(), shard)
         try:
             if run.parts.mended:
                 lost = [point for point in manifest.points if point.fingerprint not in scenarios]
@@ -221,7 +224,7 @@ class _Sweep:
         folder: Path,
         manifest: Manifest,
         scenarios: dict[str, Scenario],
-        jobs: int,
+        engine: Engine,
         progress: Progress,
         shard: Shard,
     ) -> None:
@@ -229,7 +232,7 @@ class _Sweep:
         self.manifest = manifest
         self.scenarios = scenarios
         self.known = dict(scenarios)
-        self.jobs = jobs
+        self.engine = engine
         self.progress = progress
         self.shard = shard
         self.made = 0
@@ -277,7 +280,7 @@ class _Sweep:
             return 0
         forget_drawn(self.folder)
         seed = self.manifest.seed
-        return make(missing, self.parts, seed=seed, traces=traces, jobs=self.jobs, progress=self.progress).runs
+        return make(missing, self.parts, seed=seed, traces=traces, engine=self.engine, progress=self.progress).runs
 
     def _case(self, fingerprint: str, traces: Sequence[str]) -> Case:
         scenario, seed = self.known[fingerprint], self.manifest.seed

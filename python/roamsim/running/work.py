@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
+from roamsim.running.engines import Engine
 from roamsim.running.foresight import foresee
 from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts
 
@@ -77,7 +77,13 @@ class Made:
 
 
 def make(
-    runs: Sequence[tuple[Case, int]], parts: Parts, *, seed: int, traces: Sequence[str], jobs: int, progress: Progress
+    runs: Sequence[tuple[Case, int]],
+    parts: Parts,
+    *,
+    seed: int,
+    traces: Sequence[str],
+    engine: Engine,
+    progress: Progress,
 ) -> Made:
     """Makes runs, each a case and its replication, and adds them to the parts of a folder.
 
@@ -88,17 +94,14 @@ def make(
         return Made()
     scenarios = {case.key: case.scenario for case, _ in runs}
     counts = Counter(case.key for case, _ in runs)
-    foresee([(scenarios[key], count) for key, count in counts.items()], traces, at_once=jobs, held=jobs)
-    batch = _roamsim.Batch(
-        [(case.scenario, seed, replication) for case, replication in runs],
-        jobs=jobs,
-        trace=list(traces),
-        heard=progress.under_way,
-    )
+    many = [(scenarios[key], count) for key, count in counts.items()]
+    foresee(many, traces, at_once=engine.at_once, held=engine.at_once)
+    wanted = [(case.scenario, seed, replication) for case, replication in runs]
     waiting: list[Finished] = []
     made, written = Made(), time.monotonic()
+    outcomes = engine.outcomes(wanted, traces, progress.under_way)
     try:
-        for index, result in batch:
+        for index, result in outcomes:
             case, replication = runs[index]
             if isinstance(result, Exception):
                 where = f"{case.where}, " if case.where else ""
@@ -110,6 +113,6 @@ def make(
                 parts.add(waiting)
                 waiting, written = [], time.monotonic()
     finally:
-        batch.cancel()
+        outcomes.close()
         parts.add(waiting)
     return made

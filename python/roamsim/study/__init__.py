@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from roamsim._roamsim import build, version
 from roamsim.errors import UsageError
 from roamsim.files import write_whole
+from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent
@@ -84,6 +86,7 @@ def run(
     jobs: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Outcome:
     """Runs a study, or what is missing of it, and writes its report.
 
@@ -95,6 +98,7 @@ def run(
         jobs: runs side by side; as many as there are processors unless given.
         seed: of every run; the study's own unless given.
         progress: hears how it gets on.
+        executor: makes the runs in place of threads, as of `roamsim.sweep`.
 
     Returns:
         Figures, statements with verdicts, and checks; its `require_checks()` raises when a closed form was missed.
@@ -112,7 +116,7 @@ def run(
     folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
     planned = plan(study, level, seed)
     with writing(folder):
-        runs, effort, finished = _make(study, planned, folder, level, seed, jobs, progress, ALL)
+        runs, effort, finished = _make(study, planned, folder, level, seed, engine(jobs, executor), progress, ALL)
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
         write_report(outcome, planned, finished.command)
         finished.write(folder)
@@ -128,6 +132,7 @@ def run_shard(
     jobs: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Path, Effort]:
     """Makes a shard of a study's runs, or what is missing of it; `run` in the folder of all shards writes the report.
 
@@ -139,6 +144,7 @@ def run_shard(
         jobs: as for `run`.
         seed: as for `run`.
         progress: hears how it gets on.
+        executor: as for `run`.
 
     Returns:
         The folder, and what it took.
@@ -155,7 +161,7 @@ def run_shard(
     folder = Path(out) if out is not None else usual
     planned = plan(study, level, seed)
     with writing(folder):
-        _, effort, finished = _make(study, planned, folder, level, seed, jobs, progress, share)
+        _, effort, finished = _make(study, planned, folder, level, seed, engine(jobs, executor), progress, share)
         finished.write(folder)
     return folder, effort
 
@@ -166,7 +172,7 @@ def _make(
     folder: Path,
     level: Level,
     seed: int,
-    jobs: int | None,
+    engine: Engine,
     progress: Progress | None,
     shard: Shard,
 ) -> tuple[Parts, Effort, StudyManifest]:
@@ -183,8 +189,7 @@ def _make(
     manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
     begun_s = time.monotonic()
     runs = Parts(folder, mend=True)
-    jobs, progress = jobs or os.cpu_count() or 1, progress or Silent()
-    effort = execute(planned, runs, seed=seed, jobs=jobs, progress=progress, shard=shard)
+    effort = execute(planned, runs, seed=seed, engine=engine, progress=progress or Silent(), shard=shard)
     return runs, effort, manifest(effort, time.monotonic() - begun_s)
 
 

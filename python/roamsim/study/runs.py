@@ -14,6 +14,7 @@ from typing import Any
 
 from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted
+from roamsim.running.engines import Engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, make
 from roamsim.scenarios.reading import overrides, source
@@ -90,7 +91,7 @@ def distinct(planned: Iterable[Planned]) -> dict[Kept, dict[tuple[str, int], Pla
 
 
 def execute(
-    planned: Iterable[Planned], runs: Parts, *, seed: int, jobs: int, progress: Progress, shard: Shard = ALL
+    planned: Iterable[Planned], runs: Parts, *, seed: int, engine: Engine, progress: Progress, shard: Shard = ALL
 ) -> Effort:
     """Runs what is missing of a plan, or of a shard of it.
 
@@ -113,7 +114,7 @@ def execute(
         for (trace, tables), members in missing.items():
             cases = {one.key: _case(one, tables) for one in members.values()}
             these = [(cases[key], replication) for key, replication in members]
-            made += make(these, runs, seed=seed, traces=trace, jobs=jobs, progress=progress)
+            made += make(these, runs, seed=seed, traces=trace, engine=engine, progress=progress)
     except KeyboardInterrupt:
         raise Interrupted from None
     runs.put_together()
