@@ -21,6 +21,7 @@ from roamsim.cli.faults import Commands
 from roamsim.cli.options import (
     Jobs,
     MaxMemory,
+    OnOption,
     OwnStudy,
     ResultFolder,
     ScenarioFile,
@@ -175,9 +176,11 @@ def sweep(
     _: MaxMemory = None,
     seed: Seed = 1,
     shard: ShardOption = None,
+    on: OnOption = None,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
     from roamsim.cli.summary import progress
+    from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.shards import ALL, Shard
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
@@ -187,7 +190,7 @@ def sweep(
 
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
-    with progress("sweep") as heard:
+    with cluster(on, jobs) as executor, progress("sweep") as heard:
         results = run_sweep(
             file,
             [parse_variation(text) for text in vary],
@@ -203,6 +206,7 @@ def sweep(
             progress=heard,
             color=_color(),
             shard=Shard.parse(shard) if shard else ALL,
+            executor=executor,
         )
     runs = sum(point.replications for point in results.manifest.points)
     if shard:
@@ -297,10 +301,12 @@ def compare(
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Seed = 1,
+    on: OnOption = None,
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
     from roamsim.cli.summary import comparison_summary, progress
     from roamsim.estimates.comparisons import Comparison, compared_runs
+    from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.sweeps import MAX_REPLICATIONS
     from roamsim.scenarios.vary import parse_variation
@@ -313,7 +319,7 @@ def compare(
         raise UsageError("what --trace records is not part of the comparison; add --out DIR")
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
-    with progress("compare") as heard:
+    with cluster(on, jobs) as executor, progress("compare") as heard:
         runs = compared_runs(
             file,
             [parse_variation(text) for text in vary],
@@ -330,6 +336,7 @@ def compare(
             command=_command(),
             progress=heard,
             color=_color(),
+            executor=executor,
         )
     compared = Comparison(*runs)
     if json:

@@ -39,6 +39,15 @@ ShardOption = Annotated[
         help="Make only the K-th of N shares of the runs, for `roamsim merge`.",
     ),
 ]
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="Who makes the runs: dask, for processes of this machine, or a scheduler, as tcp://HOST:PORT; threads "
+        "unless given.",
+    ),
+]
 
 
 def _limit_memory(size: str | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from roamsim.cli import completion
-from roamsim.cli.options import Jobs, MaxMemory, ShardOption
+from roamsim.cli.options import Jobs, MaxMemory, OnOption, ShardOption
 from roamsim.cli.streams import put_out, say
 from roamsim.errors import UsageError
 
@@ -50,6 +50,7 @@ def study_compare(
     json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
     jobs: Jobs = None,
     _: MaxMemory = None,
+    on: OnOption = None,
 ) -> None:
     """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
 
@@ -57,9 +58,11 @@ def study_compare(
     """
     from roamsim import study
     from roamsim.cli.summary import progress
+    from roamsim.running.clusters import cluster
 
-    with progress(name) as heard:
-        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, progress=heard)
+    level: study.Level = "quick" if quick else "full"
+    with cluster(on, jobs) as executor, progress(name) as heard:
+        outcome = study.run(name, level=level, out=out, jobs=jobs, progress=heard, executor=executor)
     outcome.require_checks()
     if update:
         typer.echo(f"reference: {study.update(outcome)}")
@@ -85,19 +88,22 @@ def study_run(
     _: MaxMemory = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
     shard: ShardOption = None,
+    on: OnOption = None,
 ) -> None:
     """Run a study and write its report; killed or interrupted, the same command goes on."""
     from roamsim import study
     from roamsim.cli.summary import progress
+    from roamsim.running.clusters import cluster
 
+    level: study.Level = "quick" if quick else "full"
     if shard is not None:
         if json:
             raise UsageError(
                 "--json prints figures and statements, which a shard has none of; merge the shards first"
             )
-        with progress(f"{name} {shard}") as heard:
+        with cluster(on, jobs) as executor, progress(f"{name} {shard}") as heard:
             folder, effort = study.run_shard(
-                name, shard, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard
+                name, shard, level=level, out=out, jobs=jobs, seed=seed, progress=heard, executor=executor
             )
         there = f" ({effort.kept} of them were there already)" if effort.kept else ""
         say(
@@ -107,8 +113,8 @@ def study_run(
         )
         typer.echo(folder)
         return
-    with progress(name) as heard:
-        outcome = study.run(name, level="quick" if quick else "full", out=out, jobs=jobs, seed=seed, progress=heard)
+    with cluster(on, jobs) as executor, progress(name) as heard:
+        outcome = study.run(name, level=level, out=out, jobs=jobs, seed=seed, progress=heard, executor=executor)
     if json:
         put_out(f"{outcome.to_json()}\n")
         say(f"report: {outcome.report}")

@@ -32,7 +32,7 @@ PARCEL_S, PARCEL_RUNS = 0.5, 500
 #: Seconds after which one who waits for a parcel is told of again (chosen: as often as threads tell).
 HEARD_EVERY_S = 0.1
 
-#: Parcels that are under way at a time for each processor of this machine (chosen: one is made, the others wait).
+#: Parcels that are under way at a time for each who makes runs (chosen: one is made, the others wait).
 PARCELS_EACH = 4
 
 
@@ -79,12 +79,13 @@ def engine(jobs: int | None, executor: Executor | None) -> Engine:
     Raises:
         UsageError: it is no executor.
     """
-    jobs = jobs or os.cpu_count() or 1
+    processors = os.cpu_count() or 1
     if executor is None:
-        return Threads(jobs)
+        return Threads(jobs or processors)
     if not isinstance(executor, Executor):
         raise UsageError(f"executor: {executor!r} is no executor of concurrent.futures")
-    return Parcels(executor, PARCELS_EACH * jobs)
+    # How many work for it, an executor need not say.
+    return Parcels(executor, PARCELS_EACH * (jobs or getattr(executor, "workers", 0) or processors))
 
 
 @dataclass(frozen=True)
