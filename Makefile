@@ -8,6 +8,7 @@
 #              them anew
 # make validate  the same runs in ns-3 and ns-2, beside ours; writes docs/validation.md
 # make references  run every study in short and in full, and make the results their reference
+# make wheel   a wheel in dist/, and a look whether it works in an environment without cargo
 # make lock    choose new versions of the Python dependencies
 # make clean   remove everything that was built
 #
@@ -22,7 +23,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python figures bench counts new-counts validate references lock clean
+.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -120,6 +121,12 @@ references: setup
 	for study in $(patsubst studies/%/study.toml,%,$(wildcard studies/*/study.toml)); do for level in --quick ''; do \
 		$(BIN)/roamsim study compare $$study $$level --out results/reference-$$study$$level --update || exit 1; \
 	done; done
+
+wheel: setup
+	$(SAY) 'Building: a wheel in dist/'
+	$(BIN)/maturin build --release --locked --quiet --out dist
+	$(SAY) 'Trying: the wheel in an environment of its own, without cargo'
+	$(BIN)/python tests/try_wheel.py dist
 
 lock:
 	$(PYTHON) -m venv .venv-lock

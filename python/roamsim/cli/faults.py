@@ -15,6 +15,17 @@ from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError
 
 DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+#: The extra of pyproject.toml that brings a package which not every command needs (`rich` brings markdown-it-py).
+EXTRAS = {
+    "altair": "report",
+    "distributed": "dask",
+    "duckdb": "sql",
+    "jinja2": "report",
+    "markupsafe": "report",
+    "matplotlib": "plot",
+    "vl_convert": "report",
+}
+
 
 class Commands(TyperGroup):
     """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
@@ -29,6 +40,13 @@ class Commands(TyperGroup):
             return result
         except UsageError as error:
             code, text = USAGE, str(error)
+        except ModuleNotFoundError as error:
+            extra = EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            # A study needs several of them.
+            extra = "all" if ctx.invoked_subcommand == "study" else extra
+            code, text = USAGE, f"this needs {error.name}; this installs it: pip install 'roamsim[{extra}]'"
         except ScenarioError as error:
             code, text = INVALID_SCENARIO, str(error).rstrip()
         except CheckFailed as error:

@@ -1,0 +1,70 @@
+"""Whether a wheel works where there is neither cargo nor anything else of the project: `make wheel`.
+
+    python tests/try_wheel.py FOLDER
+
+Installs the newest wheel of the folder into a fresh environment: first alone, which has to run, sweep and compare, then
+with all extras, which has to write reports and reproduce a study. Says how large either is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+#: What the installation without extras may take.
+MOST_MB = 280
+
+
+def main(folder: Path) -> None:
+    wheel = max(folder.glob("roamsim-*.whl"), key=lambda file: file.stat().st_mtime).resolve()
+    with tempfile.TemporaryDirectory(prefix="roamsim-wheel-") as temporary:
+        place = Path(temporary)
+        venv.create(place / "venv", with_pip=True)
+        programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        # Neither cargo nor a compiler is on this path.
+        environment = {"PATH": os.fspath(programs), "HOME": temporary, "NO_COLOR": "1"}
+
+        def do(*command: str) -> None:
+            print("$", *command, flush=True)
+            subprocess.run([os.fspath(programs / command[0]), *command[1:]], cwd=place, env=environment, check=True)
+
+        def install(what: str) -> float:
+            begun = time.monotonic()
+            pip = [os.fspath(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            # Where packages come from is this machine's affair.
+            subprocess.run([*pip, what], cwd=place, env={**os.environ, "PATH": environment["PATH"]}, check=True)
+            megabytes = _megabytes(place / "venv", without="pip")
+            print(
+                f"installed {what.rpartition('/')[2]} in {time.monotonic() - begun:.0f} s: {megabytes:.0f} MB",
+                flush=True,
+            )
+            return megabytes
+
+        core = install(os.fspath(wheel))
+        do("roamsim", "init", "first.toml")
+        do("roamsim", "run", "first.toml", "--set", "scenario.duration=10s", "--parquet", "one")
+        vary = ("--set", "scenario.duration=10s", "--vary", "link.pipe.delay=10ms,20ms")
+        do("roamsim", "sweep", "first.toml", *vary, "--out", "two")
+        do("roamsim", "compare", "first.toml", *vary, "--replications", "3")
+        install(f"{wheel}[all]")
+        do("roamsim", "report", "two")
+        do("roamsim", "query", "one", "select name, goodput_bps from flows", "--csv")
+        do("roamsim", "sweep", "first.toml", *vary, "--out", "three", "--on", "dask", "--jobs", "2")
+        do("roamsim", "study", "run", "sctp-mobile-ip", "--quick")
+    if core > MOST_MB:
+        sys.exit(f"without extras the installation takes {core:.0f} MB, more than {MOST_MB}")
+
+
+def _megabytes(folder: Path, *, without: str) -> float:
+    """What files take, those of a package left out."""
+    files = (file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+    return sum(file.stat().st_size for file in files if without not in file.parts) / 1e6
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
