@@ -57,6 +57,13 @@ impl World {
             Place::New => self.make_pair(connections, SocketId::Tcp(self.tcp.len() as u32))?,
         };
         connections.begin(place, association, transfer, retired);
+        if self.details {
+            for end in [association.source, association.sink] {
+                if let SocketId::Tcp(number) = end {
+                    self.tcp[number as usize].transfer = Some(transfer);
+                }
+            }
+        }
         Some(association)
     }
 
