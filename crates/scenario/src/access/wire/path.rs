@@ -10,198 +10,6 @@ use crate::model::distribution::TimeDistribution;
 use crate::schema::plain_value_is_first_key;
 use crate::units;
 
-/// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone. Exactly one of
-/// `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first step.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename = "plain value or table", deny_unknown_fields)]
-#[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
-pub struct Rate {
-    /// The rate, or the one before the first step.
-    #[serde(rename = "constant", default, with = "units::rate")]
-    #[schemars(with = "Option<units::Rate>")]
-    pub constant_bps: Option<u64>,
-    /// The node that sends in this direction. Left out: both directions.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// From when on each rate holds, in order of time. A rate of zero sends nothing.
-    #[serde(default)]
-    pub steps: Vec<RateStep>,
-    /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between; relative to the folder of the
-    /// scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
-    /// under what was in the file.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
-    /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets, packets with 4 octets of header each;
-    /// behind the last line it begins again. Relative to the folder of the scenario.
-    #[serde(default)]
-    pub mahimahi: Option<String>,
-    /// The lines, in place of `mahimahi`.
-    #[serde(default)]
-    pub opportunities: Option<String>,
-}
-
-/// A step of a rate.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RateStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
-    pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The rate.
-    #[serde(rename = "rate", with = "units::rate")]
-    #[schemars(with = "units::Rate")]
-    pub rate_bps: u64,
-}
-
-/// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that is of one direction
-/// alone.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename = "plain value or table", deny_unknown_fields)]
-#[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
-pub struct Delay {
-    /// The delay, or the one before the first step.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub constant: Option<Span>,
-    /// The node that sends in this direction. Left out: both directions.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
-    #[serde(default)]
-    pub steps: Vec<DelayStep>,
-    /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
-    /// folder of the scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
-    /// What each packet takes longer, drawn anew for each. Default: nothing.
-    #[serde(default)]
-    #[schemars(extend("default" = "0s"))]
-    pub jitter: TimeDistribution,
-    /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on a path whose queues are
-    /// first come, first served; a packet then arrives with the one before it at the earliest.
-    #[serde(default)]
-    pub reordering: bool,
-}
-
-/// A step of a delay.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DelayStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
-    pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The delay.
-    #[serde(with = "units::duration")]
-    #[schemars(with = "units::Duration")]
-    pub delay: Span,
-}
-
-/// Each packet is lost on its own, with a probability that changes.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LossSeries {
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// The probability before the first step. Left out: the first step is at "0s".
-    #[serde(default, deserialize_with = "units::some_probability")]
-    #[schemars(with = "Option<units::Probability>")]
-    pub constant: Option<f64>,
-    /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
-    #[serde(default)]
-    pub steps: Vec<LossStep>,
-    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of the
-    /// scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
-}
-
-/// A step of a loss.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LossStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
-    pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The probability of a loss.
-    #[serde(deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub probability: f64,
-}
-
-/// A link event of a link or cell of the scenario, each time that it happens.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkEvent {
-    /// The link or cell.
-    pub link: String,
-    /// What happens.
-    pub event: LinkEventName,
-    /// The node for which it happens. Left out: any.
-    #[serde(default)]
-    pub node: Option<String>,
-}
-
-/// What happens to a link, in the words of IEEE 802.21.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::enum_variant_names, reason = "the standard's names")]
-pub enum LinkEventName {
-    /// A base station is heard that was not.
-    LinkDetected,
-    /// Packets can be sent over it.
-    LinkUp,
-    /// It will be down soon.
-    LinkGoingDown,
-    /// No packets can be sent over it.
-    LinkDown,
-}
-
-impl LinkEventName {
-    /// As result tables have it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            LinkEventName::LinkDetected => "link_detected",
-            LinkEventName::LinkUp => "link_up",
-            LinkEventName::LinkGoingDown => "link_going_down",
-            LinkEventName::LinkDown => "link_down",
-        }
-    }
-}
-
 /// When a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Begins<'a> {
@@ -251,19 +59,79 @@ pub(super) trait Varying {
     }
 }
 
-macro_rules! varying {
-    ($keys:ty, $value:ty, $step:ident, $constant:ident, $quantity:expr, $of_number:expr, $change:expr) => {
+/// Keys of what changes over time, with those of its steps: what is the same of all, and what each has of its own.
+macro_rules! over_time {
+    (
+        $(#[$about:meta])*
+        $keys:ident {
+            $(#[$about_constant:meta])*
+            $constant:ident: $value:ty,
+            $(#[$about_from:meta])*
+            from,
+            $(#[$about_steps:meta])*
+            steps,
+            $(#[$about_file:meta])*
+            file,
+            $($(#[$about_own:meta])* $own:ident: $of_own:ty,)*
+        }
+        $(#[$about_step:meta])*
+        $step:ident {
+            $(#[$about_value:meta])*
+            $of_step:ident,
+        }
+        $quantity:ident as $of_number:expr, $change:path
+    ) => {
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+        $(#[$about])*
+        pub struct $keys {
+            $(#[$about_constant])*
+            pub $constant: Option<$value>,
+            $(#[$about_from])*
+            #[serde(default)]
+            pub from: Option<String>,
+            $(#[$about_steps])*
+            #[serde(default)]
+            pub steps: Vec<$step>,
+            $(#[$about_file])*
+            #[serde(default)]
+            pub file: Option<String>,
+            /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
+            /// under what was in the file.
+            #[serde(default)]
+            pub content: Option<String>,
+            /// After this time the steps begin again. Left out: the last holds to the end.
+            #[serde(default, with = "units::duration")]
+            #[schemars(with = "Option<units::Duration>")]
+            pub period: Option<Span>,
+            $($(#[$about_own])* pub $own: $of_own,)*
+        }
+
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        $(#[$about_step])*
+        #[serde(deny_unknown_fields)]
+        pub struct $step {
+            /// From when on it holds. Either this or `on`.
+            #[serde(default, with = "units::instant")]
+            #[schemars(with = "Option<units::Instant>")]
+            pub at: Option<Time>,
+            /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+            #[serde(default)]
+            pub on: Option<LinkEvent>,
+            $(#[$about_value])*
+            pub $of_step: $value,
+        }
+
         impl Varying for $keys {
             type Value = $value;
 
-            const QUANTITY: Quantity = $quantity;
+            const QUANTITY: Quantity = Quantity::$quantity;
 
             fn value(number: f64) -> $value {
                 ($of_number)(number)
             }
 
             fn change(value: $value) -> Change {
-                ($change)(value)
+                $change(value)
             }
 
             fn constant(&self) -> Option<$value> {
@@ -272,7 +140,7 @@ macro_rules! varying {
 
             fn steps(&self) -> Vec<(Begins<'_>, $value)> {
                 let steps = self.steps.iter();
-                steps.map(|step| (Begins { at: step.at, on: step.on.as_ref() }, step.$step)).collect()
+                steps.map(|step| (Begins { at: step.at, on: step.on.as_ref() }, step.$of_step)).collect()
             }
 
             fn file(&self) -> Option<&str> {
@@ -290,22 +158,139 @@ macro_rules! varying {
     };
 }
 
-varying!(
-    Rate,
-    u64,
-    rate_bps,
-    constant_bps,
-    Quantity::Mbps,
-    |mbps: f64| (mbps * 1e6).round() as u64,
-    Change::RateBps
-);
-varying!(
-    Delay,
-    Span,
-    delay,
-    constant,
-    Quantity::Ms,
-    |ms: f64| Span::from_ns((ms * 1e6).round() as u64),
-    Change::Delay
-);
-varying!(LossSeries, f64, probability, constant, Quantity::Probability, |number| number, Change::Loss);
+over_time! {
+    /// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone. Exactly one of
+    /// `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first step.
+    #[serde(rename = "plain value or table", deny_unknown_fields)]
+    #[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
+    Rate {
+        /// The rate, or the one before the first step.
+        #[serde(rename = "constant", default, with = "units::rate")]
+        #[schemars(with = "Option<units::Rate>")]
+        constant_bps: u64,
+        /// The node that sends in this direction. Left out: both directions.
+        from,
+        /// From when on each rate holds, in order of time. A rate of zero sends nothing.
+        steps,
+        /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between; relative to the folder of
+        /// the scenario. The first line holds from the beginning on.
+        file,
+        /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets, packets with 4 octets of header
+        /// each; behind the last line it begins again. Relative to the folder of the scenario.
+        #[serde(default)]
+        mahimahi: Option<String>,
+        /// The lines, in place of `mahimahi`.
+        #[serde(default)]
+        opportunities: Option<String>,
+    }
+    /// A step of a rate.
+    RateStep {
+        /// The rate.
+        #[serde(rename = "rate", with = "units::rate")]
+        #[schemars(with = "units::Rate")]
+        rate_bps,
+    }
+    Mbps as |mbps: f64| (mbps * 1e6).round() as u64, Change::RateBps
+}
+
+over_time! {
+    /// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that is of one
+    /// direction alone.
+    #[serde(rename = "plain value or table", deny_unknown_fields)]
+    #[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
+    Delay {
+        /// The delay, or the one before the first step.
+        #[serde(default, with = "units::duration")]
+        #[schemars(with = "Option<units::Duration>")]
+        constant: Span,
+        /// The node that sends in this direction. Left out: both directions.
+        from,
+        /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
+        steps,
+        /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
+        /// folder of the scenario. The first line holds from the beginning on.
+        file,
+        /// What each packet takes longer, drawn anew for each. Default: nothing.
+        #[serde(default)]
+        #[schemars(extend("default" = "0s"))]
+        jitter: TimeDistribution,
+        /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on a path whose queues are
+        /// first come, first served; a packet then arrives with the one before it at the earliest.
+        #[serde(default)]
+        reordering: bool,
+    }
+    /// A step of a delay.
+    DelayStep {
+        /// The delay.
+        #[serde(with = "units::duration")]
+        #[schemars(with = "units::Duration")]
+        delay,
+    }
+    Ms as |ms: f64| Span::from_ns((ms * 1e6).round() as u64), Change::Delay
+}
+
+over_time! {
+    /// Each packet is lost on its own, with a probability that changes.
+    #[serde(deny_unknown_fields)]
+    LossSeries {
+        /// The probability before the first step. Left out: the first step is at "0s".
+        #[serde(default, deserialize_with = "units::some_probability")]
+        #[schemars(with = "Option<units::Probability>")]
+        constant: f64,
+        /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+        from,
+        /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
+        steps,
+        /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
+        /// the scenario. The first line holds from the beginning on.
+        file,
+    }
+    /// A step of a loss.
+    LossStep {
+        /// The probability of a loss.
+        #[serde(deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        probability,
+    }
+    Probability as |number| number, Change::Loss
+}
+
+/// A link event of a link or cell of the scenario, each time that it happens.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkEvent {
+    /// The link or cell.
+    pub link: String,
+    /// What happens.
+    pub event: LinkEventName,
+    /// The node for which it happens. Left out: any.
+    #[serde(default)]
+    pub node: Option<String>,
+}
+
+/// What happens to a link, in the words of IEEE 802.21.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::enum_variant_names, reason = "the standard's names")]
+pub enum LinkEventName {
+    /// A base station is heard that was not.
+    LinkDetected,
+    /// Packets can be sent over it.
+    LinkUp,
+    /// It will be down soon.
+    LinkGoingDown,
+    /// No packets can be sent over it.
+    LinkDown,
+}
+
+impl LinkEventName {
+    /// As result tables have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            LinkEventName::LinkDetected => "link_detected",
+            LinkEventName::LinkUp => "link_up",
+            LinkEventName::LinkGoingDown => "link_going_down",
+            LinkEventName::LinkDown => "link_down",
+        }
+    }
+}
