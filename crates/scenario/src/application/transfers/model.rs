@@ -1,9 +1,11 @@
 //! Transfers that arrive, as a scenario says it.
 
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 
+use crate::files::{Fault, Lines, transfers};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
@@ -26,7 +28,8 @@ pub struct Transfers {
     /// The lines, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are filed
     /// under what was in the file.
     #[serde(default)]
-    pub content: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub content: Option<Lines<Arc<[(Span, u32)]>>>,
     /// The most connections at one time, those counted that wait for their last packets to leave the network: what arrives beyond is not
     /// begun, and counted as `refused`. Default chosen: more than a link that keeps up with its transfers has.
     #[serde(default = "default_max_connections")]
@@ -39,6 +42,14 @@ pub struct Transfers {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+}
+
+impl Transfers {
+    /// When those of a list arrive, since the start, and their octets.
+    pub(super) fn listed(&self) -> Option<Result<&Arc<[(Span, u32)]>, &Fault>> {
+        let parse = |text: &str| transfers::parse(text).map(|list| list.arrivals.into());
+        self.content.as_ref().map(|lines| lines.say(parse))
+    }
 }
 
 fn default_max_connections() -> u32 {
