@@ -4,8 +4,8 @@ mod outcome;
 mod refusal;
 
 use outcome::{floats, integers, texts};
-use refusal::{refuse, report_on};
-use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use refusal::report_on;
+use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::{Format, Scenario};
 use std::fs;
 use std::path::PathBuf;
@@ -34,10 +34,8 @@ application = { kind = "cbr", packet_size = "1460B", interval = "2ms", stop = "1
 "#;
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "path.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     let trace = Trace { messages: true, ..Trace::default() };
-    run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("it runs")
+    outcome::of(text, &[], Options { seed: 1, trace, ..Options::default() })
 }
 
 /// When each message was delivered, in microseconds.
@@ -97,7 +95,8 @@ fn a_file_is_read_by_line_and_refused_by_line() {
     let read = read.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     // Filed under what was in the files: the same without them.
     let again = Scenario::parse(read.canonical_json(), "x", Format::Json, &[]).expect("valid");
-    assert_eq!(again.links[0].rate[0].opportunities.as_deref(), Some("1\n3\n4\n4\n10\n"));
+    let opportunities = again.links[0].rate[0].opportunities.as_ref();
+    assert_eq!(opportunities.map(|lines| lines.text()), Some("1\n3\n4\n4\n10\n"));
     for (rate, line, message) in [
         ("rate = { mahimahi = \"back.trace\" }", "back.trace:3:1", "the time goes back, from 3 ms to 2 ms"),
         ("rate = { file = \"negative.csv\" }", "negative.csv:2:1", "\"-1\" is not a rate in Mb/s"),
@@ -127,6 +126,13 @@ fn a_rate_a_delay_and_a_loss_change_at_their_times() {
     );
     // Of 50 the ten whose last bits are sent from 20 to 40 ms.
     assert_eq!(delivered_us(&lossy).len(), 40);
+}
+
+#[test]
+fn a_rate_of_nearly_nothing_is_no_walk_through_its_periods() {
+    // A millionth of a bit in each millisecond: nothing arrives within the run, and the run ends.
+    let trickle = "rate = { steps = [{ at = \"0s\", rate = \"1b/s\" }, { at = \"1us\", rate = \"0b/s\" }], period = \"1ms\" }";
+    assert!(delivered_us(&with(trickle, "delay = \"5ms\"")).is_empty());
 }
 
 #[test]
@@ -163,15 +169,26 @@ application = { kind = "cbr", packet_size = "1460B", interval = "10ms", stop = "
     // 0.992 ms each; the link is down at 20 ms and up at 50.
     let expected = [5992, 15_992, 70_992, 80_992, 90_992, 90_992, 90_992, 90_992, 100_992, 110_992];
     assert_eq!(delivered_us(text), expected);
-    let wrong = text.replace("node = \"c\"", "node = \"a\"");
-    assert!(refuse(&wrong).contains("\"a\" has no link events of \"other\""));
-    assert!(
-        refuse(
-            &text
-                .replace("link = \"other\", event = \"link_down\"", "link = \"othr\", event = \"link_down\"")
-        )
-        .contains("there is no link \"othr\"")
-    );
+    let down = "link = \"other\", event = \"link_down\"";
+    for (good, bad, message, help) in [
+        ("node = \"c\"", "node = \"a\"", "\"a\" has no link events of \"other\"", "write \"b\" or \"c\""),
+        (down, "link = \"othr\", event = \"link_down\"", "there is no link \"othr\"", "\"other\""),
+        (
+            down,
+            "link = \"other\", event = \"link_going_down\"",
+            "\"other\" never has a link_going_down",
+            "write \"link_up\" or \"link_down\"",
+        ),
+        (
+            down,
+            "link = \"line\", event = \"link_down\"",
+            "\"line\" has no link events",
+            "a [[link]] has some with `outages`",
+        ),
+    ] {
+        let report = report_on(text, good, bad);
+        assert!(report.contains(message) && report.contains(help), "{bad}: {report}");
+    }
 }
 
 #[test]
@@ -203,6 +220,18 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
             "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"1s\", rate = \"2Mb/s\" }], period = \"1s\" }",
             "begin again before the last of them",
         ),
+        ("rate = { constant = \"1Mb/s\", period = \"1s\" }", "nothing begins again behind a period"),
+        ("rate = { content = \"0 2\", period = \"1s\" }", "nothing begins again behind a period"),
+        (
+            "rate = { constant = \"1Mb/s\", steps = [{ at = \"0s\", rate = \"2Mb/s\" }] }",
+            "`constant` never holds",
+        ),
+        ("rate = { constant = \"1Mb/s\", content = \"0 2\\n1 3\" }", "`constant` never holds"),
+        ("rate = { content = \"0 2\", file = \"rate.csv\" }", "`file` and `content` say the same thing twice"),
+        (
+            "rate = { opportunities = \"4\", mahimahi = \"cell.trace\" }",
+            "`mahimahi` and `opportunities` say the same thing twice",
+        ),
         ("rate = 12", "the unit is missing"),
     ] {
         let report = report_on(GOOD, "rate = \"12Mb/s\"", bad);
@@ -212,7 +241,7 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
         ("delay = { constant = \"5ms\", reordering = true }", "overtake none"),
         ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
         (
-            "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }",
+            "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }\noutages = [{ start = \"1ms\", duration = \"1ms\" }]",
             "has no place in a period",
         ),
     ] {

@@ -35,7 +35,7 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use self::queue::Queue;
-use self::wire::path::LinkEvent;
+use self::wire::path::{LinkEvent, LinkEventName};
 use crate::Scenario;
 use crate::build::Builder;
 use crate::model::node::Node;
@@ -112,6 +112,16 @@ pub(crate) trait Access {
 
     /// The machine of one of its links, `part` among those of `join`.
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink;
+
+    /// The link events that one of its nodes may have: stations that come and go have all, others none.
+    fn link_events(&self, node: &str) -> &'static [LinkEventName] {
+        let is_station = |pair: &Pair<'_>| pair.has_station() && pair.nodes[1] == node;
+        if self.beacon_period().is_some() && self.pairs().iter().any(is_station) {
+            LinkEventName::ALL
+        } else {
+            &[]
+        }
+    }
 
     /// How one of its links changes at link events of others.
     fn changes(&self, _part: usize) -> Vec<(&LinkEvent, Change)> {

@@ -6,7 +6,6 @@ use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
 use crate::build::distribution::time_distribution;
 use crate::build::escaped;
-use crate::files;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -86,12 +85,9 @@ fn series<V: Varying>(model: &V, otherwise: V::Value) -> Series<V::Value> {
     Series::new(model.steps_by_time(), model.period()).unwrap_or_else(|| Series::constant(otherwise))
 }
 
-fn opportunities(rate: &Rate) -> Option<Vec<u32>> {
-    files::mahimahi::parse(rate.opportunities.as_deref()?).ok()
-}
-
 fn pace(rate: &Rate) -> Pace {
-    match opportunities(rate).and_then(|schedule_ms| Opportunities::new(schedule_ms.into())) {
+    let schedule_ms = rate.schedule_ms().and_then(Result::ok);
+    match schedule_ms.and_then(|schedule_ms| Opportunities::new(schedule_ms.clone())) {
         Some(opportunities) => Pace::Opportunities(opportunities),
         None => Pace::Rate(series(rate, 1)),
     }
@@ -99,7 +95,7 @@ fn pace(rate: &Rate) -> Pace {
 
 /// The highest rate of a series, the mean of a trace: by which RED has its mean decay while nothing waits.
 fn highest_bps(rate: &Rate) -> u64 {
-    if let Some(schedule_ms) = opportunities(rate) {
+    if let Some(Ok(schedule_ms)) = rate.schedule_ms() {
         let bits = schedule_ms.len() as f64 * 8.0 * f64::from(OPPORTUNITY_BYTES);
         let ms = schedule_ms.last().map_or(1.0, |&ms| f64::from(ms));
         return (bits * 1e3 / ms) as u64;

@@ -6,7 +6,7 @@ pub mod model;
 pub mod path;
 
 use self::model::{Link, Loss, LossModel};
-use self::path::LinkEvent;
+use self::path::{LinkEvent, LinkEventName};
 use super::queue::Queue;
 use super::{Access, Capacity, Context, Making, Pair, places};
 use crate::build::Builder;
@@ -56,6 +56,11 @@ impl Access for Link {
 
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink {
         build::machine(self, part, making)
+    }
+
+    fn link_events(&self, node: &str) -> &'static [LinkEventName] {
+        let has_some = !self.outages.is_empty() && self.end(node).is_some();
+        if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
     fn changes(&self, part: usize) -> Vec<(&LinkEvent, Change)> {

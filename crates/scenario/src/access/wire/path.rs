@@ -4,11 +4,21 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::link::managed_wire::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::files::series::Quantity;
+use crate::files::series::{self, Quantity};
+use crate::files::{Fault, Lines, mahimahi};
 use crate::model::distribution::TimeDistribution;
 use crate::schema::plain_value_is_first_key;
 use crate::units;
+
+impl Rate {
+    /// The opportunities of a trace of mahimahi, in milliseconds.
+    pub(super) fn schedule_ms(&self) -> Option<Result<&Arc<[u32]>, &Fault>> {
+        let parse = |text: &str| mahimahi::parse(text).map(Arc::from);
+        self.opportunities.as_ref().map(|lines| lines.say(parse))
+    }
+}
 
 /// When a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +44,7 @@ pub(super) trait Varying {
     fn constant(&self) -> Option<Self::Value>;
     fn steps(&self) -> Vec<(Begins<'_>, Self::Value)>;
     fn file(&self) -> Option<&str>;
-    fn content(&self) -> Option<&str>;
+    fn content(&self) -> Option<&Lines<Vec<(Time, f64)>>>;
     fn period(&self) -> Option<Span>;
 
     /// Whether it is the same all the time.
@@ -42,13 +52,17 @@ pub(super) trait Varying {
         self.steps().is_empty() && self.content().is_none()
     }
 
+    /// What the lines of a file say, in order of time.
+    fn rows(&self) -> Option<Result<&Vec<(Time, f64)>, &Fault>> {
+        let parse = |text: &str| series::parse(text, Self::QUANTITY).map(|values| values.rows);
+        self.content().map(|content| content.say(parse))
+    }
+
     /// Steps by time in order, and whatever holds before them; of keys that are valid.
     fn steps_by_time(&self) -> Vec<(Time, Self::Value)> {
-        let rows =
-            self.content().and_then(|content| crate::files::series::parse(content, Self::QUANTITY).ok());
         let written = self.steps().into_iter().filter_map(|(begins, value)| Some((begins.at?, value)));
-        let read = rows.into_iter().flat_map(|series| series.rows);
-        let steps = written.chain(read.map(|(at, number)| (at, Self::value(number))));
+        let read = self.rows().and_then(Result::ok).into_iter().flatten();
+        let steps = written.chain(read.map(|&(at, number)| (at, Self::value(number))));
         self.constant().map(|value| (Time::ZERO, value)).into_iter().chain(steps).collect()
     }
 
@@ -98,7 +112,8 @@ macro_rules! over_time {
             /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
             /// under what was in the file.
             #[serde(default)]
-            pub content: Option<String>,
+            #[schemars(with = "Option<String>")]
+            pub content: Option<Lines<Vec<(Time, f64)>>>,
             /// After this time the steps begin again. Left out: the last holds to the end.
             #[serde(default, with = "units::duration")]
             #[schemars(with = "Option<units::Duration>")]
@@ -147,8 +162,8 @@ macro_rules! over_time {
                 self.file.as_deref()
             }
 
-            fn content(&self) -> Option<&str> {
-                self.content.as_deref()
+            fn content(&self) -> Option<&Lines<Vec<(Time, f64)>>> {
+                self.content.as_ref()
             }
 
             fn period(&self) -> Option<Span> {
@@ -181,7 +196,8 @@ over_time! {
         mahimahi: Option<String>,
         /// The lines, in place of `mahimahi`.
         #[serde(default)]
-        opportunities: Option<String>,
+        #[schemars(with = "Option<String>")]
+        opportunities: Option<Lines<Arc<[u32]>>>,
     }
     /// A step of a rate.
     RateStep {
@@ -284,6 +300,17 @@ pub enum LinkEventName {
 }
 
 impl LinkEventName {
+    /// Those of stations that come and go.
+    pub(crate) const ALL: &[LinkEventName] = &[
+        LinkEventName::LinkDetected,
+        LinkEventName::LinkUp,
+        LinkEventName::LinkGoingDown,
+        LinkEventName::LinkDown,
+    ];
+
+    /// Those of what carries packets or does not.
+    pub(crate) const UP_AND_DOWN: &[LinkEventName] = &[LinkEventName::LinkUp, LinkEventName::LinkDown];
+
     /// As result tables have it.
     pub(crate) fn name(self) -> &'static str {
         match self {
