@@ -227,7 +227,10 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
             "`constant` never holds",
         ),
         ("rate = { constant = \"1Mb/s\", content = \"0 2\\n1 3\" }", "`constant` never holds"),
-        ("rate = { content = \"0 2\", file = \"rate.csv\" }", "`file` and `content` say the same thing twice"),
+        (
+            "rate = { content = \"0 2\", file = \"rate.csv\" }",
+            "`file` and `content` say the same thing twice",
+        ),
         (
             "rate = { opportunities = \"4\", mahimahi = \"cell.trace\" }",
             "`mahimahi` and `opportunities` say the same thing twice",
@@ -278,4 +281,73 @@ fn a_recorded_path_may_have_any_queue() {
         50
     );
     assert_eq!(integers(&outcome, "links", "max_queue_packets")[0], 5);
+}
+
+/// How often each number comes.
+fn times_each(numbers: &[u64], of: usize) -> Vec<usize> {
+    (0..of as u64).map(|n| numbers.iter().filter(|&&number| number == n).count()).collect()
+}
+
+#[test]
+fn datagrams_that_a_path_doubles_are_delivered_twice_and_nobody_elses_draws_move() {
+    let lossy = "delay = \"5ms\"\nloss = { model = \"bernoulli\", probability = 0.3 }";
+    let alone = outcome(&GOOD.replace("delay = \"5ms\"", lossy));
+    let doubled = |duplicate: &str| {
+        outcome(&GOOD.replace("delay = \"5ms\"", &format!("{lossy}\nduplicate = {duplicate}")))
+    };
+    let arrived = integers(&alone, "messages", "sequence").to_vec();
+    // Twice each of those that are not lost, the same as without copies; 992 us and 5 ms after each.
+    let all = doubled("1");
+    let expected: Vec<u64> = arrived.iter().flat_map(|&number| [number; 2]).collect();
+    assert_eq!(integers(&all, "messages", "sequence").to_vec(), expected);
+    assert!(floats(&all, "messages", "delay_s").iter().all(|s| (s - 0.005_992).abs() < 1e-9));
+    assert_eq!(integers(&all, "links", "sent_packets")[0], 50);
+    assert_eq!(integers(&all, "links", "delivered_packets")[0], 2 * arrived.len() as u64);
+    let some = doubled("0.3");
+    let some = times_each(integers(&some, "messages", "sequence"), 50);
+    assert!(some.contains(&1) && some.contains(&2));
+    let there: Vec<bool> = some.iter().map(|&times| times > 0).collect();
+    assert_eq!(there, times_each(&arrived, 50).iter().map(|&times| times > 0).collect::<Vec<_>>());
+    // Only in the other direction: none.
+    let other = doubled("[{ from = \"b\", probability = 1 }]");
+    assert_eq!(integers(&other, "messages", "sequence").to_vec(), arrived);
+    for (bad, message) in [
+        ("duplicate = 1.5", "probability"),
+        ("duplicate = { from = \"c\", probability = 0.1 }", "\"c\" is no end of this link"),
+        ("duplicate = [{ probability = 0.1 }, { from = \"a\", probability = 0.1 }]", "has two duplicates"),
+    ] {
+        let report = report_on(GOOD, "delay = \"5ms\"", &format!("delay = \"5ms\"\n{bad}"));
+        assert!(report.contains(message), "{bad}: {report}");
+    }
+}
+
+#[test]
+fn streams_over_a_path_that_doubles_packets_are_delivered_once() {
+    // 8 Mb/s would carry them in 0.2 s and more; both directions lose and double packets.
+    for transport in [
+        "protocol = \"tcp\", variant = \"sack\"",
+        "protocol = \"tcp\", variant = \"cubic\"",
+        "protocol = \"sctp\"",
+    ] {
+        let text = GOOD
+            .replace("duration = \"1s\"", "duration = \"60s\"")
+            .replace(
+                "delay = \"5ms\"",
+                "delay = \"5ms\"\nloss = { model = \"bernoulli\", probability = 0.02 }\nduplicate = 0.3",
+            )
+            .replace("protocol = \"udp\"", transport)
+            .replace(
+                "kind = \"cbr\", packet_size = \"1460B\", interval = \"2ms\", stop = \"100ms\"",
+                "kind = \"transfer\", size = \"200kB\"",
+            );
+        let trace = Trace { packets: true, ..Trace::default() };
+        let outcome = outcome::of(&text, &[], Options { seed: 1, trace, ..Options::default() });
+        assert_eq!(integers(&outcome, "flows", "delivered_bytes")[0], 200_000, "{transport}");
+        assert_eq!(texts(&outcome, "flows", "connection").to_vec(), ["completed"], "{transport}");
+        let events = texts(&outcome, "packets", "event").to_vec();
+        let count = |name: &str| events.iter().filter(|event| *event == name).count();
+        // Each copy is a packet of its own.
+        assert!(count("duplicated") > 20, "{transport}");
+        assert_eq!(count("sent") + count("duplicated"), count("delivered") + count("dropped"), "{transport}");
+    }
 }

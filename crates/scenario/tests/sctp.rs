@@ -308,7 +308,8 @@ fn tracing_changes_no_result_and_records_window_and_round_trip() {
 /// A terminal with a fast and a slow access, without outages.
 fn two_accesses() -> String {
     let text = include_str!("../../../examples/sctp-multihoming.toml");
-    text.replace("outages = [{ start = \"20s\", duration = \"15s\" }]\n", "").replace("duration = \"60s\"", "duration = \"10s\"")
+    text.replace("outages = [{ start = \"20s\", duration = \"15s\" }]\n", "")
+        .replace("duration = \"60s\"", "duration = \"10s\"")
 }
 
 #[test]

@@ -108,6 +108,16 @@ fn what_was_lost_keeps_no_sockets_from_the_next_transfer() {
 }
 
 #[test]
+fn packets_that_arrive_twice_keep_no_sockets_from_the_next_transfer() {
+    let doubled = GOOD
+        .replace("delay = \"10ms\"", "delay = \"10ms\"\nduplicate = 1")
+        .replace(LIST, "content = \"0.5 1000\\n10 1000\", max_connections = 1");
+    let outcome = outcome(&doubled, Trace::default());
+    let of = |column| integers(&outcome, "transfers", column)[0];
+    assert_eq!((of("begun"), of("completed"), of("refused"), of("failed")), (2, 2, 0, 0));
+}
+
+#[test]
 fn under_losses_sockets_serve_again_and_again() {
     let lossy = poisson("20/s", "\"20kB\"", "").replace(
         "delay = \"10ms\"",

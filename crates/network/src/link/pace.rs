@@ -96,7 +96,8 @@ fn departure(series: &Series<u64>, start: Time, bytes: u32) -> Time {
         if first_period && let Some(period) = series.period_from(at) {
             first_period = false;
             // Whole periods in which the packet is not sent to its end. There is a rate in a period, or nothing would have been begun.
-            let bits_ns: u128 = series.stretches().map(|(bps, span)| u128::from(bps) * u128::from(span.as_ns())).sum();
+            let bits_ns: u128 =
+                series.stretches().map(|(bps, span)| u128::from(bps) * u128::from(span.as_ns())).sum();
             let periods = (left - 1) / bits_ns.max(1);
             left -= periods * bits_ns;
             at += period.saturating_mul(u64::try_from(periods).unwrap_or(u64::MAX));

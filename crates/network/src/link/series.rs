@@ -89,7 +89,10 @@ mod tests {
         assert_eq!(series.stretch(at(64)), ('a', at(70)));
         assert_eq!(series.stretch(at(70)), ('b', at(90)));
         assert_eq!(series.stretch(at(90)), ('a', at(100)));
-        assert_eq!(series.stretches().collect::<Vec<_>>(), [('a', Span::from_ms(10)), ('b', Span::from_ms(20))]);
+        assert_eq!(
+            series.stretches().collect::<Vec<_>>(),
+            [('a', Span::from_ms(10)), ('b', Span::from_ms(20))]
+        );
         assert_eq!((series.period_from(at(60)), series.period_from(at(64))), (Some(Span::from_ms(30)), None));
     }
 

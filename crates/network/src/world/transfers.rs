@@ -99,7 +99,8 @@ impl World {
             .into_iter()
             .fold((0, 0), |(sent, received), of| (sent + of.sent_packets, received + of.received_packets));
         let dropped = self.network.dropped_segments.of(pair);
-        (sink.is_closed(source.is_gone()) && sent == received + dropped) || now.since(since) >= QUIET
+        (sink.is_closed(source.is_gone()) && sent as i64 == received as i64 + dropped)
+            || now.since(since) >= QUIET
     }
 
     /// The connection of a transfer is gone with what was in it.

@@ -112,8 +112,14 @@ mod tests {
         }
         assert!(parse("# nothing\n").expect_err("empty").message.contains("no transfers"));
         let at_once = |lines: usize| format!("0 7\n{}", "1 5\n".repeat(lines));
-        assert_eq!(parse(&at_once(MOST_AT_ONCE)).expect("as many as may be").arrivals.len(), MOST_AT_ONCE + 1);
+        assert_eq!(
+            parse(&at_once(MOST_AT_ONCE)).expect("as many as may be").arrivals.len(),
+            MOST_AT_ONCE + 1
+        );
         let fault = parse(&at_once(MOST_AT_ONCE + 1)).expect_err("one more");
-        assert_eq!((fault.span.start, fault.message.contains("at this instant")), (4 * (MOST_AT_ONCE + 1), true));
+        assert_eq!(
+            (fault.span.start, fault.message.contains("at this instant")),
+            (4 * (MOST_AT_ONCE + 1), true)
+        );
     }
 }

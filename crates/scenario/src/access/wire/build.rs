@@ -19,7 +19,8 @@ use roamsim_network::queue::drop_tail::DropTail;
 
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
-    let LinkModel { name, between, rate: _, delay: _, queue: _, mtu_bytes, loss, outages } = model;
+    let LinkModel { name, between, rate: _, delay: _, queue: _, mtu_bytes, loss, duplicate: _, outages } =
+        model;
     let mtu_bytes = *mtu_bytes as u32;
     let stream = |purpose: &str| making.builder.stream("link", name, &[&escaped(&between[from]), purpose]);
     let loss = loss.iter().find(|loss| model.is_of(loss.from.as_ref(), from));
@@ -33,9 +34,10 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let rate = model.rate_from(from).unwrap_or(&no_rate);
     let delay = model.delay_from(from).unwrap_or(&no_delay);
     let queue = model.queue_from(from);
-    let changes = !changes(model, from).is_empty();
+    let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
+    let managed = duplicate.is_some() || !changes(model, from).is_empty();
     if let (Some(rate_bps), Some(delay), Some(queue @ Queue::DropTail(_)), false) =
-        (constant_rate_bps(rate), constant_delay(delay), queue, changes)
+        (constant_rate_bps(rate), constant_delay(delay), queue, managed)
     {
         let config = WireConfig { rate_bps, delay, queue: queue_limit(queue), mtu_bytes, outages };
         return AnyLink::Wire(Wire::new(config, loss));
@@ -53,6 +55,7 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
         mtu_bytes,
         outages,
         loss,
+        duplicate,
     };
     AnyLink::ManagedWire(Box::new(ManagedWire::new(config)))
 }

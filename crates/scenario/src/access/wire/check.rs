@@ -36,6 +36,8 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
     }
     check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     check_losses(at, link, context, report);
+    let copies: Vec<_> = link.duplicate.iter().map(|duplicate| duplicate.from.as_ref()).collect();
+    check_directions((at, "duplicate"), link, &copies, false, report);
     check_outages(at, &link.outages, context.scenario, report);
 }
 

@@ -97,9 +97,8 @@ fn check_primary_path(
     }
     let Some((from, to)) = ends else { return };
     let nodes = [from, to].map(|node| &scenario.nodes[node]);
-    let at_it = |node: &&Node| {
-        entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.name.as_str()))
-    };
+    let at_it =
+        |node: &&Node| entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.name.as_str()));
     let message = match nodes.into_iter().find(at_it) {
         None => format!("neither \"{}\" nor \"{}\" is at \"{name}\"", nodes[0].name, nodes[1].name),
         Some(_) if nodes.into_iter().filter(at_it).any(|node| node.multihomed) => return,
@@ -111,7 +110,9 @@ fn check_primary_path(
     };
     let own = |entry: &Entry<'_>| {
         let pairs = entry.access.pairs();
-        nodes.iter().any(|node| node.multihomed && pairs.iter().any(|pair| pair.nodes.contains(&node.name.as_str())))
+        nodes
+            .iter()
+            .any(|node| node.multihomed && pairs.iter().any(|pair| pair.nodes.contains(&node.name.as_str())))
     };
     let own: Vec<_> =
         scenario.accesses().filter(own).map(|entry| format!("\"{}\"", entry.access.name())).collect();
