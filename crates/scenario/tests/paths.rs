@@ -4,7 +4,7 @@ mod outcome;
 mod refusal;
 
 use outcome::{floats, integers, texts};
-use refusal::report_on;
+use refusal::{refuse, report_on};
 use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::{Format, Scenario};
 use std::fs;
@@ -350,4 +350,31 @@ fn streams_over_a_path_that_doubles_packets_are_delivered_once() {
         assert!(count("duplicated") > 20, "{transport}");
         assert_eq!(count("sent") + count("duplicated"), count("delivered") + count("dropped"), "{transport}");
     }
+}
+
+#[test]
+fn packets_take_the_route_whose_links_cost_least() {
+    let around = |cost: &str, more: &str| {
+        let links = [("up", "a", "r"), ("down", "r", "b")].map(|(name, a, b)| {
+            let ends = format!("between = [\"{a}\", \"{b}\"]");
+            format!("[[link]]\nname = \"{name}\"\n{ends}\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n")
+        });
+        let line = format!("delay = \"5ms\"\n{cost}");
+        let text = GOOD.replace("delay = \"5ms\"", &line);
+        text.replace("[[flow]]", &format!("{more}[[node]]\nname = \"r\"\n{}[[flow]]", links.concat()))
+    };
+    // 5.992 ms over one link. Of two ways that cost 2 the line was described first; what costs 3 is passed by.
+    assert_eq!(delivered_us(&around("", ""))[0], 5992);
+    assert_eq!(delivered_us(&around("cost = 2", ""))[0], 5992);
+    assert_eq!(delivered_us(&around("cost = 3", ""))[0], 2 * 5992);
+    // An MTU that only the way passed by has is no limit.
+    let narrow = "cost = 3\nmtu = \"1000B\"";
+    assert_eq!(delivered_us(&around(narrow, ""))[0], 2 * 5992);
+    assert!(refuse(&around("mtu = \"1000B\"", "")).contains("1000 B"));
+    let beside = "[[link]]\nname = \"beside\"\nbetween = [\"b\", \"a\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n";
+    let report = refuse(&around("cost = 2", beside));
+    assert!(report.contains("no packet takes \"line\": \"beside\" joins the same two nodes, and costs less"), "{report}");
+    let report = refuse(&around("", beside));
+    assert!(report.contains("no packet takes \"beside\": \"line\" joins the same two nodes, and comes first"), "{report}");
+    assert!(refuse(&around("cost = 0", "")).contains("a link costs 1 or more"));
 }

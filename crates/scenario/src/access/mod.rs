@@ -61,6 +61,11 @@ pub(crate) trait Access {
     /// station in its order.
     fn pairs(&self) -> Vec<Pair<'_>>;
 
+    /// What it costs on a route.
+    fn cost(&self) -> u32 {
+        DEFAULT_COST
+    }
+
     /// The time between two beacons of its base station; `None`: it has no stations that come and go. How its entries say that they
     /// have some, [`stations::THAT_COME_AND_GO`] tells.
     fn beacon_period(&self) -> Option<Span> {
@@ -148,6 +153,9 @@ pub(crate) trait Access {
         Vec::new()
     }
 }
+
+/// What an access costs on a route unless it says otherwise: with it the shortest route is that of the fewest accesses.
+pub(crate) const DEFAULT_COST: u32 = 1;
 
 /// What the machines of a technology have logged.
 #[derive(Clone, Copy, Debug)]

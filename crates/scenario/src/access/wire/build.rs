@@ -19,8 +19,18 @@ use roamsim_network::queue::drop_tail::DropTail;
 
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
-    let LinkModel { name, between, rate: _, delay: _, queue: _, mtu_bytes, loss, duplicate: _, outages } =
-        model;
+    let LinkModel {
+        name,
+        between,
+        rate: _,
+        delay: _,
+        queue: _,
+        mtu_bytes,
+        cost: _,
+        loss,
+        duplicate: _,
+        outages,
+    } = model;
     let mtu_bytes = *mtu_bytes as u32;
     let stream = |purpose: &str| making.builder.stream("link", name, &[&escaped(&between[from]), purpose]);
     let loss = loss.iter().find(|loss| model.is_of(loss.from.as_ref(), from));

@@ -29,6 +29,10 @@ impl Access for Link {
         self.mtu_bytes
     }
 
+    fn cost(&self) -> u32 {
+        self.cost
+    }
+
     fn pairs(&self) -> Vec<Pair<'_>> {
         vec![Pair::fixed(&self.between[0], &self.between[1])]
     }

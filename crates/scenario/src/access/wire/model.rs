@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::path::{Delay, LossSeries, Rate, Varying};
+use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
@@ -35,6 +36,11 @@ pub struct Link {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
+    /// What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least sum (the interface output cost of
+    /// RFC 2328 appendix C.3). Cells, accesses of DECT, and links that do not say it cost 1.
+    #[serde(default = "default_cost")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub cost: u32,
     /// Loss: one table, or a list of tables, one a direction. Left out: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
@@ -100,6 +106,10 @@ fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) 
 
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
     Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
+}
+
+fn default_cost() -> u32 {
+    DEFAULT_COST
 }
 
 /// Each packet that is not lost arrives twice, with a probability and on its own.
