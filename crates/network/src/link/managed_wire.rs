@@ -1,5 +1,5 @@
-//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, or whose rate or delay
-//! changes.
+//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, whose rate or delay
+//! changes, or that delivers packets twice.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
 //! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
