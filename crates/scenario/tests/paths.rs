@@ -371,10 +371,17 @@ fn packets_take_the_route_whose_links_cost_least() {
     let narrow = "cost = 3\nmtu = \"1000B\"";
     assert_eq!(delivered_us(&around(narrow, ""))[0], 2 * 5992);
     assert!(refuse(&around("mtu = \"1000B\"", "")).contains("1000 B"));
-    let beside = "[[link]]\nname = \"beside\"\nbetween = [\"b\", \"a\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n";
+    let beside =
+        "[[link]]\nname = \"beside\"\nbetween = [\"b\", \"a\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n";
     let report = refuse(&around("cost = 2", beside));
-    assert!(report.contains("no packet takes \"line\": \"beside\" joins the same two nodes, and costs less"), "{report}");
+    assert!(
+        report.contains("no packet takes \"line\": \"beside\" joins the same two nodes, and costs less"),
+        "{report}"
+    );
     let report = refuse(&around("", beside));
-    assert!(report.contains("no packet takes \"beside\": \"line\" joins the same two nodes, and comes first"), "{report}");
+    assert!(
+        report.contains("no packet takes \"beside\": \"line\" joins the same two nodes, and comes first"),
+        "{report}"
+    );
     assert!(refuse(&around("cost = 0", "")).contains("a link costs 1 or more"));
 }

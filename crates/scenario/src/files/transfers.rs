@@ -4,6 +4,7 @@
 
 use super::{Fault, instant, lines};
 use roamsim_engine::{Span, Time};
+use std::sync::Arc;
 
 /// More lines than that are refused.
 const MOST_TRANSFERS: usize = 10_000_000;
@@ -13,6 +14,9 @@ const MOST_TRANSFERS: usize = 10_000_000;
 const MOST_AT_ONCE: usize = 100_000;
 
 const HELP: &str = "write when it arrives, in seconds, and its size in bytes, such as `0.5, 20000`";
+
+/// When each transfer arrives, in order, and its octets.
+pub type Arrivals = Arc<[(Span, u32)]>;
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Transfers that arrive, as a scenario says it.
 
-use roamsim_engine::{Span, Time};
+use roamsim_engine::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::sync::Arc;
 
-use crate::files::{Fault, Lines, transfers};
+use crate::files::transfers::{self, Arrivals};
+use crate::files::{Fault, Lines};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
@@ -29,7 +29,7 @@ pub struct Transfers {
     /// under what was in the file.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
-    pub content: Option<Lines<Arc<[(Span, u32)]>>>,
+    pub content: Option<Lines<Arrivals>>,
     /// The most connections at one time, those counted that wait for their last packets to leave the network: what arrives beyond is not
     /// begun, and counted as `refused`. Default chosen: more than a link that keeps up with its transfers has.
     #[serde(default = "default_max_connections")]
@@ -46,7 +46,7 @@ pub struct Transfers {
 
 impl Transfers {
     /// When those of a list arrive, since the start, and their octets.
-    pub(super) fn listed(&self) -> Option<Result<&Arc<[(Span, u32)]>, &Fault>> {
+    pub(super) fn listed(&self) -> Option<Result<&Arrivals, &Fault>> {
         let parse = |text: &str| transfers::parse(text).map(|list| list.arrivals.into());
         self.content.as_ref().map(|lines| lines.say(parse))
     }
