@@ -27,6 +27,8 @@ pub enum PacketEvent {
     Delivered,
     /// It ended on the way.
     Dropped,
+    /// A link made it, of another one.
+    Duplicated,
 }
 
 impl PacketEvent {
@@ -37,6 +39,7 @@ impl PacketEvent {
             PacketEvent::Transmitted => "transmitted",
             PacketEvent::Delivered => "delivered",
             PacketEvent::Dropped => "dropped",
+            PacketEvent::Duplicated => "duplicated",
         }
     }
 }
@@ -392,6 +395,25 @@ impl Recorder {
                 self.lost(dropped.at, &copy);
             }
         }
+    }
+
+    /// The link that a packet has taken from the interface has made this copy of it.
+    #[cold]
+    pub(crate) fn copied(
+        &mut self,
+        now: Time,
+        at: Address,
+        of: PacketId,
+        copy: &Packet,
+        topology: &Topology,
+    ) {
+        if let Some(traced) = self.traced.get(&of) {
+            // What becomes of the copy is nothing that its sender loses.
+            let traced = Traced { parts: Vec::new(), ..traced.clone() };
+            self.traced.insert(copy.id, traced);
+        }
+        let node = topology.interface(at).node;
+        self.row(now, PacketEvent::Duplicated, node, Some(Subject::Interface(at)), None, copy);
     }
 
     /// A packet has taken a link, or the link has dropped it.

@@ -10,8 +10,9 @@
 //! and by which interface a host sends ([`Topology::set_egress`]).
 
 use roamsim_protocols::Address;
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// A node's place on a link: 0, 1, ... in the order in which the link was described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +42,8 @@ pub struct Interface {
     pub neighbour: NodeId,
     /// The largest packet that the link takes.
     pub mtu_bytes: u32,
+    /// What the link costs on a route (RFC 2328 appendix C.3, interface output cost).
+    pub cost: u32,
     /// Its name, for captures: the link's.
     pub name: String,
 }
@@ -85,9 +88,9 @@ pub struct Topology {
     bound_at: BTreeMap<u32, u32>,
     /// By node, whether an interface of it is bound.
     host: Vec<bool>,
-    /// Of each neighbour of a host with several interfaces, how many links it is from every node, `UNREACHABLE` where no
+    /// Of each neighbour of a host with several interfaces, how much the way from it to every node costs, `UNREACHABLE` where no
     /// route leads there.
-    hops: BTreeMap<NodeId, Vec<u32>>,
+    costs: BTreeMap<NodeId, Vec<u32>>,
 }
 
 /// By address: the node, and its place on its link.
@@ -294,7 +297,7 @@ impl Topology {
 
     /// Makes the routes of all nodes. Nodes with one interface send everything there.
     pub fn make_routes(&mut self) {
-        self.hops.clear();
+        self.costs.clear();
         for number in 0..self.nodes.len() {
             self.routes[number] = match self.nodes[number].interfaces.as_slice() {
                 [] => Routes::Default(None),
@@ -303,8 +306,9 @@ impl Topology {
                     for at in 0..self.nodes[number].interfaces.len() {
                         let interface = self.nodes[number].interfaces[at];
                         let neighbour = self.interfaces[interface as usize].neighbour;
-                        if !self.hops.contains_key(&neighbour) {
-                            self.hops.insert(neighbour, self.hops_from(neighbour));
+                        if !self.costs.contains_key(&neighbour) {
+                            let (costs, _) = self.shortest_from(neighbour.0 as usize, false);
+                            self.costs.insert(neighbour, costs);
                         }
                     }
                     Routes::Host
@@ -318,26 +322,9 @@ impl Topology {
         }
     }
 
-    /// Breadth-first from one node: the first interface of a shortest path to every other, and to every bound
-    /// interface.
+    /// The first interface of a shortest path from a node to every other, and to every bound interface.
     fn first_interfaces(&self, from: usize) -> Vec<u32> {
-        let mut first = vec![UNREACHABLE; self.nodes.len()];
-        let mut seen = vec![false; self.nodes.len()];
-        seen[from] = true;
-        let mut frontier = VecDeque::from([from]);
-        while let Some(at) = frontier.pop_front() {
-            if self.host[at] && at != from {
-                continue;
-            }
-            for &number in &self.nodes[at].interfaces {
-                let next = self.interfaces[number as usize].neighbour.0 as usize;
-                if !seen[next] {
-                    seen[next] = true;
-                    first[next] = if at == from { number } else { first[at] };
-                    frontier.push_back(next);
-                }
-            }
-        }
+        let (_, mut first) = self.shortest_from(from, true);
         let own = self.nodes[from].interfaces.iter().rev();
         let ends: BTreeMap<(NodeId, (LinkId, Attachment)), u32> = own
             .map(|&number| {
@@ -361,37 +348,47 @@ impl Topology {
         first
     }
 
-    /// Breadth-first from one node: how many links it is from every other. No way leads through a host.
-    fn hops_from(&self, from: NodeId) -> Vec<u32> {
-        let mut hops = vec![UNREACHABLE; self.nodes.len()];
-        hops[from.0 as usize] = 0;
-        let mut frontier = VecDeque::from([from]);
-        while let Some(at) = frontier.pop_front() {
-            if self.host[at.0 as usize] {
+    /// The shortest paths from a node, by the sums of the costs of their interfaces: how long they are, and their first interfaces. Of
+    /// equally short ones that counts which is found first, in the order in which links were described. No way leads through a host, but
+    /// from one if it `may_begin` there.
+    fn shortest_from(&self, from: usize, may_begin: bool) -> (Vec<u32>, Vec<u32>) {
+        let mut costs = vec![UNREACHABLE; self.nodes.len()];
+        let mut first = vec![UNREACHABLE; self.nodes.len()];
+        costs[from] = 0;
+        // The nearest first (Dijkstra 1959), of equally near nodes the one found first.
+        let mut found = 0;
+        let mut frontier = BinaryHeap::from([Reverse((0, found, from))]);
+        while let Some(Reverse((cost, _, at))) = frontier.pop() {
+            let is_end = self.host[at] && !(at == from && may_begin);
+            if cost > costs[at] || is_end {
                 continue;
             }
-            for &number in &self.node(at).interfaces {
-                let next = self.interfaces[number as usize].neighbour;
-                if hops[next.0 as usize] == UNREACHABLE {
-                    hops[next.0 as usize] = hops[at.0 as usize] + 1;
-                    frontier.push_back(next);
+            for &number in &self.nodes[at].interfaces {
+                let interface = &self.interfaces[number as usize];
+                let next = interface.neighbour.0 as usize;
+                let cost = cost.saturating_add(interface.cost);
+                if cost < costs[next] {
+                    costs[next] = cost;
+                    first[next] = if at == from { number } else { first[at] };
+                    found += 1;
+                    frontier.push(Reverse((cost, found, next)));
                 }
             }
         }
-        hops
+        (costs, first)
     }
 
-    /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those whose neighbours
-    /// are nearest.
+    /// What [`Topology::first_interfaces`] would find for a host: of its interfaces, the first of those by which the way is shortest.
     #[cold]
     fn host_route(&self, from: NodeId, destination: NodeId) -> Option<Address> {
-        let hops = |&number: &u32| {
-            let neighbour = self.interfaces[number as usize].neighbour;
-            let hops = self.hops.get(&neighbour).map_or(UNREACHABLE, |hops| hops[destination.0 as usize]);
-            if neighbour == from { UNREACHABLE } else { hops }
+        let cost = |&number: &u32| {
+            let Interface { neighbour, cost, .. } = self.interfaces[number as usize];
+            let behind =
+                self.costs.get(&neighbour).map_or(UNREACHABLE, |costs| costs[destination.0 as usize]);
+            if neighbour == from { UNREACHABLE } else { behind.saturating_add(cost) }
         };
-        let nearest = self.node(from).interfaces.iter().min_by_key(|&number| hops(number));
-        nearest.filter(|&number| from != destination && hops(number) != UNREACHABLE).copied().map(Address)
+        let nearest = self.node(from).interfaces.iter().min_by_key(|&number| cost(number));
+        nearest.filter(|&number| from != destination && cost(number) != UNREACHABLE).copied().map(Address)
     }
 
     /// The same for an address.
@@ -433,6 +430,7 @@ mod tests {
                     attachment: Attachment(0),
                     neighbour,
                     mtu_bytes: 1500,
+                    cost: 1,
                     name: String::new(),
                 });
             }
@@ -454,6 +452,23 @@ mod tests {
         // a to c: two hops either way; the link a-b was described first.
         assert_eq!(hops(0, 2), [1, 2]);
         assert!(hops(2, 2).is_empty());
+    }
+
+    #[test]
+    fn the_path_is_shortest_whose_costs_are_least() {
+        // Around a ring of six, the first link of which costs 3: to b it is the shortest; to c 4 either way, so that it counts, which was
+        // described first; to d 3 the other way, where by links alone both were 3.
+        let mut topology = ring("abcdef");
+        for interface in &mut topology.interfaces {
+            interface.cost = if interface.joins.0 == LinkId(0) { 3 } else { 1 };
+        }
+        topology.make_routes();
+        let hops = |from, to| {
+            let path = topology.path(NodeId(from), NodeId(to));
+            path.iter().map(|&i| topology.interface(i).neighbour.0).collect::<Vec<_>>()
+        };
+        assert_eq!((hops(0, 1), hops(0, 2)), (vec![1], vec![1, 2]));
+        assert_eq!((hops(0, 3), hops(3, 0)), (vec![5, 4, 3], vec![4, 5, 0]));
     }
 
     #[test]
@@ -483,6 +498,7 @@ mod tests {
                     attachment: Attachment(0),
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
+                    cost: 1,
                     name: format!("link {number}"),
                 });
                 if node == 0 {
@@ -582,6 +598,7 @@ mod tests {
                     attachment: Attachment(0),
                     neighbour: NodeId(neighbour),
                     mtu_bytes: 1500,
+                    cost: 1,
                     name: format!("link {number}"),
                 });
                 if node == 1 {
@@ -616,6 +633,7 @@ mod tests {
                     attachment: Attachment(0),
                     neighbour: nodes[1 - at],
                     mtu_bytes: 1500,
+                    cost: 1,
                     name: "the same".to_owned(),
                 });
                 if at == 1 {

@@ -33,7 +33,9 @@ impl Stories {
             PacketEvent::Delivered | PacketEvent::Dropped => {
                 self.0.remove(&row.packet.0);
             }
-            PacketEvent::Sent | PacketEvent::Transmitted => self.0.entry(row.packet.0).or_default().push(row),
+            PacketEvent::Sent | PacketEvent::Transmitted | PacketEvent::Duplicated => {
+                self.0.entry(row.packet.0).or_default().push(row);
+            }
         }
     }
 

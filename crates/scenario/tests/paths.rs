@@ -5,7 +5,7 @@ mod refusal;
 
 use outcome::{floats, integers, texts};
 use refusal::{refuse, report_on};
-use roamsim_scenario::run::{Options, Outcome, Trace, run};
+use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::{Format, Scenario};
 use std::fs;
 use std::path::PathBuf;
@@ -34,10 +34,8 @@ application = { kind = "cbr", packet_size = "1460B", interval = "2ms", stop = "1
 "#;
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text, "path.toml", Format::Toml, &[]);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     let trace = Trace { messages: true, ..Trace::default() };
-    run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("it runs")
+    outcome::of(text, &[], Options { seed: 1, trace, ..Options::default() })
 }
 
 /// When each message was delivered, in microseconds.
@@ -97,7 +95,8 @@ fn a_file_is_read_by_line_and_refused_by_line() {
     let read = read.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     // Filed under what was in the files: the same without them.
     let again = Scenario::parse(read.canonical_json(), "x", Format::Json, &[]).expect("valid");
-    assert_eq!(again.links[0].rate[0].opportunities.as_deref(), Some("1\n3\n4\n4\n10\n"));
+    let opportunities = again.links[0].rate[0].opportunities.as_ref();
+    assert_eq!(opportunities.map(|lines| lines.text()), Some("1\n3\n4\n4\n10\n"));
     for (rate, line, message) in [
         ("rate = { mahimahi = \"back.trace\" }", "back.trace:3:1", "the time goes back, from 3 ms to 2 ms"),
         ("rate = { file = \"negative.csv\" }", "negative.csv:2:1", "\"-1\" is not a rate in Mb/s"),
@@ -127,6 +126,13 @@ fn a_rate_a_delay_and_a_loss_change_at_their_times() {
     );
     // Of 50 the ten whose last bits are sent from 20 to 40 ms.
     assert_eq!(delivered_us(&lossy).len(), 40);
+}
+
+#[test]
+fn a_rate_of_nearly_nothing_is_no_walk_through_its_periods() {
+    // A millionth of a bit in each millisecond: nothing arrives within the run, and the run ends.
+    let trickle = "rate = { steps = [{ at = \"0s\", rate = \"1b/s\" }, { at = \"1us\", rate = \"0b/s\" }], period = \"1ms\" }";
+    assert!(delivered_us(&with(trickle, "delay = \"5ms\"")).is_empty());
 }
 
 #[test]
@@ -163,15 +169,26 @@ application = { kind = "cbr", packet_size = "1460B", interval = "10ms", stop = "
     // 0.992 ms each; the link is down at 20 ms and up at 50.
     let expected = [5992, 15_992, 70_992, 80_992, 90_992, 90_992, 90_992, 90_992, 100_992, 110_992];
     assert_eq!(delivered_us(text), expected);
-    let wrong = text.replace("node = \"c\"", "node = \"a\"");
-    assert!(refuse(&wrong).contains("\"a\" has no link events of \"other\""));
-    assert!(
-        refuse(
-            &text
-                .replace("link = \"other\", event = \"link_down\"", "link = \"othr\", event = \"link_down\"")
-        )
-        .contains("there is no link \"othr\"")
-    );
+    let down = "link = \"other\", event = \"link_down\"";
+    for (good, bad, message, help) in [
+        ("node = \"c\"", "node = \"a\"", "\"a\" has no link events of \"other\"", "write \"b\" or \"c\""),
+        (down, "link = \"othr\", event = \"link_down\"", "there is no link \"othr\"", "\"other\""),
+        (
+            down,
+            "link = \"other\", event = \"link_going_down\"",
+            "\"other\" never has a link_going_down",
+            "write \"link_up\" or \"link_down\"",
+        ),
+        (
+            down,
+            "link = \"line\", event = \"link_down\"",
+            "\"line\" has no link events",
+            "a [[link]] has some with `outages`",
+        ),
+    ] {
+        let report = report_on(text, good, bad);
+        assert!(report.contains(message) && report.contains(help), "{bad}: {report}");
+    }
 }
 
 #[test]
@@ -203,6 +220,21 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
             "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"1s\", rate = \"2Mb/s\" }], period = \"1s\" }",
             "begin again before the last of them",
         ),
+        ("rate = { constant = \"1Mb/s\", period = \"1s\" }", "nothing begins again behind a period"),
+        ("rate = { content = \"0 2\", period = \"1s\" }", "nothing begins again behind a period"),
+        (
+            "rate = { constant = \"1Mb/s\", steps = [{ at = \"0s\", rate = \"2Mb/s\" }] }",
+            "`constant` never holds",
+        ),
+        ("rate = { constant = \"1Mb/s\", content = \"0 2\\n1 3\" }", "`constant` never holds"),
+        (
+            "rate = { content = \"0 2\", file = \"rate.csv\" }",
+            "`file` and `content` say the same thing twice",
+        ),
+        (
+            "rate = { opportunities = \"4\", mahimahi = \"cell.trace\" }",
+            "`mahimahi` and `opportunities` say the same thing twice",
+        ),
         ("rate = 12", "the unit is missing"),
     ] {
         let report = report_on(GOOD, "rate = \"12Mb/s\"", bad);
@@ -212,7 +244,7 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
         ("delay = { constant = \"5ms\", reordering = true }", "overtake none"),
         ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
         (
-            "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }",
+            "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }\noutages = [{ start = \"1ms\", duration = \"1ms\" }]",
             "has no place in a period",
         ),
     ] {
@@ -249,4 +281,107 @@ fn a_recorded_path_may_have_any_queue() {
         50
     );
     assert_eq!(integers(&outcome, "links", "max_queue_packets")[0], 5);
+}
+
+/// How often each number comes.
+fn times_each(numbers: &[u64], of: usize) -> Vec<usize> {
+    (0..of as u64).map(|n| numbers.iter().filter(|&&number| number == n).count()).collect()
+}
+
+#[test]
+fn datagrams_that_a_path_doubles_are_delivered_twice_and_nobody_elses_draws_move() {
+    let lossy = "delay = \"5ms\"\nloss = { model = \"bernoulli\", probability = 0.3 }";
+    let alone = outcome(&GOOD.replace("delay = \"5ms\"", lossy));
+    let doubled = |duplicate: &str| {
+        outcome(&GOOD.replace("delay = \"5ms\"", &format!("{lossy}\nduplicate = {duplicate}")))
+    };
+    let arrived = integers(&alone, "messages", "sequence").to_vec();
+    // Twice each of those that are not lost, the same as without copies; 992 us and 5 ms after each.
+    let all = doubled("1");
+    let expected: Vec<u64> = arrived.iter().flat_map(|&number| [number; 2]).collect();
+    assert_eq!(integers(&all, "messages", "sequence").to_vec(), expected);
+    assert!(floats(&all, "messages", "delay_s").iter().all(|s| (s - 0.005_992).abs() < 1e-9));
+    assert_eq!(integers(&all, "links", "sent_packets")[0], 50);
+    assert_eq!(integers(&all, "links", "delivered_packets")[0], 2 * arrived.len() as u64);
+    let some = doubled("0.3");
+    let some = times_each(integers(&some, "messages", "sequence"), 50);
+    assert!(some.contains(&1) && some.contains(&2));
+    let there: Vec<bool> = some.iter().map(|&times| times > 0).collect();
+    assert_eq!(there, times_each(&arrived, 50).iter().map(|&times| times > 0).collect::<Vec<_>>());
+    // Only in the other direction: none.
+    let other = doubled("[{ from = \"b\", probability = 1 }]");
+    assert_eq!(integers(&other, "messages", "sequence").to_vec(), arrived);
+    for (bad, message) in [
+        ("duplicate = 1.5", "probability"),
+        ("duplicate = { from = \"c\", probability = 0.1 }", "\"c\" is no end of this link"),
+        ("duplicate = [{ probability = 0.1 }, { from = \"a\", probability = 0.1 }]", "has two duplicates"),
+    ] {
+        let report = report_on(GOOD, "delay = \"5ms\"", &format!("delay = \"5ms\"\n{bad}"));
+        assert!(report.contains(message), "{bad}: {report}");
+    }
+}
+
+#[test]
+fn streams_over_a_path_that_doubles_packets_are_delivered_once() {
+    // 8 Mb/s would carry them in 0.2 s and more; both directions lose and double packets.
+    for transport in [
+        "protocol = \"tcp\", variant = \"sack\"",
+        "protocol = \"tcp\", variant = \"cubic\"",
+        "protocol = \"sctp\"",
+    ] {
+        let text = GOOD
+            .replace("duration = \"1s\"", "duration = \"60s\"")
+            .replace(
+                "delay = \"5ms\"",
+                "delay = \"5ms\"\nloss = { model = \"bernoulli\", probability = 0.02 }\nduplicate = 0.3",
+            )
+            .replace("protocol = \"udp\"", transport)
+            .replace(
+                "kind = \"cbr\", packet_size = \"1460B\", interval = \"2ms\", stop = \"100ms\"",
+                "kind = \"transfer\", size = \"200kB\"",
+            );
+        let trace = Trace { packets: true, ..Trace::default() };
+        let outcome = outcome::of(&text, &[], Options { seed: 1, trace, ..Options::default() });
+        assert_eq!(integers(&outcome, "flows", "delivered_bytes")[0], 200_000, "{transport}");
+        assert_eq!(texts(&outcome, "flows", "connection").to_vec(), ["completed"], "{transport}");
+        let events = texts(&outcome, "packets", "event").to_vec();
+        let count = |name: &str| events.iter().filter(|event| *event == name).count();
+        // Each copy is a packet of its own.
+        assert!(count("duplicated") > 20, "{transport}");
+        assert_eq!(count("sent") + count("duplicated"), count("delivered") + count("dropped"), "{transport}");
+    }
+}
+
+#[test]
+fn packets_take_the_route_whose_links_cost_least() {
+    let around = |cost: &str, more: &str| {
+        let links = [("up", "a", "r"), ("down", "r", "b")].map(|(name, a, b)| {
+            let ends = format!("between = [\"{a}\", \"{b}\"]");
+            format!("[[link]]\nname = \"{name}\"\n{ends}\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n")
+        });
+        let line = format!("delay = \"5ms\"\n{cost}");
+        let text = GOOD.replace("delay = \"5ms\"", &line);
+        text.replace("[[flow]]", &format!("{more}[[node]]\nname = \"r\"\n{}[[flow]]", links.concat()))
+    };
+    // 5.992 ms over one link. Of two ways that cost 2 the line was described first; what costs 3 is passed by.
+    assert_eq!(delivered_us(&around("", ""))[0], 5992);
+    assert_eq!(delivered_us(&around("cost = 2", ""))[0], 5992);
+    assert_eq!(delivered_us(&around("cost = 3", ""))[0], 2 * 5992);
+    // An MTU that only the way passed by has is no limit.
+    let narrow = "cost = 3\nmtu = \"1000B\"";
+    assert_eq!(delivered_us(&around(narrow, ""))[0], 2 * 5992);
+    assert!(refuse(&around("mtu = \"1000B\"", "")).contains("1000 B"));
+    let beside =
+        "[[link]]\nname = \"beside\"\nbetween = [\"b\", \"a\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n";
+    let report = refuse(&around("cost = 2", beside));
+    assert!(
+        report.contains("no packet takes \"line\": \"beside\" joins the same two nodes, and costs less"),
+        "{report}"
+    );
+    let report = refuse(&around("", beside));
+    assert!(
+        report.contains("no packet takes \"beside\": \"line\" joins the same two nodes, and comes first"),
+        "{report}"
+    );
+    assert!(refuse(&around("cost = 0", "")).contains("a link costs 1 or more"));
 }

@@ -4,14 +4,11 @@
 mod outcome;
 
 use outcome::{floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome};
 use roamsim_scenario::{Format, Scenario};
 
 fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
-    let pairs: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
-    let scenario = Scenario::parse(text, "queues", Format::Toml, &pairs);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, ..Options::default() }).expect("it runs")
+    outcome::of(text, overrides, Options { seed: 1, ..Options::default() })
 }
 
 /// A call beside a download over a line of 10 Mb/s.

@@ -1,8 +1,10 @@
 //! SCTP as users meet it: every kind of application over it, and what is recorded of it.
 
-use roamsim_scenario::run::{Options, Outcome, Trace, run};
+mod outcome;
+mod refusal;
+
+use roamsim_scenario::run::{Options, Outcome, Trace};
 use roamsim_scenario::table::Values;
-use roamsim_scenario::{Format, Scenario};
 
 /// 1 Mb/s, 50 ms one way, IPv4. A message of 1000 B makes a packet of 20 + 12 + 16 + 1000 = 1048 octets, 8.384 ms
 /// of transmission; a SACK without gaps one of 20 + 12 + 16 = 48, 0.384 ms.
@@ -30,10 +32,7 @@ fn flow(transport: &str, application: &str) -> String {
 }
 
 fn outcome(text: &str, overrides: &[(&str, &str)], trace: Trace) -> Outcome {
-    let pairs: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
-    let scenario = Scenario::parse(text, "sctp", Format::Toml, &pairs);
-    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    run(&scenario, Options { seed: 1, trace, fingerprints: true, ..Options::default() }).expect("it runs")
+    outcome::of(text, overrides, Options { seed: 1, trace, fingerprints: true, ..Options::default() })
 }
 
 fn column(outcome: &Outcome, table: &str, column: &str) -> Values {
@@ -304,4 +303,67 @@ fn tracing_changes_no_result_and_records_window_and_round_trip() {
     assert!(measured[0] >= 0.108 && measured[0] <= 0.118, "{}", measured[0]);
     assert_eq!(measured[0], smoothed[0], "the first measurement is the first SRTT");
     assert!(of("rto").iter().all(|&rto| rto >= 1.0));
+}
+
+/// A terminal with a fast and a slow access, without outages.
+fn two_accesses() -> String {
+    let text = include_str!("../../../examples/sctp-multihoming.toml");
+    text.replace("outages = [{ start = \"20s\", duration = \"15s\" }]\n", "")
+        .replace("duration = \"60s\"", "duration = \"10s\"")
+}
+
+#[test]
+fn data_goes_on_the_primary_path_that_is_named_whatever_the_order_of_links() {
+    let text = two_accesses();
+    let (before, fast) = text.split_once("[[link]]\nname = \"fast access\"").expect("the fast access");
+    let (fast, behind) = fast.split_once("[[link]]\nname = \"core 1\"").expect("the core");
+    let (fast, slow) = fast.split_once("[[link]]\n").expect("the slow access");
+    let swapped = format!(
+        "{before}[[link]]\n{slow}[[link]]\nname = \"fast access\"{fast}[[link]]\nname = \"core 1\"{behind}"
+    );
+    let sent = |text: &str, primary: Option<&str>| {
+        let key = primary.map(|name| ("flow.upload.transport.primary_path", name));
+        let outcome = outcome(text, key.as_slice(), Trace::default());
+        let of = |name: &str| {
+            let rows = outcome::texts(&outcome, "links", "name").to_vec();
+            let place = rows.iter().position(|row| row == name).expect("a link");
+            outcome::integers(&outcome, "links", "sent_bytes")[place]
+        };
+        ["fast access", "slow access"].map(of)
+    };
+    for primary in ["fast access", "slow access"] {
+        assert_eq!(sent(&text, Some(primary)), sent(&swapped, Some(primary)), "{primary}");
+    }
+    // Without the key the first of two that are equally near.
+    assert_eq!(sent(&text, None), sent(&text, Some("fast access")));
+    assert_eq!(sent(&swapped, None), sent(&swapped, Some("slow access")));
+    // 2 Mb/s for 10 s are 2.5 MB; on the other path go HEARTBEATs alone.
+    let [fast, slow] = sent(&text, Some("slow access"));
+    assert!(fast < 2000 && (2_300_000..=2_500_000).contains(&slow), "{fast} {slow}");
+}
+
+#[test]
+fn a_primary_path_is_of_an_end_that_has_several() {
+    let good = two_accesses();
+    let key = "protocol = \"sctp\", ";
+    for (primary, message, help) in [
+        ("primary_path = \"fast acces\"", "there is no link \"fast acces\"", "\"fast access\""),
+        (
+            "primary_path = \"core 1\"",
+            "\"server\" has one address, and with it one path",
+            "write in [[node]] \"server\": multihomed = true",
+        ),
+        (
+            "primary_path = \"fast access\", dynamic_addresses = true",
+            "with `dynamic_addresses` the station says",
+            "change_primary_at",
+        ),
+    ] {
+        let report = refusal::report_on(&good, key, &format!("{key}{primary}, "));
+        assert!(report.contains(message) && report.contains(help), "{primary}: {report}");
+    }
+    let elsewhere = good.replace("to = \"server\"", "to = \"hotspot\"");
+    let report = refusal::report_on(&elsewhere, key, &format!("{key}primary_path = \"core 2\", "));
+    assert!(report.contains("neither \"terminal\" nor \"hotspot\" is at \"core 2\""), "{report}");
+    assert!(report.contains("write \"fast access\" or \"slow access\""), "{report}");
 }

@@ -1,5 +1,5 @@
-//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, or whose rate or delay
-//! changes.
+//! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any discipline, whose rate or delay
+//! changes, or that delivers packets twice.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits costs an event more.
 //! At a constant rate and delay, under drop-tail, it does what a wire does; a test holds the two together.
@@ -13,7 +13,7 @@ use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Queue};
-use roamsim_engine::{Span, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
 use std::collections::VecDeque;
@@ -36,6 +36,8 @@ pub struct ManagedWireConfig {
     pub outages: Vec<Outage>,
     /// Of packets that have been sent.
     pub loss: Option<Loss>,
+    /// The probability that a packet arrives twice, and what draws it.
+    pub duplicate: Option<(f64, Stream)>,
 }
 
 /// What changes on a path when something happens elsewhere.
@@ -57,6 +59,9 @@ pub struct ManagedWire {
     mtu_bytes: u32,
     outages: Outages,
     loss: Option<Loss>,
+    duplicate: Option<(f64, Stream)>,
+    /// What was delivered last is a copy of the packet that comes next.
+    copied: bool,
     queue: Queue,
     /// When the last bit of the packet in service has left.
     busy_until: Time,
@@ -73,13 +78,15 @@ pub struct ManagedWire {
 impl ManagedWire {
     /// An idle direction.
     pub fn new(config: ManagedWireConfig) -> ManagedWire {
-        let ManagedWireConfig { pace, delay, queue, mtu_bytes, outages, loss } = config;
+        let ManagedWireConfig { pace, delay, queue, mtu_bytes, outages, loss, duplicate } = config;
         ManagedWire {
             pace,
             delay,
             mtu_bytes,
             outages: Outages::new(outages),
             loss,
+            duplicate,
+            copied: false,
             queue: Queue::under(queue, 0..1),
             busy_until: Time::ZERO,
             free: Time::ZERO,
@@ -88,6 +95,11 @@ impl ManagedWire {
             dropped: VecDeque::new(),
             stats: LinkStats::default(),
         }
+    }
+
+    /// Whether what was delivered last is a copy, a packet of its own, of the one that comes next, at the same instant.
+    pub fn delivered_a_copy(&self) -> bool {
+        self.copied
     }
 
     /// From now on the path is different. The packet in service is sent as it was begun.
@@ -186,10 +198,15 @@ impl Link for ManagedWire {
     }
 
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
-        self.flying.front().filter(|(arrival, _)| *arrival <= now)?;
-        let (_, packet) = self.flying.pop_front()?;
+        let (_, packet) = self.flying.front().filter(|(arrival, _)| *arrival <= now)?;
         self.stats.delivered_packets += 1;
-        Some((RECEIVER, packet))
+        // A draw for each packet, none for its copy.
+        let copies = |(probability, random): &mut (f64, Stream)| random.bernoulli(*probability);
+        self.copied = !self.copied && self.duplicate.as_mut().is_some_and(copies);
+        if self.copied {
+            return Some((RECEIVER, packet.clone()));
+        }
+        self.flying.pop_front().map(|(_, packet)| (RECEIVER, packet))
     }
 
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
@@ -262,6 +279,7 @@ mod tests {
             mtu_bytes: 1500,
             outages: vec![],
             loss: None,
+            duplicate: None,
         }
     }
 
@@ -483,6 +501,21 @@ mod tests {
             Some(*latest)
         });
         assert_eq!(kept, latest.collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_packet_that_arrives_twice_does_so_at_one_instant_and_takes_no_more_of_the_transmitter() {
+        let config = |probability| ManagedWireConfig {
+            duplicate: Some((probability, stream("duplicate"))),
+            ..config(unlimited())
+        };
+        let (arrived, dropped, stats) = fate(ManagedWire::new(config(1.0)), &[(0, 1000); 2]);
+        assert_eq!(arrived, [(0, at_us(6000)), (0, at_us(6000)), (1, at_us(7000)), (1, at_us(7000))]);
+        assert_eq!((dropped.len(), stats.sent_packets, stats.delivered_packets), (0, 2, 4));
+        assert_eq!(stats.busy, Span::from_ms(2));
+        // A fifth of 1000, with a standard deviation of sqrt(1000 x 0.2 x 0.8) = 12.6.
+        let (arrived, ..) = fate(ManagedWire::new(config(0.2)), &[(1000, 1000); 1000]);
+        assert!((1150..=1250).contains(&arrived.len()), "{}", arrived.len());
     }
 
     #[test]

@@ -185,7 +185,7 @@ pub enum AnyLink {
     Cell(Box<cell::Cell>),
     /// An 802.16 cell.
     Wimax(Box<wimax::Cell>),
-    /// One direction of a point-to-point link whose queue is managed, or whose rate or delay changes.
+    /// One direction of a point-to-point link whose queue is managed, whose rate or delay changes, or that makes copies.
     ManagedWire(Box<managed_wire::ManagedWire>),
 }
 

@@ -77,6 +77,7 @@ fn departure(series: &Series<u64>, start: Time, bytes: u32) -> Time {
     // Bits per second times nanoseconds.
     let mut left = u128::from(bytes) * 8 * 1_000_000_000;
     let (mut at, mut last_bps) = (start, 1_u128);
+    let mut first_period = true;
     loop {
         let (rate_bps, until) = series.stretch(at);
         if rate_bps > 0 || until == Time::MAX {
@@ -92,6 +93,15 @@ fn departure(series: &Series<u64>, start: Time, bytes: u32) -> Time {
             return Time::MAX;
         }
         at = until;
+        if first_period && let Some(period) = series.period_from(at) {
+            first_period = false;
+            // Whole periods in which the packet is not sent to its end. There is a rate in a period, or nothing would have been begun.
+            let bits_ns: u128 =
+                series.stretches().map(|(bps, span)| u128::from(bps) * u128::from(span.as_ns())).sum();
+            let periods = (left - 1) / bits_ns.max(1);
+            left -= periods * bits_ns;
+            at += period.saturating_mul(u64::try_from(periods).unwrap_or(u64::MAX));
+        }
     }
 }
 
@@ -223,6 +233,22 @@ mod tests {
         // Again and again: 2000 bits in each period of 3 ms, of which the first carries all; 8000 are four of them.
         let again = series(&[(0, 2_000_000), (1, 0)], Some(3));
         assert_eq!(departure(&again, at(0), 1000), at(10));
+        // From within the first: 1000 bits in the 0.5 ms that are left there, 2000 in each of three, 1000 in 0.5 ms of the fifth, which
+        // begins at 12 ms.
+        assert_eq!(departure(&again, Time::from_ns(500_000), 1000), Time::from_ns(12_500_000));
+    }
+
+    #[test]
+    fn a_packet_that_lasts_for_many_periods_is_no_walk_through_them() {
+        // A microsecond of 1 b/s in each millisecond: 10^-6 bits. 8000 bits are 8 x 10^9 periods, the last of which ends with its first
+        // microsecond.
+        let steps = vec![(at(0), 1), (Time::from_ns(1000), 0)];
+        let trickle = Series::new(steps, Some(Span::from_ms(1))).expect("steps");
+        assert_eq!(departure(&trickle, at(0), 1000), at(7_999_999_999) + Span::from_us(1));
+        // 1500 octets at 10^-6 bits in each of 10^12 s would be past the end of time.
+        let steps = vec![(at(0), 1), (Time::from_ns(1000), 0)];
+        let never = Series::new(steps, Some(Span::from_secs(1_000_000_000))).expect("steps");
+        assert_eq!(departure(&never, at(0), 1500), Time::MAX);
     }
 
     #[test]

@@ -39,6 +39,18 @@ impl<T: Copy> Series<T> {
         (self.steps[next - 1].1, until)
     }
 
+    /// The period, where one begins at this instant.
+    pub fn period_from(&self, at: Time) -> Option<Span> {
+        self.period.filter(|period| at.as_ns().is_multiple_of(period.as_ns()))
+    }
+
+    /// The values of a period, or up to the end of time, and how long each holds.
+    pub fn stretches(&self) -> impl Iterator<Item = (T, Span)> {
+        let end = self.period.map_or(Time::MAX, |period| Time::ZERO + period);
+        let ends = self.steps.iter().skip(1).map(|&(from, _)| from).chain([end]);
+        self.steps.iter().zip(ends).map(|(&(from, value), until)| (value, until - from))
+    }
+
     /// The value at an instant.
     pub fn at(&self, at: Time) -> T {
         self.stretch(at).0
@@ -77,6 +89,11 @@ mod tests {
         assert_eq!(series.stretch(at(64)), ('a', at(70)));
         assert_eq!(series.stretch(at(70)), ('b', at(90)));
         assert_eq!(series.stretch(at(90)), ('a', at(100)));
+        assert_eq!(
+            series.stretches().collect::<Vec<_>>(),
+            [('a', Span::from_ms(10)), ('b', Span::from_ms(20))]
+        );
+        assert_eq!((series.period_from(at(60)), series.period_from(at(64))), (Some(Span::from_ms(30)), None));
     }
 
     #[test]

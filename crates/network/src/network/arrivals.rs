@@ -5,8 +5,9 @@ use crate::alarm::Moment;
 use crate::event::Event;
 use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, Link};
-use crate::packet::Packet;
+use crate::packet::{Packet, Pdu};
 use crate::topology::LinkId;
+use roamsim_engine::Time;
 use roamsim_protocols::{Context, Machine};
 
 impl Network {
@@ -82,10 +83,27 @@ impl Network {
                 slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
                 return None;
             };
+            let is_copy = matches!(&slot.link, AnyLink::ManagedWire(wire) if wire.delivered_a_copy());
+            let packet = if is_copy { self.take_copy(now, number, packet) } else { packet };
             if let Some(packet) = self.arrive(moment, (number, attachment), packet) {
                 return Some(packet);
             }
         }
+    }
+
+    /// A link has made a copy of a packet: it is a packet of its own in the account, with a number and an end.
+    #[cold]
+    fn take_copy(&mut self, now: Time, number: u32, packet: Packet) -> Packet {
+        let copy = Packet { id: self.next_packet_id(), ..packet };
+        self.created += 1;
+        if matches!(copy.pdu, Pdu::Tcp(_)) {
+            self.dropped_segments.count_copy(copy.socket);
+        }
+        let from = self.address_of(LinkId(number), Attachment(0));
+        if let Some(recorder) = &mut self.recorder {
+            recorder.copied(now, from, packet.id, &copy, &self.topology);
+        }
+        copy
     }
 
     /// A packet has come over a link; returned is what is for a socket of the node behind it.

@@ -126,6 +126,7 @@ mod tests {
                     attachment: Attachment(number as u32),
                     neighbour,
                     mtu_bytes: 1500,
+                    cost: 1,
                     name: "cell".to_owned(),
                 })
             })

@@ -125,6 +125,7 @@ mod tests {
                 attachment: Attachment(0),
                 neighbour: nodes[neighbour],
                 mtu_bytes: 1500,
+                cost: 1,
                 name: String::new(),
             }));
         }

@@ -132,8 +132,8 @@ impl Connections {
         self.retired
     }
 
-    /// The sockets in use.
+    /// The sockets: those of connections, and those that wait for the first.
     pub fn associations(&self) -> impl Iterator<Item = Association> {
-        self.pairs.iter().filter(|pair| pair.transfer.is_some()).map(|pair| pair.association)
+        self.pairs.iter().map(|pair| pair.association)
     }
 }

@@ -81,9 +81,10 @@ pub(super) fn tcp_detail(socket: &TcpSocket, segment: &Segment, capturing: bool)
             }
         }
     }
+    let transfer = socket.transfer.map_or_else(String::new, |number| format!("transfer {number}: "));
     let description = match carried.as_slice() {
-        [] => segment.to_string(),
-        carried => format!("{segment} [{}]", carried.join("; ")),
+        [] => format!("{transfer}{segment}"),
+        carried => format!("{transfer}{segment} [{}]", carried.join("; ")),
     };
     Detail { description, payload, parts: Vec::new() }
 }

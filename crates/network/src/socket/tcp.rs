@@ -57,6 +57,8 @@ pub struct TcpSocket {
     pub(super) unacknowledged: VecDeque<Coming>,
     /// Whether they are.
     described: bool,
+    /// Of transfers that have a connection each, the number of the one that this is of; only where packets are described.
+    pub(crate) transfer: Option<u64>,
     /// The user has closed before the handshake was complete.
     close_when_established: bool,
     /// How it went.
@@ -98,6 +100,7 @@ impl TcpSocket {
                 written: None,
                 unacknowledged: VecDeque::new(),
                 described,
+                transfer: None,
                 close_when_established: false,
                 life: Life::default(),
             };

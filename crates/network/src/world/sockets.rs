@@ -15,7 +15,7 @@ use crate::socket::{
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::mih::SessionId;
-use roamsim_protocols::{Machine, sctp, tcp};
+use roamsim_protocols::{Address, Machine, sctp, tcp};
 
 /// Has a socket do something, whatever its transport.
 macro_rules! with_socket {
@@ -68,19 +68,25 @@ impl World {
     /// station of [`Scheme::MobileSctp`](crate::handover::Scheme::MobileSctp) has those that can be used when it opens, and
     /// follows them from then on.
     ///
-    /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN.
+    /// `random` gives the random stream of each end, which also draws its verification tag and initial TSN; `primary` the address of each
+    /// end that makes the primary path, where that is not the one nearest to its peer.
     pub fn add_sctp(
         &mut self,
         config: &sctp::Config,
         how: SctpUse,
         (a, a_random): (SocketEnd, Stream),
         (b, b_random): (SocketEnd, Stream),
+        primary: [Option<Address>; 2],
     ) -> Option<Association> {
         let topology = &self.network.topology;
-        let addresses = [(&a, b.node), (&b, a.node)].map(|(end, peer)| match end.address {
+        let mut addresses = [(&a, b.node), (&b, a.node)].map(|(end, peer)| match end.address {
             Some(address) => vec![address],
             None => topology.addresses_for(end.node, peer),
         });
+        for (addresses, primary) in addresses.iter_mut().zip(primary) {
+            // The first of each end make the primary path.
+            addresses.sort_by_key(|&address| Some(address) != primary);
+        }
         if addresses.iter().any(Vec::is_empty) {
             return None;
         }

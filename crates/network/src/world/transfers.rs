@@ -57,6 +57,13 @@ impl World {
             Place::New => self.make_pair(connections, SocketId::Tcp(self.tcp.len() as u32))?,
         };
         connections.begin(place, association, transfer, retired);
+        if self.details {
+            for end in [association.source, association.sink] {
+                if let SocketId::Tcp(number) = end {
+                    self.tcp[number as usize].transfer = Some(transfer);
+                }
+            }
+        }
         Some(association)
     }
 
@@ -92,7 +99,8 @@ impl World {
             .into_iter()
             .fold((0, 0), |(sent, received), of| (sent + of.sent_packets, received + of.received_packets));
         let dropped = self.network.dropped_segments.of(pair);
-        (sink.is_closed(source.is_gone()) && sent == received + dropped) || now.since(since) >= QUIET
+        (sink.is_closed(source.is_gone()) && sent as i64 == received as i64 + dropped)
+            || now.since(since) >= QUIET
     }
 
     /// The connection of a transfer is gone with what was in it.

@@ -35,7 +35,7 @@ use roamsim_network::topology::{LinkId, Topology};
 use roamsim_protocols::Address;
 
 use self::queue::Queue;
-use self::wire::path::LinkEvent;
+use self::wire::path::{LinkEvent, LinkEventName};
 use crate::Scenario;
 use crate::build::Builder;
 use crate::model::node::Node;
@@ -60,6 +60,11 @@ pub(crate) trait Access {
     /// The pairs of nodes between which it carries packets. Of an access with stations: the base station, and each
     /// station in its order.
     fn pairs(&self) -> Vec<Pair<'_>>;
+
+    /// What it costs on a route.
+    fn cost(&self) -> u32 {
+        DEFAULT_COST
+    }
 
     /// The time between two beacons of its base station; `None`: it has no stations that come and go. How its entries say that they
     /// have some, [`stations::THAT_COME_AND_GO`] tells.
@@ -113,6 +118,16 @@ pub(crate) trait Access {
     /// The machine of one of its links, `part` among those of `join`.
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink;
 
+    /// The link events that one of its nodes may have: stations that come and go have all, others none.
+    fn link_events(&self, node: &str) -> &'static [LinkEventName] {
+        let is_station = |pair: &Pair<'_>| pair.has_station() && pair.nodes[1] == node;
+        if self.beacon_period().is_some() && self.pairs().iter().any(is_station) {
+            LinkEventName::ALL
+        } else {
+            &[]
+        }
+    }
+
     /// How one of its links changes at link events of others.
     fn changes(&self, _part: usize) -> Vec<(&LinkEvent, Change)> {
         Vec::new()
@@ -138,6 +153,9 @@ pub(crate) trait Access {
         Vec::new()
     }
 }
+
+/// What an access costs on a route unless it says otherwise: with it the shortest route is that of the fewest accesses.
+pub(crate) const DEFAULT_COST: u32 = 1;
 
 /// What the machines of a technology have logged.
 #[derive(Clone, Copy, Debug)]

@@ -43,6 +43,7 @@ fn attach(
             attachment: Attachment((first + number) as u32),
             neighbour,
             mtu_bytes: access.mtu_bytes() as u32,
+            cost: access.cost(),
             name: access.name().to_owned(),
         })
     })

@@ -20,9 +20,11 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::mobility::Trajectory;
+use serde::{Deserialize, Deserializer};
 
 use self::series::Quantity;
 use crate::diagnostics::{Place, Problem, Problems};
@@ -268,6 +270,38 @@ pub struct Walk {
     pub lines: String,
 }
 
+/// The lines of a file, as a scenario has them in place of its name, and what they say: however often that is asked for, they are read
+/// once.
+#[derive(Clone, Debug)]
+pub struct Lines<T> {
+    text: String,
+    said: OnceLock<Result<T, Fault>>,
+}
+
+impl<T> Lines<T> {
+    /// What they say by `parse`, which is the same each time.
+    pub(crate) fn say(&self, parse: impl FnOnce(&str) -> Result<T, Fault>) -> Result<&T, &Fault> {
+        self.said.get_or_init(|| parse(&self.text)).as_ref()
+    }
+
+    /// They.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl<T> PartialEq for Lines<T> {
+    fn eq(&self, other: &Lines<T>) -> bool {
+        self.text == other.text
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Lines<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Lines<T>, D::Error> {
+        Ok(Lines { text: String::deserialize(deserializer)?, said: OnceLock::new() })
+    }
+}
+
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -310,6 +344,20 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn lines_are_read_once() {
+        let lines = Lines { text: "7".to_owned(), said: OnceLock::new() };
+        let mut reads = 0;
+        for _ in 0..3 {
+            let said = lines.say(|text| {
+                reads += 1;
+                Ok(text.len())
+            });
+            assert_eq!(said, Ok(&1));
+        }
+        assert_eq!((reads, lines.clone().say(|_| Ok(0))), (1, Ok(&1)));
+    }
 
     /// Texts of what such files are made of, in any order.
     fn text() -> impl Strategy<Value = String> {

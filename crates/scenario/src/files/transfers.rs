@@ -4,11 +4,19 @@
 
 use super::{Fault, instant, lines};
 use roamsim_engine::{Span, Time};
+use std::sync::Arc;
 
 /// More lines than that are refused.
 const MOST_TRANSFERS: usize = 10_000_000;
 
+/// More lines than that at one instant are refused: with a million events at an instant the engine takes a run for one that stands still
+/// (`EVENTS_PER_INSTANT_LIMIT`), and a transfer that begins is some.
+const MOST_AT_ONCE: usize = 100_000;
+
 const HELP: &str = "write when it arrives, in seconds, and its size in bytes, such as `0.5, 20000`";
+
+/// When each transfer arrives, in order, and its octets.
+pub type Arrivals = Arc<[(Span, u32)]>;
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +65,11 @@ pub fn parse(text: &str) -> Result<Transfers, Fault> {
                 "write the lines in order of time",
             );
         }
+        // As many lines back it was the same instant.
+        if arrivals.len().checked_sub(MOST_AT_ONCE).is_some_and(|back| arrivals[back].0 == after) {
+            let message = format!("more than {MOST_AT_ONCE} transfers arrive at this instant");
+            return fault(message, "spread them over time");
+        }
         if arrivals.len() == MOST_TRANSFERS {
             return fault(format!("this file has more than {MOST_TRANSFERS} transfers"), "cut it");
         }
@@ -102,5 +115,15 @@ mod tests {
             assert!(fault.message.contains(message), "{line}: {}", fault.message);
         }
         assert!(parse("# nothing\n").expect_err("empty").message.contains("no transfers"));
+        let at_once = |lines: usize| format!("0 7\n{}", "1 5\n".repeat(lines));
+        assert_eq!(
+            parse(&at_once(MOST_AT_ONCE)).expect("as many as may be").arrivals.len(),
+            MOST_AT_ONCE + 1
+        );
+        let fault = parse(&at_once(MOST_AT_ONCE + 1)).expect_err("one more");
+        assert_eq!(
+            (fault.span.start, fault.message.contains("at this instant")),
+            (4 * (MOST_AT_ONCE + 1), true)
+        );
     }
 }

@@ -1,19 +1,20 @@
 //! Which nodes can reach each other, and through which MTU.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use roamsim_network::network::tunnel;
 
 use super::names::Names;
 use super::{Report, Step, join};
 use crate::Scenario;
-use crate::access::{Attached, Role};
+use crate::access::{Access, Attached, Role};
 use crate::handover::model::Schemes;
 
 /// The nodes as a graph, accesses as its edges.
 pub(crate) struct Topology {
-    /// For each node its neighbours, and the MTU on the way to them.
-    neighbours: Vec<Vec<(usize, u64)>>,
+    /// By node, the ways to its neighbours.
+    neighbours: Vec<Vec<Way>>,
     /// Nodes that forward nothing: stations of cells, and those whose addresses stay with their links.
     host: Vec<bool>,
     /// Mobile nodes of Mobile IP, which packets may reach through a tunnel.
@@ -23,6 +24,14 @@ pub(crate) struct Topology {
     /// By node, in how many accesses it is, and in how many of them a station.
     accesses: Vec<(usize, usize)>,
     smallest_mtu_bytes: u64,
+}
+
+/// The way from a node to a neighbour.
+#[derive(Clone, Copy)]
+struct Way {
+    to: usize,
+    mtu_bytes: u64,
+    cost: u64,
 }
 
 impl Topology {
@@ -42,17 +51,18 @@ impl Topology {
         };
         for access in scenario.accesses() {
             for pair in access.access.pairs() {
-                topology.join(pair.nodes.map(|name| names.node(name)), access.mtu_bytes());
+                topology.join(pair.nodes.map(|name| names.node(name)), access.access);
             }
         }
         topology.parts = topology.parts();
         topology
     }
 
-    fn join(&mut self, nodes: [Option<usize>; 2], mtu_bytes: u64) {
+    fn join(&mut self, nodes: [Option<usize>; 2], access: &dyn Access) {
+        let (mtu_bytes, cost) = (access.mtu_bytes(), u64::from(access.cost()));
         if let [Some(a), Some(b)] = nodes {
-            self.neighbours[a].push((b, mtu_bytes));
-            self.neighbours[b].push((a, mtu_bytes));
+            self.neighbours[a].push(Way { to: b, mtu_bytes, cost });
+            self.neighbours[b].push(Way { to: a, mtu_bytes, cost });
             self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
         }
     }
@@ -68,7 +78,7 @@ impl Topology {
                 }
                 parts[node] = first;
                 if !self.host[node] {
-                    let around = self.neighbours[node].iter().map(|&(next, _)| next);
+                    let around = self.neighbours[node].iter().map(|way| way.to);
                     found.extend(around.filter(|&next| !self.host[next]));
                 }
             }
@@ -79,11 +89,11 @@ impl Topology {
     /// Whether a route leads from one node to the other.
     pub fn connected(&self, from: usize, to: usize) -> bool {
         let routers = |node: usize| {
-            let around = self.neighbours[node].iter().map(|&(next, _)| next).filter(|&next| !self.host[next]);
+            let around = self.neighbours[node].iter().map(|way| way.to).filter(|&next| !self.host[next]);
             let own = (!self.host[node]).then_some(node);
             own.into_iter().chain(around.filter(move |_| self.host[node]))
         };
-        self.neighbours[from].iter().any(|&(next, _)| next == to)
+        self.neighbours[from].iter().any(|way| way.to == to)
             || routers(from).any(|a| routers(to).any(|b| self.parts[a] == self.parts[b]))
     }
 
@@ -127,7 +137,7 @@ impl Topology {
 
     /// The largest packet that surely fits, where it is smaller than `needed_bytes`; `None` if `needed_bytes` fit.
     ///
-    /// Routes have the fewest hops. Where several have, the smallest MTU of all counts.
+    /// Routes cost the least. Where several do, the smallest MTU of all counts.
     ///
     /// The tunnel to a mobile node takes its part, and may lead anywhere.
     pub fn too_small_mtu(&self, (from, to): (usize, usize), needed_bytes: u64) -> Option<u64> {
@@ -138,30 +148,32 @@ impl Topology {
         if needed_bytes <= self.smallest_mtu_bytes {
             return None;
         }
-        let mut hops = vec![usize::MAX; self.neighbours.len()];
-        let mut mtu_bytes = vec![u64::MAX; self.neighbours.len()];
-        let mut queue = VecDeque::from([from]);
-        hops[from] = 0;
-        while let Some(node) = queue.pop_front() {
+        let mut costs = vec![u64::MAX; self.neighbours.len()];
+        let mut smallest_bytes = vec![u64::MAX; self.neighbours.len()];
+        let mut nearest = BinaryHeap::from([Reverse((0, from))]);
+        costs[from] = 0;
+        while let Some(Reverse((cost, node))) = nearest.pop() {
             if node == to {
                 break;
             }
-            if self.host[node] && node != from {
+            if cost > costs[node] || (self.host[node] && node != from) {
                 continue;
             }
-            for &(next, link_mtu_bytes) in &self.neighbours[node] {
-                if hops[next] == usize::MAX {
-                    hops[next] = hops[node] + 1;
-                    queue.push_back(next);
+            for way in &self.neighbours[node] {
+                let cost = cost + way.cost;
+                if cost < costs[way.to] {
+                    (costs[way.to], smallest_bytes[way.to]) = (cost, u64::MAX);
+                    nearest.push(Reverse((cost, way.to)));
                 }
-                if hops[next] == hops[node] + 1 {
-                    mtu_bytes[next] = mtu_bytes[next].min(mtu_bytes[node]).min(link_mtu_bytes);
+                if cost == costs[way.to] {
+                    let here_bytes = smallest_bytes[node].min(way.mtu_bytes);
+                    smallest_bytes[way.to] = smallest_bytes[way.to].min(here_bytes);
                 }
             }
         }
         // A station may be in any of its cells.
         let hosts = [from, to].into_iter().filter(|&end| self.host[end]);
-        let around = hosts.flat_map(|end| &self.neighbours[end]).map(|&(_, link_mtu_bytes)| link_mtu_bytes);
-        Some(around.fold(mtu_bytes[to], u64::min)).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
+        let around = hosts.flat_map(|end| &self.neighbours[end]).map(|way| way.mtu_bytes);
+        Some(around.fold(smallest_bytes[to], u64::min)).filter(|&mtu_bytes| mtu_bytes < needed_bytes)
     }
 }

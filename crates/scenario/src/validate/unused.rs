@@ -45,28 +45,32 @@ fn check_isolated_nodes(scenario: &Scenario, attached: &Attached<'_>, report: &m
     }
 }
 
-/// Refuses a link beside another between the same two nodes. Routes take the one described first, unless an address
-/// stays with its link.
+/// Refuses a link beside another between the same two nodes. Routes take the one that costs less, of equals the one described first, unless
+/// an address stays with its link.
 fn check_parallel_links(scenario: &Scenario, report: &mut Report<'_>) {
     let multihomed: BTreeSet<&str> =
         scenario.nodes.iter().filter(|node| node.multihomed).map(|node| node.name.as_str()).collect();
-    let mut first: BTreeMap<[&str; 2], Entry<'_>> = BTreeMap::new();
+    let mut taken: BTreeMap<[&str; 2], Entry<'_>> = BTreeMap::new();
     for entry in scenario.accesses() {
         for Pair { nodes: [a, b], .. } in entry.access.pairs().into_iter().filter(|pair| !pair.has_station())
         {
             let mut ends = [a, b];
             ends.sort_unstable();
-            let Some(other) = first.get(&ends) else {
-                first.insert(ends, entry);
+            let Some(&before) = taken.get(&ends) else {
+                taken.insert(ends, entry);
                 continue;
             };
             if multihomed.contains(a) || multihomed.contains(b) {
                 continue;
             }
+            let cheaper = entry.cost() < before.cost();
+            let (entry, other) = if cheaper { (before, entry) } else { (entry, before) };
+            taken.insert(ends, other);
             let message = format!(
-                "no packet takes \"{}\": \"{}\" joins the same two nodes, and comes first",
+                "no packet takes \"{}\": \"{}\" joins the same two nodes, and {}",
                 entry.name(),
-                other.name()
+                other.name(),
+                if entry.cost() == other.cost() { "comes first" } else { "costs less" }
             );
             let help = format!(
                 "leave one of them out; or write multihomed = true in [[node]] \"{b}\", so that each link has an address of its own"

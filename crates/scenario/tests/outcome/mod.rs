@@ -1,9 +1,18 @@
-//! Columns of an outcome's tables.
+//! Outcomes of scenarios, and columns of their tables.
 
 #![allow(dead_code, reason = "no file of tests uses all of them")]
 
-use roamsim_scenario::run::Outcome;
+use roamsim_scenario::run::{Options, Outcome, run};
 use roamsim_scenario::table::{Table, Texts, Values};
+use roamsim_scenario::{Format, Scenario};
+
+/// What comes of a scenario, in which these keys have these values instead.
+pub fn of(text: &str, overrides: &[(&str, &str)], options: Options) -> Outcome {
+    let pairs: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &pairs);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    run(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
+}
 
 /// A table.
 pub fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {

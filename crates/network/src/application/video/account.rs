@@ -25,6 +25,8 @@ pub struct Account {
     playout_delay: Span,
     frames: Vec<Expected>,
     messages: u64,
+    /// By message, whether it has arrived.
+    arrived: Vec<bool>,
 }
 
 /// How many frames had their deadline, and what became of them.
@@ -44,17 +46,22 @@ pub struct FrameCounts {
 
 impl Account {
     pub(super) fn new(playout_delay: Span) -> Account {
-        Account { playout_delay, frames: Vec::new(), messages: 0 }
+        Account { playout_delay, frames: Vec::new(), messages: 0, arrived: Vec::new() }
     }
 
     /// A frame is sent, from `now` on, in so many messages.
     pub(super) fn sent(&mut self, now: Time, kind: FrameKind, packets: u32) {
         self.frames.push(Expected { kind, first: self.messages, missing: packets, sent: now, last: now });
         self.messages += u64::from(packets);
+        self.arrived.resize(self.messages as usize, false);
     }
 
-    /// The message of this number has arrived.
+    /// The message of this number has arrived. A copy of it counts for nothing.
     pub(super) fn arrived(&mut self, now: Time, message: u64) {
+        let Some(arrived) = self.arrived.get_mut(message as usize) else { return };
+        if std::mem::replace(arrived, true) {
+            return;
+        }
         let behind = self.frames.partition_point(|frame| frame.first <= message);
         let Some(frame) = behind.checked_sub(1).and_then(|at| self.frames.get_mut(at)) else { return };
         frame.missing = frame.missing.saturating_sub(1);
@@ -144,6 +151,8 @@ mod tests {
         account.arrived(ms(30), 0);
         account.arrived(ms(60), 1);
         account.arrived(ms(90), 2);
+        // A link has made two of it.
+        account.arrived(ms(91), 1);
         assert_eq!(account.counts(ms(99)).frames, 0);
         assert!(account.counts(ms(99)).mean_delay_s.is_nan());
         assert_eq!(account.counts(ms(139)).decodable, 1);

@@ -216,13 +216,14 @@ impl Cell {
 
     /// Takes a packet into a managed queue, and sends what can be sent.
     fn enqueue_managed(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), Dropped> {
-        if packet.size_bytes > self.config.mtu_bytes {
-            self.stats[from.0 as usize].dropped_packets += 1;
-            return Err(Dropped { reason: DropReason::TooLarge, at: now });
-        }
         self.serve(now, from);
-        let taken = self.managed(from).map(|(managed, _)| managed.enqueue(now, from, packet));
-        if let Some(Err((packet, reason))) = taken {
+        let too_large = packet.size_bytes > self.config.mtu_bytes;
+        let refused = match self.managed(from) {
+            _ if too_large => Some((packet, DropReason::TooLarge)),
+            None => None,
+            Some((managed, _)) => managed.enqueue(now, from, packet).err(),
+        };
+        if let Some((packet, reason)) = refused {
             let dropped = Dropped { reason, at: now };
             self.stats[from.0 as usize].dropped_packets += 1;
             self.note_lost(from, &packet, dropped);

@@ -4,15 +4,20 @@ use super::coverage::ErrorUnit;
 use super::*;
 use crate::mobility::Point;
 use crate::packet;
+use crate::queue::codel;
 use crate::testing::{datagram, stream};
 
 /// 1000 octets take 1 ms at 8 Mb/s.
 fn cell(coverage: Coverage, delay: Option<Span>, stations_m: &[f64]) -> Cell {
+    cell_under(Rule::DropTail, coverage, delay, stations_m)
+}
+
+fn cell_under(rule: Rule, coverage: Coverage, delay: Option<Span>, stations_m: &[f64]) -> Cell {
     let config = CellConfig {
         rate_bps: 8_000_000,
         delay,
         queue: QueueLimit::Packets(2),
-        rule: Rule::DropTail,
+        rule,
         mtu_bytes: 1500,
         coverage,
         beacons: BeaconConfig {
@@ -125,6 +130,24 @@ fn the_queue_counts_those_that_wait_and_statistics_end_at_the_end() {
     assert_eq!(enqueue(&mut cell, at_us(1000), Attachment(1), 1000), Ok(()));
     let large = Err(Dropped { reason: DropReason::TooLarge, at: at_us(1000) });
     assert_eq!(enqueue(&mut cell, at_us(1000), Attachment(3), 1501), large);
+}
+
+#[test]
+fn what_is_too_large_is_lost_on_its_path_whatever_the_queue() {
+    let codel = Rule::Codel(codel::Settings {
+        target: Span::from_ms(5),
+        interval: Span::from_ms(100),
+        mtu_bytes: 1500,
+        ecn: false,
+    });
+    for rule in [Rule::DropTail, codel] {
+        let mut cell = cell_under(rule, disc(100.0), None, &[0.0]);
+        let dropped = Dropped { reason: DropReason::TooLarge, at: at_us(1000) };
+        assert_eq!(enqueue(&mut cell, at_us(1000), Attachment(2), 1501), Err(dropped));
+        let [lost] = cell.path(0).uplink.lost_since_last() else { panic!("not one loss") };
+        assert_eq!((lost.reason, lost.at), (dropped.reason, dropped.at));
+        assert_eq!(cell.stats(Attachment(2), at_us(2000)).dropped_packets, 1);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod model;
 mod results;
 
 use self::model::Dect;
+use super::wire::path::LinkEventName;
 use super::{Access, Context, Logged, Making, Pair, places};
 use crate::build::Builder;
 use crate::results::samples::Sample;
@@ -40,6 +41,11 @@ impl Access for Dect {
 
     fn shows_itself(&self) -> bool {
         true
+    }
+
+    /// With its first bearer the terminal can send, with its last one it cannot any more.
+    fn link_events(&self, node: &str) -> &'static [LinkEventName] {
+        if node == self.terminal { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {

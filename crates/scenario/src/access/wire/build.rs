@@ -6,7 +6,6 @@ use crate::access::Making;
 use crate::access::queue::{Queue, queue_limit};
 use crate::build::distribution::time_distribution;
 use crate::build::escaped;
-use crate::files;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::flow::Flow;
 use roamsim_network::link::AnyLink;
@@ -20,7 +19,18 @@ use roamsim_network::queue::drop_tail::DropTail;
 
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
-    let LinkModel { name, between, rate: _, delay: _, queue: _, mtu_bytes, loss, outages } = model;
+    let LinkModel {
+        name,
+        between,
+        rate: _,
+        delay: _,
+        queue: _,
+        mtu_bytes,
+        cost: _,
+        loss,
+        duplicate: _,
+        outages,
+    } = model;
     let mtu_bytes = *mtu_bytes as u32;
     let stream = |purpose: &str| making.builder.stream("link", name, &[&escaped(&between[from]), purpose]);
     let loss = loss.iter().find(|loss| model.is_of(loss.from.as_ref(), from));
@@ -34,9 +44,10 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let rate = model.rate_from(from).unwrap_or(&no_rate);
     let delay = model.delay_from(from).unwrap_or(&no_delay);
     let queue = model.queue_from(from);
-    let changes = !changes(model, from).is_empty();
+    let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
+    let managed = duplicate.is_some() || !changes(model, from).is_empty();
     if let (Some(rate_bps), Some(delay), Some(queue @ Queue::DropTail(_)), false) =
-        (constant_rate_bps(rate), constant_delay(delay), queue, changes)
+        (constant_rate_bps(rate), constant_delay(delay), queue, managed)
     {
         let config = WireConfig { rate_bps, delay, queue: queue_limit(queue), mtu_bytes, outages };
         return AnyLink::Wire(Wire::new(config, loss));
@@ -54,6 +65,7 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
         mtu_bytes,
         outages,
         loss,
+        duplicate,
     };
     AnyLink::ManagedWire(Box::new(ManagedWire::new(config)))
 }
@@ -86,12 +98,9 @@ fn series<V: Varying>(model: &V, otherwise: V::Value) -> Series<V::Value> {
     Series::new(model.steps_by_time(), model.period()).unwrap_or_else(|| Series::constant(otherwise))
 }
 
-fn opportunities(rate: &Rate) -> Option<Vec<u32>> {
-    files::mahimahi::parse(rate.opportunities.as_deref()?).ok()
-}
-
 fn pace(rate: &Rate) -> Pace {
-    match opportunities(rate).and_then(|schedule_ms| Opportunities::new(schedule_ms.into())) {
+    let schedule_ms = rate.schedule_ms().and_then(Result::ok);
+    match schedule_ms.and_then(|schedule_ms| Opportunities::new(schedule_ms.clone())) {
         Some(opportunities) => Pace::Opportunities(opportunities),
         None => Pace::Rate(series(rate, 1)),
     }
@@ -99,7 +108,7 @@ fn pace(rate: &Rate) -> Pace {
 
 /// The highest rate of a series, the mean of a trace: by which RED has its mean decay while nothing waits.
 fn highest_bps(rate: &Rate) -> u64 {
-    if let Some(schedule_ms) = opportunities(rate) {
+    if let Some(Ok(schedule_ms)) = rate.schedule_ms() {
         let bits = schedule_ms.len() as f64 * 8.0 * f64::from(OPPORTUNITY_BYTES);
         let ms = schedule_ms.last().map_or(1.0, |&ms| f64::from(ms));
         return (bits * 1e3 / ms) as u64;

@@ -16,6 +16,9 @@ use crate::flow::model::Flow;
 use crate::validate::names;
 use crate::validate::{At, Report, Step, check_start, join};
 
+/// Costs have 16 bits (RFC 2328 appendix A.4.2).
+const MAX_COST: u32 = 65_535;
+
 /// Shorter stays than the time between packets say nothing that a loss probability does not say.
 const SHORTEST_STAY: Span = Span::from_us(1);
 
@@ -35,7 +38,13 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
         check_queue(at, queue, report);
     }
     check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
+    if !(1..=MAX_COST).contains(&link.cost) {
+        let message = format!("a link costs 1 or more on a route, and {MAX_COST} at most");
+        report.add(&join(at, ["cost"]), message, "leave it out, for 1");
+    }
     check_losses(at, link, context, report);
+    let copies: Vec<_> = link.duplicate.iter().map(|duplicate| duplicate.from.as_ref()).collect();
+    check_directions((at, "duplicate"), link, &copies, false, report);
     check_outages(at, &link.outages, context.scenario, report);
 }
 

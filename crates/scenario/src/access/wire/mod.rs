@@ -6,7 +6,7 @@ pub mod model;
 pub mod path;
 
 use self::model::{Link, Loss, LossModel};
-use self::path::LinkEvent;
+use self::path::{LinkEvent, LinkEventName};
 use super::queue::Queue;
 use super::{Access, Capacity, Context, Making, Pair, places};
 use crate::build::Builder;
@@ -29,12 +29,16 @@ impl Access for Link {
         self.mtu_bytes
     }
 
+    fn cost(&self) -> u32 {
+        self.cost
+    }
+
     fn pairs(&self) -> Vec<Pair<'_>> {
         vec![Pair::fixed(&self.between[0], &self.between[1])]
     }
 
     fn capacity(&self) -> Option<Capacity> {
-        let lossless = self.loss.is_empty() && self.outages.is_empty();
+        let lossless = self.loss.is_empty() && self.outages.is_empty() && self.duplicate.is_empty();
         let (rate_bps, delay) = self.constants()?;
         Some(Capacity { rate_bps, delay, queue: self.queue.unwrap_or_default(), lossless })
     }
@@ -42,7 +46,8 @@ impl Access for Link {
     fn draws_nothing(&self) -> bool {
         let draws = |loss: &Loss| !matches!(loss.model, LossModel::List { .. });
         let jitter = self.delay.iter().any(|delay| !delay.jitter.is_constant());
-        !self.queue.is_some_and(Queue::draws) && !jitter && !self.loss.iter().any(draws)
+        let copies = (0..2).any(|end| self.duplicate_from(end).is_some());
+        !self.queue.is_some_and(Queue::draws) && !jitter && !copies && !self.loss.iter().any(draws)
     }
 
     fn check(&self, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
@@ -56,6 +61,11 @@ impl Access for Link {
 
     fn machine(&self, part: usize, making: &Making<'_>) -> AnyLink {
         build::machine(self, part, making)
+    }
+
+    fn link_events(&self, node: &str) -> &'static [LinkEventName] {
+        let has_some = !self.outages.is_empty() && self.end(node).is_some();
+        if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
     fn changes(&self, part: usize) -> Vec<(&LinkEvent, Change)> {

@@ -5,10 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::path::{Delay, LossSeries, Rate, Varying};
+use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
 use crate::decode::OneOrMany;
-use crate::schema::first_variant_is_default;
+use crate::schema::{first_variant_is_default, plain_value_is_first_key};
 use crate::units;
 
 /// A `[[link]]`: a full-duplex wire between two nodes.
@@ -35,10 +36,20 @@ pub struct Link {
     #[serde(rename = "mtu", default = "default_mtu_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
+    /// What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least sum (the interface output cost of
+    /// RFC 2328 appendix C.3). Cells, accesses of DECT, and links that do not say it cost 1.
+    #[serde(default = "default_cost")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub cost: u32,
     /// Loss: one table, or a list of tables, one a direction. Left out: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,
+    /// Packets that arrive twice, the copy at the same instant: a probability for both directions, or a list of tables, one a direction. Left
+    /// out: none.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Duplicate>")]
+    pub duplicate: Vec<Duplicate>,
     /// When the link is cut: what arrives at it or is on it during an outage is lost. Left out: never.
     #[serde(default)]
     pub outages: Vec<Outage>,
@@ -65,6 +76,12 @@ impl Link {
         self.delay.iter().find(|delay| self.is_of(delay.from.as_ref(), end))
     }
 
+    /// The probability that a packet arrives twice in the direction that starts from an end; `None`: none does.
+    pub(super) fn duplicate_from(&self, end: usize) -> Option<f64> {
+        let of = self.duplicate.iter().find(|duplicate| self.is_of(duplicate.from.as_ref(), end));
+        of.map(|duplicate| duplicate.probability).filter(|&probability| probability > 0.0)
+    }
+
     /// What waits in the direction that starts from an end; `None`: whatever comes.
     pub(super) fn queue_from(&self, end: usize) -> Option<Queue> {
         let recorded = self.rate_from(end).is_some_and(|rate| rate.opportunities.is_some());
@@ -89,6 +106,24 @@ fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) 
 
 fn losses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Loss>, D::Error> {
     Ok(OneOrMany::<LossTable>::deserialize(deserializer)?.0.into_iter().map(Loss::from).collect())
+}
+
+fn default_cost() -> u32 {
+    DEFAULT_COST
+}
+
+/// Each packet that is not lost arrives twice, with a probability and on its own.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename = "plain value or table", deny_unknown_fields)]
+#[schemars(rename = "Duplicate", transform = plain_value_is_first_key)]
+pub struct Duplicate {
+    /// The probability.
+    #[serde(deserialize_with = "units::probability")]
+    #[schemars(with = "units::Probability")]
+    pub probability: f64,
+    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 /// When a link is cut.

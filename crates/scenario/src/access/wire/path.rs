@@ -4,162 +4,271 @@ use roamsim_engine::{Span, Time};
 use roamsim_network::link::managed_wire::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::files::series::Quantity;
+use crate::files::series::{self, Quantity};
+use crate::files::{Fault, Lines, mahimahi};
 use crate::model::distribution::TimeDistribution;
 use crate::schema::plain_value_is_first_key;
 use crate::units;
 
-/// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone. Exactly one of
-/// `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first step.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename = "plain value or table", deny_unknown_fields)]
-#[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
-pub struct Rate {
-    /// The rate, or the one before the first step.
-    #[serde(rename = "constant", default, with = "units::rate")]
-    #[schemars(with = "Option<units::Rate>")]
-    pub constant_bps: Option<u64>,
-    /// The node that sends in this direction. Left out: both directions.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// From when on each rate holds, in order of time. A rate of zero sends nothing.
-    #[serde(default)]
-    pub steps: Vec<RateStep>,
-    /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between; relative to the folder of the
-    /// scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
-    /// under what was in the file.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
-    /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets, packets with 4 octets of header each;
-    /// behind the last line it begins again. Relative to the folder of the scenario.
-    #[serde(default)]
-    pub mahimahi: Option<String>,
-    /// The lines, in place of `mahimahi`.
-    #[serde(default)]
-    pub opportunities: Option<String>,
+impl Rate {
+    /// The opportunities of a trace of mahimahi, in milliseconds.
+    pub(super) fn schedule_ms(&self) -> Option<Result<&Arc<[u32]>, &Fault>> {
+        let parse = |text: &str| mahimahi::parse(text).map(Arc::from);
+        self.opportunities.as_ref().map(|lines| lines.say(parse))
+    }
 }
 
-/// A step of a rate.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RateStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
+/// When a step begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begins<'a> {
     pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The rate.
-    #[serde(rename = "rate", with = "units::rate")]
-    #[schemars(with = "units::Rate")]
-    pub rate_bps: u64,
+    pub on: Option<&'a LinkEvent>,
 }
 
-/// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that is of one direction
-/// alone.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename = "plain value or table", deny_unknown_fields)]
-#[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
-pub struct Delay {
-    /// The delay, or the one before the first step.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub constant: Option<Span>,
-    /// The node that sends in this direction. Left out: both directions.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
-    #[serde(default)]
-    pub steps: Vec<DelayStep>,
-    /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
-    /// folder of the scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
-    /// What each packet takes longer, drawn anew for each. Default: nothing.
-    #[serde(default)]
-    #[schemars(extend("default" = "0s"))]
-    pub jitter: TimeDistribution,
-    /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on a path whose queues are
-    /// first come, first served; a packet then arrives with the one before it at the earliest.
-    #[serde(default)]
-    pub reordering: bool,
+/// What changes by steps.
+pub(super) trait Varying {
+    /// What a step says.
+    type Value: Copy + PartialEq;
+
+    /// What a number of a file is.
+    const QUANTITY: Quantity;
+
+    /// The value of a number of a file.
+    fn value(number: f64) -> Self::Value;
+
+    /// What happens to the machine where a step begins by a link event.
+    fn change(value: Self::Value) -> Change;
+
+    fn constant(&self) -> Option<Self::Value>;
+    fn steps(&self) -> Vec<(Begins<'_>, Self::Value)>;
+    fn file(&self) -> Option<&str>;
+    fn content(&self) -> Option<&Lines<Vec<(Time, f64)>>>;
+    fn period(&self) -> Option<Span>;
+
+    /// Whether it is the same all the time.
+    fn never_changes(&self) -> bool {
+        self.steps().is_empty() && self.content().is_none()
+    }
+
+    /// What the lines of a file say, in order of time.
+    fn rows(&self) -> Option<Result<&Vec<(Time, f64)>, &Fault>> {
+        let parse = |text: &str| series::parse(text, Self::QUANTITY).map(|values| values.rows);
+        self.content().map(|content| content.say(parse))
+    }
+
+    /// Steps by time in order, and whatever holds before them; of keys that are valid.
+    fn steps_by_time(&self) -> Vec<(Time, Self::Value)> {
+        let written = self.steps().into_iter().filter_map(|(begins, value)| Some((begins.at?, value)));
+        let read = self.rows().and_then(Result::ok).into_iter().flatten();
+        let steps = written.chain(read.map(|&(at, number)| (at, Self::value(number))));
+        self.constant().map(|value| (Time::ZERO, value)).into_iter().chain(steps).collect()
+    }
+
+    /// What changes by link events.
+    fn changes(&self) -> Vec<(&LinkEvent, Change)> {
+        let steps = self.steps().into_iter();
+        steps.filter_map(|(begins, value)| Some((begins.on?, Self::change(value)))).collect()
+    }
 }
 
-/// A step of a delay.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DelayStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
-    pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The delay.
-    #[serde(with = "units::duration")]
-    #[schemars(with = "units::Duration")]
-    pub delay: Span,
+/// Keys of what changes over time, with those of its steps: what is the same of all, and what each has of its own.
+macro_rules! over_time {
+    (
+        $(#[$about:meta])*
+        $keys:ident {
+            $(#[$about_constant:meta])*
+            $constant:ident: $value:ty,
+            $(#[$about_from:meta])*
+            from,
+            $(#[$about_steps:meta])*
+            steps,
+            $(#[$about_file:meta])*
+            file,
+            $($(#[$about_own:meta])* $own:ident: $of_own:ty,)*
+        }
+        $(#[$about_step:meta])*
+        $step:ident {
+            $(#[$about_value:meta])*
+            $of_step:ident,
+        }
+        $quantity:ident as $of_number:expr, $change:path
+    ) => {
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+        $(#[$about])*
+        pub struct $keys {
+            $(#[$about_constant])*
+            pub $constant: Option<$value>,
+            $(#[$about_from])*
+            #[serde(default)]
+            pub from: Option<String>,
+            $(#[$about_steps])*
+            #[serde(default)]
+            pub steps: Vec<$step>,
+            $(#[$about_file])*
+            #[serde(default)]
+            pub file: Option<String>,
+            /// The steps, in place of `file`. A file is replaced by its lines when the scenario is read, so that results are filed
+            /// under what was in the file.
+            #[serde(default)]
+            #[schemars(with = "Option<String>")]
+            pub content: Option<Lines<Vec<(Time, f64)>>>,
+            /// After this time the steps begin again. Left out: the last holds to the end.
+            #[serde(default, with = "units::duration")]
+            #[schemars(with = "Option<units::Duration>")]
+            pub period: Option<Span>,
+            $($(#[$about_own])* pub $own: $of_own,)*
+        }
+
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        $(#[$about_step])*
+        #[serde(deny_unknown_fields)]
+        pub struct $step {
+            /// From when on it holds. Either this or `on`.
+            #[serde(default, with = "units::instant")]
+            #[schemars(with = "Option<units::Instant>")]
+            pub at: Option<Time>,
+            /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
+            #[serde(default)]
+            pub on: Option<LinkEvent>,
+            $(#[$about_value])*
+            pub $of_step: $value,
+        }
+
+        impl Varying for $keys {
+            type Value = $value;
+
+            const QUANTITY: Quantity = Quantity::$quantity;
+
+            fn value(number: f64) -> $value {
+                ($of_number)(number)
+            }
+
+            fn change(value: $value) -> Change {
+                $change(value)
+            }
+
+            fn constant(&self) -> Option<$value> {
+                self.$constant
+            }
+
+            fn steps(&self) -> Vec<(Begins<'_>, $value)> {
+                let steps = self.steps.iter();
+                steps.map(|step| (Begins { at: step.at, on: step.on.as_ref() }, step.$of_step)).collect()
+            }
+
+            fn file(&self) -> Option<&str> {
+                self.file.as_deref()
+            }
+
+            fn content(&self) -> Option<&Lines<Vec<(Time, f64)>>> {
+                self.content.as_ref()
+            }
+
+            fn period(&self) -> Option<Span> {
+                self.period
+            }
+        }
+    };
 }
 
-/// Each packet is lost on its own, with a probability that changes.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LossSeries {
-    /// The node that sends in this direction. Left out: both directions, each with draws of its own.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// The probability before the first step. Left out: the first step is at "0s".
-    #[serde(default, deserialize_with = "units::some_probability")]
-    #[schemars(with = "Option<units::Probability>")]
-    pub constant: Option<f64>,
-    /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
-    #[serde(default)]
-    pub steps: Vec<LossStep>,
-    /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of the
-    /// scenario. The first line holds from the beginning on.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The steps, in place of `file`.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// After this time the steps begin again. Left out: the last holds to the end.
-    #[serde(default, with = "units::duration")]
-    #[schemars(with = "Option<units::Duration>")]
-    pub period: Option<Span>,
+over_time! {
+    /// The bit rate of a direction: a plain rate, or a table for one that changes or that is of one direction alone. Exactly one of
+    /// `constant`, `steps`, `file` and `mahimahi`, but that `constant` may say what holds before the first step.
+    #[serde(rename = "plain value or table", deny_unknown_fields)]
+    #[schemars(rename = "LinkRate", transform = plain_value_is_first_key)]
+    Rate {
+        /// The rate, or the one before the first step.
+        #[serde(rename = "constant", default, with = "units::rate")]
+        #[schemars(with = "Option<units::Rate>")]
+        constant_bps: u64,
+        /// The node that sends in this direction. Left out: both directions.
+        from,
+        /// From when on each rate holds, in order of time. A rate of zero sends nothing.
+        steps,
+        /// A file of steps: on each line a time in seconds and a rate in Mb/s, with a comma or spaces between; relative to the folder of
+        /// the scenario. The first line holds from the beginning on.
+        file,
+        /// A trace of mahimahi: on each line the millisecond of an opportunity to deliver 1504 octets, packets with 4 octets of header
+        /// each; behind the last line it begins again. Relative to the folder of the scenario.
+        #[serde(default)]
+        mahimahi: Option<String>,
+        /// The lines, in place of `mahimahi`.
+        #[serde(default)]
+        #[schemars(with = "Option<String>")]
+        opportunities: Option<Lines<Arc<[u32]>>>,
+    }
+    /// A step of a rate.
+    RateStep {
+        /// The rate.
+        #[serde(rename = "rate", with = "units::rate")]
+        #[schemars(with = "units::Rate")]
+        rate_bps,
+    }
+    Mbps as |mbps: f64| (mbps * 1e6).round() as u64, Change::RateBps
 }
 
-/// A step of a loss.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LossStep {
-    /// From when on it holds. Either this or `on`.
-    #[serde(default, with = "units::instant")]
-    #[schemars(with = "Option<units::Instant>")]
-    pub at: Option<Time>,
-    /// The link event from which on it holds, each time it happens, until the next step. Either this or `at`.
-    #[serde(default)]
-    pub on: Option<LinkEvent>,
-    /// The probability of a loss.
-    #[serde(deserialize_with = "units::probability")]
-    #[schemars(with = "units::Probability")]
-    pub probability: f64,
+over_time! {
+    /// The delay of a direction: a plain time, or a table for one that changes, that is drawn for each packet, or that is of one
+    /// direction alone.
+    #[serde(rename = "plain value or table", deny_unknown_fields)]
+    #[schemars(rename = "LinkDelay", transform = plain_value_is_first_key)]
+    Delay {
+        /// The delay, or the one before the first step.
+        #[serde(default, with = "units::duration")]
+        #[schemars(with = "Option<units::Duration>")]
+        constant: Span,
+        /// The node that sends in this direction. Left out: both directions.
+        from,
+        /// From when on each delay holds, in order of time: of packets whose last bit is sent then.
+        steps,
+        /// A file of steps: on each line a time in seconds and a delay in milliseconds, with a comma or spaces between; relative to the
+        /// folder of the scenario. The first line holds from the beginning on.
+        file,
+        /// What each packet takes longer, drawn anew for each. Default: nothing.
+        #[serde(default)]
+        #[schemars(extend("default" = "0s"))]
+        jitter: TimeDistribution,
+        /// Whether packets may overtake others, where a later one takes less time. Default chosen: no, as on a path whose queues are
+        /// first come, first served; a packet then arrives with the one before it at the earliest.
+        #[serde(default)]
+        reordering: bool,
+    }
+    /// A step of a delay.
+    DelayStep {
+        /// The delay.
+        #[serde(with = "units::duration")]
+        #[schemars(with = "units::Duration")]
+        delay,
+    }
+    Ms as |ms: f64| Span::from_ns((ms * 1e6).round() as u64), Change::Delay
+}
+
+over_time! {
+    /// Each packet is lost on its own, with a probability that changes.
+    #[serde(deny_unknown_fields)]
+    LossSeries {
+        /// The probability before the first step. Left out: the first step is at "0s".
+        #[serde(default, deserialize_with = "units::some_probability")]
+        #[schemars(with = "Option<units::Probability>")]
+        constant: f64,
+        /// The node that sends in this direction. Left out: both directions, each with draws of its own.
+        from,
+        /// From when on each probability holds, in order of time: of packets whose last bit is sent then.
+        steps,
+        /// A file of steps: on each line a time in seconds and a probability, with a comma or spaces between; relative to the folder of
+        /// the scenario. The first line holds from the beginning on.
+        file,
+    }
+    /// A step of a loss.
+    LossStep {
+        /// The probability of a loss.
+        #[serde(deserialize_with = "units::probability")]
+        #[schemars(with = "units::Probability")]
+        probability,
+    }
+    Probability as |number| number, Change::Loss
 }
 
 /// A link event of a link or cell of the scenario, each time that it happens.
@@ -191,6 +300,17 @@ pub enum LinkEventName {
 }
 
 impl LinkEventName {
+    /// Those of stations that come and go.
+    pub(crate) const ALL: &[LinkEventName] = &[
+        LinkEventName::LinkDetected,
+        LinkEventName::LinkUp,
+        LinkEventName::LinkGoingDown,
+        LinkEventName::LinkDown,
+    ];
+
+    /// Those of what carries packets or does not.
+    pub(crate) const UP_AND_DOWN: &[LinkEventName] = &[LinkEventName::LinkUp, LinkEventName::LinkDown];
+
     /// As result tables have it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -201,111 +321,3 @@ impl LinkEventName {
         }
     }
 }
-
-/// When a step begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begins<'a> {
-    pub at: Option<Time>,
-    pub on: Option<&'a LinkEvent>,
-}
-
-/// What changes by steps.
-pub(super) trait Varying {
-    /// What a step says.
-    type Value: Copy + PartialEq;
-
-    /// What a number of a file is.
-    const QUANTITY: Quantity;
-
-    /// The value of a number of a file.
-    fn value(number: f64) -> Self::Value;
-
-    /// What happens to the machine where a step begins by a link event.
-    fn change(value: Self::Value) -> Change;
-
-    fn constant(&self) -> Option<Self::Value>;
-    fn steps(&self) -> Vec<(Begins<'_>, Self::Value)>;
-    fn file(&self) -> Option<&str>;
-    fn content(&self) -> Option<&str>;
-    fn period(&self) -> Option<Span>;
-
-    /// Whether it is the same all the time.
-    fn never_changes(&self) -> bool {
-        self.steps().is_empty() && self.content().is_none()
-    }
-
-    /// Steps by time in order, and whatever holds before them; of keys that are valid.
-    fn steps_by_time(&self) -> Vec<(Time, Self::Value)> {
-        let rows =
-            self.content().and_then(|content| crate::files::series::parse(content, Self::QUANTITY).ok());
-        let written = self.steps().into_iter().filter_map(|(begins, value)| Some((begins.at?, value)));
-        let read = rows.into_iter().flat_map(|series| series.rows);
-        let steps = written.chain(read.map(|(at, number)| (at, Self::value(number))));
-        self.constant().map(|value| (Time::ZERO, value)).into_iter().chain(steps).collect()
-    }
-
-    /// What changes by link events.
-    fn changes(&self) -> Vec<(&LinkEvent, Change)> {
-        let steps = self.steps().into_iter();
-        steps.filter_map(|(begins, value)| Some((begins.on?, Self::change(value)))).collect()
-    }
-}
-
-macro_rules! varying {
-    ($keys:ty, $value:ty, $step:ident, $constant:ident, $quantity:expr, $of_number:expr, $change:expr) => {
-        impl Varying for $keys {
-            type Value = $value;
-
-            const QUANTITY: Quantity = $quantity;
-
-            fn value(number: f64) -> $value {
-                ($of_number)(number)
-            }
-
-            fn change(value: $value) -> Change {
-                ($change)(value)
-            }
-
-            fn constant(&self) -> Option<$value> {
-                self.$constant
-            }
-
-            fn steps(&self) -> Vec<(Begins<'_>, $value)> {
-                let steps = self.steps.iter();
-                steps.map(|step| (Begins { at: step.at, on: step.on.as_ref() }, step.$step)).collect()
-            }
-
-            fn file(&self) -> Option<&str> {
-                self.file.as_deref()
-            }
-
-            fn content(&self) -> Option<&str> {
-                self.content.as_deref()
-            }
-
-            fn period(&self) -> Option<Span> {
-                self.period
-            }
-        }
-    };
-}
-
-varying!(
-    Rate,
-    u64,
-    rate_bps,
-    constant_bps,
-    Quantity::Mbps,
-    |mbps: f64| (mbps * 1e6).round() as u64,
-    Change::RateBps
-);
-varying!(
-    Delay,
-    Span,
-    delay,
-    constant,
-    Quantity::Ms,
-    |ms: f64| Span::from_ns((ms * 1e6).round() as u64),
-    Change::Delay
-);
-varying!(LossSeries, f64, probability, constant, Quantity::Probability, |number| number, Change::Loss);

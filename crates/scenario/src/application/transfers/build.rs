@@ -2,23 +2,19 @@
 
 use super::model::Transfers;
 use crate::build::distribution::size_distribution;
-use crate::files;
 use roamsim_network::Distribution;
 use roamsim_network::application as network;
 use roamsim_network::application::{Activity, Arrivals};
 
 pub(crate) fn source(model: &Transfers, activity: Activity) -> network::Transfers {
-    let Transfers { rate_per_s, size, trace: _, content, max_connections: _, start: _, stop: _ } = model;
+    let Transfers { rate_per_s, size, trace: _, content: _, max_connections: _, start: _, stop: _ } = model;
     // Validation refuses what says nothing of its arrivals.
-    let arrivals = match (rate_per_s, size, content) {
-        (Some(rate_per_s), Some(size), _) => Arrivals::Drawn {
+    let arrivals = match (rate_per_s, size) {
+        (Some(rate_per_s), Some(size)) => Arrivals::Drawn {
             interval: Distribution::Exponential { mean: (1e9 / rate_per_s).round() as u64 },
             size: size_distribution(size),
         },
-        (.., content) => {
-            let list = content.as_deref().and_then(|content| files::transfers::parse(content).ok());
-            Arrivals::Listed(list.map(|list| list.arrivals).unwrap_or_default().into())
-        }
+        _ => Arrivals::Listed(model.listed().and_then(Result::ok).cloned().unwrap_or_default()),
     };
     network::Transfers::new(activity, arrivals)
 }
@@ -31,7 +27,7 @@ pub(crate) fn mean(
     if let (Some(rate_per_s), Some(size)) = (model.rate_per_s, &model.size) {
         return Some((rate_per_s, mean_bytes(size)));
     }
-    let list = files::transfers::parse(model.content.as_deref()?).ok()?.arrivals;
+    let list = model.listed()?.ok()?;
     let sum: f64 = list.iter().map(|&(_, bytes)| f64::from(bytes)).sum();
     let lasts_s = list.last()?.0.as_secs_f64().max(1.0);
     Some((list.len() as f64 / lasts_s, sum / list.len() as f64))

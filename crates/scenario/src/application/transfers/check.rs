@@ -1,7 +1,7 @@
 //! What is wrong with transfers that arrive.
 
 use super::model::Transfers;
-use crate::files;
+use crate::files::Fault;
 use crate::validate::{Report, Step, check_size, join};
 
 /// More arrivals are more than their number a run can begin.
@@ -11,7 +11,7 @@ const MOST_PER_S: f64 = 1e6;
 const MOST_CONNECTIONS: u32 = 1_000_000;
 
 pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>) {
-    match (transfers.rate_per_s, &transfers.trace, &transfers.content) {
+    match (transfers.rate_per_s, &transfers.trace, transfers.listed()) {
         (Some(rate_per_s), None, None) => {
             if !(rate_per_s > 0.0 && rate_per_s <= MOST_PER_S) {
                 let help = "write a rate above zero, and of \"1000000/s\" at most";
@@ -35,9 +35,9 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, report: &mut Report<'_>)
             let help = "write `rate = \"20/s\"` and a `size`, or `trace = \"transfers.csv\"`";
             report.add(at, "nothing says when transfers arrive", help);
         }
-        (None, _, Some(content)) => {
-            if let Err(fault) = files::transfers::parse(content) {
-                report.add(&join(at, ["content"]), fault.message, fault.help);
+        (None, _, Some(listed)) => {
+            if let Err(Fault { message, help, .. }) = listed {
+                report.add(&join(at, ["content"]), message, help);
             }
             if transfers.size.is_some() {
                 let message = "a list of transfers says of each how large it is";

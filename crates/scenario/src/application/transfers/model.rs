@@ -4,6 +4,8 @@ use roamsim_engine::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::transfers::{self, Arrivals};
+use crate::files::{Fault, Lines};
 use crate::model::distribution::{SizeDistribution, TimeDistribution};
 use crate::units;
 
@@ -26,7 +28,8 @@ pub struct Transfers {
     /// The lines, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are filed
     /// under what was in the file.
     #[serde(default)]
-    pub content: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub content: Option<Lines<Arrivals>>,
     /// The most connections at one time, those counted that wait for their last packets to leave the network: what arrives beyond is not
     /// begun, and counted as `refused`. Default chosen: more than a link that keeps up with its transfers has.
     #[serde(default = "default_max_connections")]
@@ -39,6 +42,14 @@ pub struct Transfers {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+}
+
+impl Transfers {
+    /// When those of a list arrive, since the start, and their octets.
+    pub(super) fn listed(&self) -> Option<Result<&Arrivals, &Fault>> {
+        let parse = |text: &str| transfers::parse(text).map(|list| list.arrivals.into());
+        self.content.as_ref().map(|lines| lines.say(parse))
+    }
 }
 
 fn default_max_connections() -> u32 {

@@ -1,7 +1,6 @@
 //! From the keys of a video to its source.
 
 use super::model::{FilmName, Video};
-use crate::files;
 use roamsim_network::application as network;
 use roamsim_network::application::Activity;
 use roamsim_network::application::video::film::{Film, LECTURE_ROOM_CAM, STAR_WARS_IV};
@@ -27,26 +26,25 @@ pub(crate) fn group(text: &str) -> Option<Vec<FrameKind>> {
 }
 
 /// The frames of a trace, with what the keys say of a terse one.
-fn recorded(model: &Video, content: &str) -> Arc<[Frame]> {
-    // Validation refuses what cannot be read.
-    let Ok(trace) = files::frames::parse(content) else { return Arc::default() };
+fn recorded(model: &Video) -> Option<Arc<[Frame]>> {
+    let trace = model.recorded()?.ok()?;
     let group = model.group_of_pictures.as_deref().and_then(group).unwrap_or_else(|| vec![FrameKind::I]);
     let spacing = |frame: &Frame| model.frame_interval.unwrap_or(frame.spacing);
     let kinds = group.into_iter().cycle();
-    match trace.verbose {
-        true => trace.frames.into(),
+    Some(match trace.verbose {
+        true => trace.frames.as_slice().into(),
         false => {
             let frames = trace.frames.iter().zip(kinds);
             frames.map(|(frame, kind)| Frame { kind, spacing: spacing(frame), ..*frame }).collect()
         }
-    }
+    })
 }
 
 pub(crate) fn source(model: &Video, activity: Activity) -> network::Video {
     let Video {
         film: name,
         trace: _,
-        content,
+        content: _,
         repeat,
         frame_interval: _,
         group_of_pictures: _,
@@ -58,12 +56,10 @@ pub(crate) fn source(model: &Video, activity: Activity) -> network::Video {
     } = model;
     let sending =
         Sending { packet_bytes: *packet_size_bytes as u32, spread: *spread, playout_delay: *playout_delay };
-    let frames = match (name, content) {
-        (Some(name), _) => Frames::Film(film(*name)),
-        (None, content) => {
-            let frames = recorded(model, content.as_deref().unwrap_or_default());
-            Frames::Trace(Trace { frames, repeat: *repeat })
-        }
+    let frames = match name {
+        Some(name) => Frames::Film(film(*name)),
+        // Validation refuses what cannot be read.
+        None => Frames::Trace(Trace { frames: recorded(model).unwrap_or_default(), repeat: *repeat }),
     };
     network::Video::new(activity, frames, sending)
 }
@@ -78,7 +74,7 @@ pub(crate) fn packets(model: &Video) -> Option<(f64, f64)> {
         let packets = (film.mean_bytes / packet_bytes as f64 + 0.5).max(1.0);
         return Some((frames_per_s * packets, film.mean_bytes / packets));
     }
-    let frames = recorded(model, model.content.as_deref()?);
+    let frames = recorded(model)?;
     let sum = |of: &dyn Fn(&Frame) -> f64| frames.iter().map(of).sum::<f64>();
     let packets = sum(&|frame| u64::from(frame.bytes).div_ceil(packet_bytes) as f64);
     let (bytes, seconds) = (sum(&|frame| f64::from(frame.bytes)), sum(&|frame| frame.spacing.as_secs_f64()));

@@ -4,19 +4,20 @@ use roamsim_engine::Span;
 
 use super::build;
 use super::model::Video;
-use crate::files;
+use crate::files::Fault;
+use crate::files::frames::Trace;
 use crate::validate::{Report, Step, join};
 
 /// What leaves at one instant is in memory at one instant.
 const MAX_PACKETS_OF_A_FRAME: u64 = 10_000;
 
 pub(crate) fn check(at: &[Step], video: &Video, report: &mut Report<'_>) {
-    let largest_bytes = match (video.film, &video.trace, &video.content) {
+    let largest_bytes = match (video.film, &video.trace, video.recorded()) {
         (Some(name), None, None) => {
             check_no_trace(at, video, report);
             Some(u64::from(build::film(name).bounds_bytes.1))
         }
-        (None, None, Some(content)) => check_trace(at, video, content, report),
+        (None, None, Some(recorded)) => check_trace(at, video, recorded, report),
         (None, None, None) => {
             let help = "write `film = \"star_wars_iv_high\"`, or `trace = \"film.txt\"` for a file of frames";
             report.add(at, "a video needs a `film` or a `trace`", help);
@@ -69,11 +70,16 @@ fn check_no_trace(at: &[Step], video: &Video, report: &mut Report<'_>) {
 }
 
 /// Checks a trace; returns the octets of its largest frame.
-fn check_trace(at: &[Step], video: &Video, content: &str, report: &mut Report<'_>) -> Option<u64> {
-    let trace = match files::frames::parse(content) {
+fn check_trace(
+    at: &[Step],
+    video: &Video,
+    recorded: Result<&Trace, &Fault>,
+    report: &mut Report<'_>,
+) -> Option<u64> {
+    let trace = match recorded {
         Ok(trace) => trace,
-        Err(fault) => {
-            report.add(&join(at, ["content"]), fault.message, fault.help);
+        Err(Fault { message, help, .. }) => {
+            report.add(&join(at, ["content"]), message, help);
             return None;
         }
     };

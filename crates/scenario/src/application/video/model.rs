@@ -4,6 +4,8 @@ use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::frames::{self, Trace};
+use crate::files::{Fault, Lines};
 use crate::model::distribution::TimeDistribution;
 use crate::units;
 
@@ -21,7 +23,8 @@ pub struct Video {
     /// The frames, in place of `trace`. A file is replaced by its lines when the scenario is read, so that results are
     /// filed under what was in the file.
     #[serde(default)]
-    pub content: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub content: Option<Lines<Trace>>,
     /// Of a trace: whether it begins again when it is over, its last frame lasting as long as the one before. Default: no,
     /// nothing more is sent (chosen: a film that is over is over).
     #[serde(default)]
@@ -56,6 +59,13 @@ pub struct Video {
     #[serde(default, with = "units::instant")]
     #[schemars(with = "Option<units::Instant>")]
     pub stop: Option<Time>,
+}
+
+impl Video {
+    /// The frames of a trace.
+    pub(super) fn recorded(&self) -> Option<Result<&Trace, &Fault>> {
+        self.content.as_ref().map(|lines| lines.say(frames::parse))
+    }
 }
 
 fn default_playout_delay() -> Span {

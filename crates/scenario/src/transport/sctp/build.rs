@@ -10,6 +10,7 @@ use roamsim_network::flow::Association;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::socket::{SctpUse, SocketEnd};
 use roamsim_network::topology::NodeId;
+use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{AddressForm, Config, Rules};
 use std::collections::BTreeSet;
 
@@ -50,7 +51,13 @@ pub(crate) fn add(
         ordered: settings.ordered,
         message_bytes: settings.message_size_bytes.unwrap_or_else(|| u64::from(config.fragment_bytes())),
     };
-    world.add_sctp(&config, how, a, b)
+    let topology = &world.network.topology;
+    let primary = [a.0.node, b.0.node].map(|node| {
+        let on = settings.primary_path.as_ref()?;
+        let mut own = topology.node(node).interfaces.iter().copied().map(Address);
+        own.find(|&address| topology.interface(address).name == *on)
+    });
+    world.add_sctp(&config, how, a, b, primary)
 }
 
 /// What IP carries in a packet that fits everywhere, where an end has several addresses: its paths may use any link.
@@ -72,6 +79,8 @@ fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Conf
         mtu_bytes: _,
         message_size_bytes: _,
         ordered: _,
+        // An order of addresses.
+        primary_path: _,
         streams,
         initial_window_packets,
         receive_window_bytes,

@@ -4,7 +4,10 @@ use roamsim_engine::Span;
 
 use super::model::{Sctp, SctpRules};
 use crate::Scenario;
+use crate::access::Entry;
+use crate::model::node::Node;
 use crate::units::time_text;
+use crate::validate::names::report_unknown;
 use crate::validate::topology::Topology;
 use crate::validate::{Report, Step, join};
 
@@ -45,6 +48,7 @@ pub(crate) fn check(
     {
         check_dynamic_addresses(&join(at, ["dynamic_addresses"]), ends, scenario, topology, report);
     }
+    check_primary_path(&join(at, ["primary_path"]), sctp, ends, scenario, report);
     let header_bytes = scenario.general.ip.header_bytes();
     let least_bytes = header_bytes + MIN_PACKET_BYTES;
     let steps = join(at, ["mtu"]);
@@ -72,6 +76,51 @@ pub(crate) fn check(
             format!("SCTP needs packets of {least_bytes} B, and the path carries {path_bytes} B at most");
         report.add(at, message, "raise the `mtu` of the links");
     }
+}
+
+/// Checks that the primary path is named by an address that one of the ends has among others.
+fn check_primary_path(
+    steps: &[Step],
+    sctp: &Sctp,
+    ends: Option<(usize, usize)>,
+    scenario: &Scenario,
+    report: &mut Report<'_>,
+) {
+    let Some(name) = &sctp.primary_path else { return };
+    let names: Vec<&str> = scenario.accesses().map(|entry| entry.access.name()).collect();
+    let Some(entry) = scenario.accesses().find(|entry| entry.access.name() == name) else {
+        return report_unknown("link", name, names.into_iter(), steps, report);
+    };
+    if sctp.dynamic_addresses {
+        let message = "with `dynamic_addresses` the station says which of its addresses it prefers";
+        return report.add(steps, message, "leave it out, and write `change_primary_at` in its [[node]]");
+    }
+    let Some((from, to)) = ends else { return };
+    let nodes = [from, to].map(|node| &scenario.nodes[node]);
+    let at_it =
+        |node: &&Node| entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.name.as_str()));
+    let message = match nodes.into_iter().find(at_it) {
+        None => format!("neither \"{}\" nor \"{}\" is at \"{name}\"", nodes[0].name, nodes[1].name),
+        Some(_) if nodes.into_iter().filter(at_it).any(|node| node.multihomed) => return,
+        Some(node) => {
+            let message = format!("\"{}\" has one address, and with it one path", node.name);
+            let help = format!("write in [[node]] \"{}\": multihomed = true; or leave it out", node.name);
+            return report.add(steps, message, help);
+        }
+    };
+    let own = |entry: &Entry<'_>| {
+        let pairs = entry.access.pairs();
+        nodes
+            .iter()
+            .any(|node| node.multihomed && pairs.iter().any(|pair| pair.nodes.contains(&node.name.as_str())))
+    };
+    let own: Vec<_> =
+        scenario.accesses().filter(own).map(|entry| format!("\"{}\"", entry.access.name())).collect();
+    let help = match own.is_empty() {
+        true => "leave it out: without a `multihomed` end there is one path".to_owned(),
+        false => format!("write {}, or leave it out", own.join(" or ")),
+    };
+    report.add(steps, message, help);
 }
 
 /// Checks that one of the ends has addresses that come and go.

@@ -80,6 +80,10 @@ pub struct Sctp {
     pub max_burst_packets: u32,
     /// How many timeouts in a row on all paths the association survives. Default: RFC 9260 section 16.
     pub association_max_retrans: u32,
+    /// The link or cell whose address of a `multihomed` end makes the primary path, on which data goes while it is active (RFC 9260
+    /// section 6.4; Set Primary, section 11.1.6). Left out: the address that is nearest to the peer, of equally near ones that of
+    /// the first link of the scenario. Not with `dynamic_addresses`, where a station says which address it prefers.
+    pub primary_path: Option<String>,
     /// How many timeouts in a row a path survives before it counts as inactive. Default: RFC 9260 section 16.
     pub path_max_retrans: u32,
     /// How often an INIT or a COOKIE ECHO is repeated before the association is given up. Default: RFC 9260 section
@@ -131,6 +135,7 @@ impl Default for Sctp {
             heartbeats: true,
             heartbeat_interval: machine.heartbeat_interval.unwrap_or_default(),
             valid_cookie_life: machine.cookie_life,
+            primary_path: None,
             streams: 1,
             ordered: true,
             dynamic_addresses: false,

@@ -1,13 +1,16 @@
 //! What is wrong with the rate, the delay or the loss of a wire over time.
 
+use std::collections::BTreeSet;
+
 use roamsim_engine::{Span, Time};
 use roamsim_network::link::pace::{HEADER_BYTES, OPPORTUNITY_BYTES};
 
 use super::check_directions;
 use crate::access::Context;
+use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::wire::model::Link;
 use crate::access::wire::path::{Begins, LinkEvent, Rate, Varying};
-use crate::files;
+use crate::files::Fault;
 use crate::units::time_text;
 use crate::validate::names::report_unknown;
 use crate::validate::{At, Report, Step, check_distribution, join};
@@ -88,13 +91,10 @@ fn check_recorded(at: &[Step], rate: &Rate, link: &Link, report: &mut Report<'_>
         let message = format!("`{key}` does not go with a trace of mahimahi, which says all of the rate");
         report.add(&join(at, [key]), message, "leave it out, or leave the trace out");
     }
-    match &rate.opportunities {
+    match rate.schedule_ms() {
         None => report.add(&join(at, ["mahimahi"]), NOT_READ, NOT_READ_HELP),
-        Some(opportunities) => {
-            if let Err(fault) = files::mahimahi::parse(opportunities) {
-                report.add(&join(at, ["opportunities"]), fault.message, fault.help);
-            }
-        }
+        Some(Err(Fault { message, help, .. })) => report.add(&join(at, ["opportunities"]), message, help),
+        Some(Ok(_)) => {}
     }
     let largest_bytes = u64::from(OPPORTUNITY_BYTES - HEADER_BYTES);
     if link.mtu_bytes > largest_bytes {
@@ -119,21 +119,16 @@ pub(super) fn check_steps<V: Varying>(
 ) -> bool {
     let before = report.count();
     let steps = model.steps();
-    match (model.file(), model.content()) {
-        (Some(_), None) => report.add(&join(at, ["file"]), NOT_READ, NOT_READ_HELP),
-        (_, Some(content)) => {
-            if let Err(fault) = files::series::parse(content, V::QUANTITY) {
-                report.add(&join(at, ["content"]), fault.message, fault.help);
-            } else if !steps.is_empty() {
-                report.add(
-                    &join(at, ["steps"]),
-                    "`steps` and a file say the same thing twice",
-                    "write one of them",
-                );
-            }
+    match model.rows() {
+        None if model.file().is_some() => report.add(&join(at, ["file"]), NOT_READ, NOT_READ_HELP),
+        Some(Err(Fault { message, help, .. })) => report.add(&join(at, ["content"]), message, help),
+        Some(Ok(_)) if !steps.is_empty() => {
+            let message = "`steps` and a file say the same thing twice";
+            report.add(&join(at, ["steps"]), message, "write one of them");
         }
-        (None, None) => {}
+        None | Some(Ok(_)) => {}
     }
+    let mut first = model.rows().and_then(Result::ok).and_then(|rows| Some(rows.first()?.0));
     let mut last: Option<Time> = None;
     for (j, (begins, _)) in steps.iter().enumerate() {
         let mut here = join(at, ["steps"]);
@@ -148,6 +143,7 @@ pub(super) fn check_steps<V: Varying>(
                         format!("nothing says what holds before {}", time_text(time.since(Time::ZERO)));
                     report.add(&here, message, "write `constant` beside `steps`, or a first step at \"0s\"");
                 }
+                first.get_or_insert(time);
                 last = Some(time);
             }
             Begins { at: None, on: Some(event) } => check_event(&join(&here, ["on"]), event, context, report),
@@ -168,10 +164,18 @@ pub(super) fn check_steps<V: Varying>(
         let help = "write `constant` beside `steps`, or a first step at \"0s\"";
         report.add(at, "nothing says what holds before the first link event", help);
     }
+    if model.constant().is_some() && first == Some(Time::ZERO) {
+        let message = "`constant` never holds: the first step is at \"0s\"";
+        report.add(&join(at, ["constant"]), message, "leave one of them out");
+    }
     if let Some(period) = model.period().filter(|_| report.count() == before) {
         let here = join(at, ["period"]);
-        let last = model.steps_by_time().last().map_or(Time::ZERO, |&(last, _)| last);
-        if period < SHORTEST_PERIOD || Time::ZERO + period <= last {
+        let steps = model.steps_by_time();
+        let last = steps.last().map_or(Time::ZERO, |&(last, _)| last);
+        if steps.len() < 2 && !by_event {
+            let message = "nothing begins again behind a period: there is one value all the time";
+            report.add(&here, message, "leave `period` out, or write `steps`");
+        } else if period < SHORTEST_PERIOD || Time::ZERO + period <= last {
             let message = format!(
                 "the steps begin again before the last of them, at {}",
                 time_text(last.since(Time::ZERO))
@@ -191,10 +195,32 @@ fn check_event(at: &[Step], event: &LinkEvent, context: &Context<'_>, report: &m
         return report_unknown("link", &event.link, names.into_iter(), &join(at, ["link"]), report);
     };
     if let Some(node) = &event.node
-        && context.names.resolve(node, &join(at, ["node"]), report).is_some()
-        && !entry.access.pairs().iter().any(|pair| pair.nodes.contains(&node.as_str()))
+        && context.names.resolve(node, &join(at, ["node"]), report).is_none()
+    {
+        return;
+    }
+    let pairs = entry.access.pairs();
+    let nodes: BTreeSet<&str> = pairs.iter().flat_map(|pair| pair.nodes).collect();
+    let with_events: Vec<&str> =
+        nodes.into_iter().filter(|node| !entry.access.link_events(node).is_empty()).collect();
+    let Some(&one) = with_events.first() else {
+        let message = format!("\"{}\" has no link events", event.link);
+        let help = format!(
+            "a [[link]] has some with `outages`, the terminal of a [[dect]], and the stations of {THAT_COME_AND_GO}"
+        );
+        return report.add(&join(at, ["link"]), message, help);
+    };
+    if let Some(node) = &event.node
+        && !with_events.contains(&node.as_str())
     {
         let message = format!("\"{node}\" has no link events of \"{}\"", event.link);
-        report.add(&join(at, ["node"]), message, "write a node of it, or leave `node` out");
+        let help = format!("write \"{}\", or leave `node` out", with_events.join("\" or \""));
+        return report.add(&join(at, ["node"]), message, help);
+    }
+    let happen = entry.access.link_events(one);
+    if !happen.contains(&event.event) {
+        let message = format!("\"{}\" never has a {}", event.link, event.event.name());
+        let names: Vec<_> = happen.iter().map(|event| format!("\"{}\"", event.name())).collect();
+        report.add(&join(at, ["event"]), message, format!("write {}", names.join(" or ")));
     }
 }
