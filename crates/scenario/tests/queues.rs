@@ -324,6 +324,70 @@ fn disciplines_work_before_the_dlc_of_dect() {
 }
 
 #[test]
+const WIMAX: &str = r#"
+[[wimax]]
+name = "hop"
+base_station = "mast"
+stations = ["phone"]
+burst_profile = "16-QAM 1/2"
+queue = { packets = 500 }
+"#;
+
+/// The same the other way.
+fn upward(text: &str) -> String {
+    text.replace("from = \"server\"\nto = \"phone\"", "from = \"phone\"\nto = \"server\"")
+}
+
+#[test]
+fn disciplines_work_before_the_connections_of_802_16() {
+    // 20 ms of the backbone. Downward a packet waits for a frame of 5 ms and comes some 1 to 2 ms into it; upward the connection always has more
+    // to send, so that its requests go with its data, and the burst of the call's packet comes within a frame.
+    for text in [HOP.to_owned(), upward(HOP)] {
+        let run = |queue: &str| {
+            let outcome = outcome(&format!("{text}{WIMAX}"), &[("wimax.hop.queue", queue)]);
+            let goodput = floats(&outcome, "flows", "goodput_bps")[0];
+            (delay_of_call_s(&outcome)[0], goodput, dropped(&outcome, "queue management"))
+        };
+        let (drop_tail, _, by_rule) = run("{ packets = 500 }");
+        assert!(drop_tail > 0.5 && by_rule == 0, "{drop_tail}");
+        for (target_s, queue) in [
+            (0.005, "{ discipline = \"codel\" }"),
+            (0.020, "{ discipline = \"codel\", target = \"20ms\" }"),
+        ] {
+            let (mean, goodput, by_rule) = run(queue);
+            // The packet that has left the queue is a frame before the others.
+            assert!((0.022..0.020 + 0.0075 + 1.5 * target_s).contains(&mean), "{queue}: {mean}");
+            assert!(goodput > 2.5e6 && by_rule > 20, "{queue}: {goodput} {by_rule}");
+        }
+        for queue in [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\" }"] {
+            let (mean, goodput, _) = run(queue);
+            assert!((0.022..0.0275).contains(&mean), "{queue}: {mean}");
+            assert!(goodput > 2.5e6, "{queue}: {goodput}");
+        }
+        for queue in ["{ discipline = \"pie\" }", "{ discipline = \"red\" }"] {
+            let (mean, _, by_rule) = run(queue);
+            assert!(mean < 0.1 && by_rule > 20, "{queue}: {mean} {by_rule}");
+        }
+    }
+}
+
+#[test]
+fn marks_of_802_16_arrive() {
+    for (text, node) in [(HOP.to_owned(), "mast"), (upward(HOP), "phone")] {
+        let of_class = "[[wimax.non_real_time_polling]]\nstations = [\"phone\"]\ndscp = [\"ef\"]\ninterval = \"20ms\"";
+        let text = format!("{text}{WIMAX}{of_class}");
+        let queue = "{ discipline = \"codel\", ecn = true }";
+        let outcome = outcome(&text, &[("wimax.hop.queue", queue), ("flow.download.transport.ecn", "true")]);
+        let marked = integers(&outcome, "ecn", "marked_packets")[0];
+        let at_queue = integers(&outcome, "marks", "packets")[0];
+        assert!(marked > 5 && marked <= at_queue && at_queue - marked < 40, "{marked} of {at_queue}");
+        assert_eq!(&texts(&outcome, "marks", "node")[0], node);
+        // The download's packets are marked; the call has a service flow and a queue of its own, in which nothing stands.
+        assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
+        assert_eq!(dropped(&outcome, "queue management"), 0);
+    }
+}
+
 fn classes_have_shares_by_their_quanta() {
     let classes = "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"3000B\" }], quantum = \"1500B\", packets = 50 }";
     let text = SHARES.replace("name = \"large\"", "name = \"large\"\ndscp = \"ef\"");

@@ -12,6 +12,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::{Packet, Pdu};
+use crate::topology::Attachment;
 use roamsim_engine::{Stream, Time};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -203,6 +204,12 @@ impl Discipline for FqCodel {
         Some((waiting, reason))
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        let gone: Vec<Waiting> = self.flows.iter_mut().flat_map(|flow| flow.queue.withdraw(from)).collect();
+        gone.iter().for_each(|waiting| self.left(waiting));
+        gone
+    }
+
     fn length(&self) -> Length {
         self.length
     }
@@ -213,7 +220,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::{datagram, stream};
-    use crate::topology::Attachment;
     use roamsim_engine::Span;
 
     fn fq_codel(packets: u32) -> FqCodel {

@@ -129,6 +129,9 @@ pub trait Discipline: fmt::Debug + Send {
         None
     }
 
+    /// Takes out all that waits from an attachment: whom it would go to, or who would send it, is there no more.
+    fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting>;
+
     /// How much waits.
     fn length(&self) -> Length;
 }
@@ -214,6 +217,13 @@ impl Queue {
         let (waiting, reason) = self.discipline.poll_drop()?;
         self.left(now, &waiting);
         Some((waiting, reason))
+    }
+
+    /// Takes out all that waits from an attachment.
+    pub fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
+        let gone = self.discipline.withdraw(now, from);
+        gone.iter().for_each(|waiting| self.left(now, waiting));
+        gone.into_iter().map(|waiting| waiting.packet).collect()
     }
 
     #[inline]

@@ -14,6 +14,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Stream, Time};
 
 /// What RED goes by.
@@ -103,6 +104,13 @@ impl Red {
         }
         drops
     }
+
+    /// Something has left: nothing may wait from now on.
+    fn note_empty(&mut self, now: Time) {
+        if self.queue.length().packets == 0 {
+            self.empty_since.get_or_insert(now);
+        }
+    }
 }
 
 impl Discipline for Red {
@@ -127,10 +135,14 @@ impl Discipline for Red {
 
     fn dequeue(&mut self, now: Time) -> Option<Waiting> {
         let next = self.queue.pop()?;
-        if self.queue.length().packets == 0 {
-            self.empty_since = Some(now);
-        }
+        self.note_empty(now);
         Some(next)
+    }
+
+    fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting> {
+        let gone = self.queue.withdraw(from);
+        self.note_empty(now);
+        gone
     }
 
     fn length(&self) -> Length {
@@ -142,7 +154,6 @@ impl Discipline for Red {
 mod tests {
     use super::*;
     use crate::testing::{datagram, stream};
-    use crate::topology::Attachment;
 
     const SETTINGS: Settings = Settings {
         min_threshold: 5.0,

@@ -328,19 +328,6 @@ impl Queue {
         }
     }
 
-    /// Its name in a scenario.
-    fn name(self) -> &'static str {
-        match self {
-            Queue::DropTail(_) => "drop_tail",
-            Queue::Codel(_) => "codel",
-            Queue::FqCodel(_) => "fq_codel",
-            Queue::Pie(_) => "pie",
-            Queue::Priority(_) => "priority",
-            Queue::Drr(_) => "drr",
-            Queue::Red(_) => "red",
-        }
-    }
-
     /// Whether it draws random numbers.
     pub(crate) fn draws(self) -> bool {
         matches!(self, Queue::Pie(_) | Queue::Red(_) | Queue::FqCodel(_))
@@ -474,16 +461,6 @@ fn check_quantum(at: &[Step], quantum_bytes: Option<u64>, report: &mut Report<'_
         let help = "write the MTU of the link, or leave it out";
         report.add(at, "a turn is at least a byte, and at most 4 GB", help);
     }
-}
-
-/// The same where only drop-tail is modelled.
-pub(crate) fn check_drop_tail(at: &[Step], queue: Queue, of: &str, report: &mut Report<'_>) {
-    if !matches!(queue, Queue::DropTail(_)) {
-        let message = format!("\"{}\" is not modelled before the transmitters of {of}", queue.name());
-        let help = "leave `discipline` out, for drop-tail, or put it on a [[link]] or a [[wifi]]";
-        report.add(&join(&join(at, ["queue"]), ["discipline"]), message, help);
-    }
-    check_queue(at, queue, report);
 }
 
 /// The limit of the machine.

@@ -483,6 +483,10 @@ mod tests {
             Some((self.dropped.pop_front()?, DropReason::QueueFull))
         }
 
+        fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting> {
+            self.waiting.withdraw(now, from)
+        }
+
         fn length(&self) -> Length {
             self.waiting.length()
         }

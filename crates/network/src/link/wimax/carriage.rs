@@ -34,6 +34,7 @@ impl Link for Cell {
             }
             return Err(Dropped { reason, at: now });
         }
+        self.drop_by_queues(now, flow);
         if of_station {
             self.wants_to_send(now, flow);
         } else {
@@ -76,6 +77,7 @@ impl Link for Cell {
         for queue in self.connections(from).into_iter().map(Connection::queue) {
             stats.waiting += queue.waited(from, now);
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
+            stats.marked_packets += queue.marked_packets(from);
         }
         stats
     }
