@@ -57,7 +57,7 @@ pub struct CellConfig {
     /// The queue of every transmitter: those waiting, not the one in service.
     pub queue: QueueLimit,
     /// The discipline of the queues. Under another than drop-tail what is for all does not wait in them: it is sent behind the packet in
-    /// service.
+    /// service, and as much of it waits as a queue has room for.
     pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
@@ -120,7 +120,12 @@ impl Cell {
             Rule::DropTail => Sending::Booked(Transmitter::new(config.rate_bps, config.queue)),
             rule => {
                 let discipline = rule.discipline(config.queue, random);
-                Sending::Managed(Managed::new(config.rate_bps, discipline, of.start as u32..of.end as u32))
+                Sending::Managed(Managed::new(
+                    config.rate_bps,
+                    discipline,
+                    config.queue,
+                    of.start as u32..of.end as u32,
+                ))
             }
         };
         let count = stations.len();
@@ -188,7 +193,10 @@ impl Cell {
             DropReason::TooLarge
         } else {
             match sending {
-                Sending::Managed(managed) => return Ok(managed.interject(now, from, bytes, &mut self.stats)),
+                Sending::Managed(managed) => match managed.interject(now, from, bytes, &mut self.stats) {
+                    Some(departure) => return Ok(departure),
+                    None => DropReason::QueueFull,
+                },
                 Sending::Booked(transmitter) => match transmitter.book(now, bytes, from) {
                     Some(service) => {
                         stats.booked(now, service, bytes, || transmitter.ahead(now, |of| of == from).packets);
@@ -198,7 +206,7 @@ impl Cell {
                 },
             }
         };
-        stats.dropped_packets += 1;
+        self.stats[from.0 as usize].dropped_packets += 1;
         Err(Dropped { reason, at: now })
     }
 
@@ -250,6 +258,18 @@ impl Cell {
             self.stats[waiting.from.0 as usize].dropped_packets += 1;
             self.note_lost(waiting.from, &waiting.packet, dropped);
             self.dropped.push_back((waiting.from, waiting.packet, dropped));
+        }
+    }
+
+    /// What waits in the managed queue of an attachment, to or from a radio that is off now, is dropped.
+    #[cold]
+    fn withdraw(&mut self, now: Time, from: Attachment) {
+        let waiting = self.managed(from).map_or(Vec::new(), |(managed, _)| managed.queue.withdraw(now, from));
+        for packet in waiting {
+            let dropped = Dropped { reason: DropReason::NotAssociated, at: now };
+            self.stats[from.0 as usize].dropped_packets += 1;
+            self.note_lost(from, &packet, dropped);
+            self.dropped.push_back((from, packet, dropped));
         }
     }
 
@@ -382,6 +402,7 @@ impl Stations for Cell {
             }
             self.dropped.push_back((from, packet, dropped));
         }
+        ends.into_iter().for_each(|from| self.withdraw(now, from));
     }
 
     fn broadcast(
