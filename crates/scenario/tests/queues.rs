@@ -83,6 +83,34 @@ fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
     assert!(p99_s < EMPTY_S + 0.0024, "{p99_s}");
 }
 
+/// Of the rows of `queues` of a link and a flow: packets, and mean, 99th percentile and longest of their waits.
+fn waits(outcome: &Outcome, from: &str, flow: &str) -> (u64, [f64; 3]) {
+    let [froms, flows] = ["from", "flow"].map(|name| texts(outcome, "queues", name));
+    let row = (0..flows.len()).find(|&row| froms[row] == from && flows[row] == flow).expect("its row");
+    let column = |name| floats(outcome, "queues", name)[row];
+    let packets = integers(outcome, "queues", "packets")[row];
+    (packets, ["mean_wait_s", "p99_wait_s", "longest_wait_s"].map(column))
+}
+
+#[test]
+fn waits_are_told_by_flow_where_a_queue_is_managed() {
+    for queue in ["{ discipline = \"codel\" }", "{ discipline = \"fq_codel\" }"] {
+        let outcome = call_beside_download(queue);
+        // The call waits nowhere else: its delay is that, and what it takes on an empty line.
+        let [mean_s, p99_s] = delay_of_call_s(&outcome);
+        let (packets, [mean_wait_s, p99_wait_s, longest_wait_s]) = waits(&outcome, "router", "call");
+        assert!((mean_s - EMPTY_S - mean_wait_s).abs() < 2e-5, "{mean_s} {mean_wait_s}");
+        assert!((p99_s - EMPTY_S - p99_wait_s).abs() < 0.01 * p99_wait_s, "{p99_s} {p99_wait_s}");
+        assert!(longest_wait_s >= p99_wait_s);
+        // What is under way at the end has left the queue.
+        let delivered = floats(&outcome, "flows", "delivered_packets")[1] as u64;
+        assert!((delivered..delivered + 3).contains(&packets), "{packets} {delivered}");
+        // Acknowledgements are rows of the other way.
+        assert!(waits(&outcome, "home", "download").0 > 1000);
+    }
+    assert!(call_beside_download("{ packets = 1000 }").tables.iter().all(|table| table.name != "queues"));
+}
+
 #[test]
 fn with_ecn_packets_are_marked_instead_of_dropped() {
     let text = include_str!("../../../examples/queue-management.toml");
@@ -296,34 +324,6 @@ fn disciplines_work_before_the_transmitters_of_cells() {
     }
 }
 
-#[test]
-fn disciplines_work_before_the_dlc_of_dect() {
-    let mean_s = |queue: Option<&str>| {
-        let queue = queue.map(|queue| ("dect.hop.queue", queue));
-        let outcome = outcome(&format!("{HOP}{DECT}"), &queue.into_iter().collect::<Vec<_>>());
-        (
-            delay_of_call_s(&outcome)[0],
-            floats(&outcome, "flows", "goodput_bps")[0],
-            dropped(&outcome, "queue management"),
-        )
-    };
-    // Twelve bearers of 32 kb/s: a packet of 1500 octets takes some 32 ms. Whatever comes waits: a receive window of 64 kB is 1.4 s.
-    let (unlimited, goodput, _) = mean_s(None);
-    assert!(unlimited > 0.8, "{unlimited}");
-    for queue in
-        [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\", target = \"50ms\", interval = \"500ms\" }"]
-    {
-        let (mean, of_download, _) = mean_s(Some(queue));
-        // 20 ms, what the DLC has begun to send, and frames of 10 ms.
-        assert!(mean < 0.2, "{queue}: {mean}");
-        assert!(of_download > 0.7 * goodput, "{queue}: {of_download} of {goodput}");
-    }
-    let (mean, _, dropped) =
-        mean_s(Some("{ discipline = \"codel\", target = \"50ms\", interval = \"500ms\" }"));
-    assert!(mean < 0.5 && dropped > 3, "{mean} {dropped}");
-}
-
-#[test]
 const WIMAX: &str = r#"
 [[wimax]]
 name = "hop"
@@ -388,6 +388,34 @@ fn marks_of_802_16_arrive() {
     }
 }
 
+#[test]
+fn disciplines_work_before_the_dlc_of_dect() {
+    let mean_s = |queue: Option<&str>| {
+        let queue = queue.map(|queue| ("dect.hop.queue", queue));
+        let outcome = outcome(&format!("{HOP}{DECT}"), &queue.into_iter().collect::<Vec<_>>());
+        (
+            delay_of_call_s(&outcome)[0],
+            floats(&outcome, "flows", "goodput_bps")[0],
+            dropped(&outcome, "queue management"),
+        )
+    };
+    // Twelve bearers of 32 kb/s: a packet of 1500 octets takes some 32 ms. Whatever comes waits: a receive window of 64 kB is 1.4 s.
+    let (unlimited, goodput, _) = mean_s(None);
+    assert!(unlimited > 0.8, "{unlimited}");
+    for queue in
+        [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\", target = \"50ms\", interval = \"500ms\" }"]
+    {
+        let (mean, of_download, _) = mean_s(Some(queue));
+        // 20 ms, what the DLC has begun to send, and frames of 10 ms.
+        assert!(mean < 0.2, "{queue}: {mean}");
+        assert!(of_download > 0.7 * goodput, "{queue}: {of_download} of {goodput}");
+    }
+    let (mean, _, dropped) =
+        mean_s(Some("{ discipline = \"codel\", target = \"50ms\", interval = \"500ms\" }"));
+    assert!(mean < 0.5 && dropped > 3, "{mean} {dropped}");
+}
+
+#[test]
 fn classes_have_shares_by_their_quanta() {
     let classes = "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"3000B\" }], quantum = \"1500B\", packets = 50 }";
     let text = SHARES.replace("name = \"large\"", "name = \"large\"\ndscp = \"ef\"");

@@ -43,6 +43,10 @@ impl Discipline for DropTail {
     fn length(&self) -> Length {
         self.queue.length()
     }
+
+    fn manages(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

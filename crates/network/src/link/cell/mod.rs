@@ -34,7 +34,7 @@ use crate::drops::{DropReason, Dropped};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
 use crate::queue::transmitter::Transmitter;
-use crate::queue::{QueueLimit, Rule};
+use crate::queue::{Queue, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -546,6 +546,14 @@ impl Link for Cell {
             // What is for all does not wait.
             Sending::Managed(_) if from == BROADCAST => 0,
             Sending::Managed(managed) => managed.queue.waiting_packets(from),
+        }
+    }
+
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        match self.sending(from) {
+            // What is for all does not wait in it.
+            Sending::Managed(managed) if from != BROADCAST => vec![&managed.queue],
+            _ => Vec::new(),
         }
     }
 

@@ -361,6 +361,11 @@ impl Direction {
         self.arrivals.iter().fold(self.queue.waited(SENDER, now), |sum, (at, _)| sum + now.since(*at))
     }
 
+    /// Packets that the DLC has not begun to send.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
     /// Packets that left the queue with a mark of its own.
     pub fn marked_packets(&self) -> u64 {
         self.queue.marked_packets(SENDER)
