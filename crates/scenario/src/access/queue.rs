@@ -223,10 +223,14 @@ pub struct Red {
     /// "RED: Discussions of Setting Parameters", 1997.
     #[serde(default = "red_max_threshold")]
     pub max_threshold: f64,
-    /// The probability just below `max_threshold`. Default: Floyd 1997.
+    /// The probability just below `max_threshold`; with `adaptive` what it begins with. Default: Floyd 1997.
     #[serde(default = "red_max_probability", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub max_probability: f64,
+    /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5, so that the mean length comes into the middle fifth between the
+    /// thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default chosen: no, as in Floyd and Jacobson 1993.
+    #[serde(default)]
+    pub adaptive: bool,
     /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.
     #[serde(default = "red_weight", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
@@ -364,6 +368,7 @@ impl Queue {
                 min_threshold,
                 max_threshold,
                 max_probability,
+                adaptive,
                 weight,
                 gentle,
                 idle_packet_bytes,
@@ -372,6 +377,7 @@ impl Queue {
                 min_threshold,
                 max_threshold,
                 max_probability,
+                adaptive,
                 weight,
                 gentle,
                 idle_transmission: Span::of_transmission(idle_packet_bytes, rate_bps),

@@ -38,6 +38,7 @@ pub(super) fn rules() -> [Rule; 7] {
             min_threshold: 1.0,
             max_threshold: 3.0,
             max_probability: 0.5,
+            adaptive: true,
             weight: 0.5,
             gentle: true,
             idle_transmission: Span::from_ms(1),
