@@ -5,6 +5,7 @@ pub mod application;
 pub mod capture;
 pub mod distribution;
 pub mod drops;
+pub mod durations;
 pub mod ending;
 pub mod ends;
 pub mod event;

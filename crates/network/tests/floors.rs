@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up.
 const FLOORS: [(&str, &[&str]); 9] = [
-    ("what the loop wakes, and what is drawn", &["ends", "event", "alarm", "distribution"]),
+    (
+        "what the loop wakes, what is drawn and counted",
+        &["ends", "event", "alarm", "distribution", "durations"],
+    ),
     ("packets and addresses", &["traffic_class", "packet", "drops", "topology", "testing"]),
     ("queues", &["queue"]),
     ("links and motion", &["mobility", "link"]),

@@ -71,6 +71,31 @@ fn red_keeps_the_mean_length_between_its_thresholds() {
 }
 
 #[test]
+fn adaptive_red_keeps_the_mean_length_in_its_target_however_many_send() {
+    let mean_of = |flows: usize, adaptive: bool| {
+        let text = SHARES.split("[[flow]]").next().expect("nodes and the line").to_owned();
+        let flow = |number| {
+            format!(
+                "[[flow]]\nname = \"{number}\"\nfrom = \"a\"\nto = \"b\"\ntransport = {{ protocol = \"tcp\" }}\napplication = {{ kind = \"bulk\", start = \"{}ms\" }}\n",
+                137 * number
+            )
+        };
+        let text = text + &(0..flows).map(flow).collect::<String>();
+        let queue = format!("{{ discipline = \"red\", packets = 1000, adaptive = {adaptive} }}");
+        let sets =
+            [("link.line.queue", queue.as_str()), ("link.line.delay", "20ms"), ("scenario.duration", "100s")];
+        let outcome = outcome(&text, &sets);
+        floats(&outcome, "links", "mean_queue_packets")[0]
+    };
+    // The target is a mean of 9 to 11 packets at arrivals, of which there are more while the queue is short: over time it is one more. With a
+    // fixed probability it goes by how many send.
+    for (flows, of_fixed) in [(4, 6.0..9.0), (40, 12.0..16.0)] {
+        let [fixed, adaptive] = [false, true].map(|adaptive| mean_of(flows, adaptive));
+        assert!(of_fixed.contains(&fixed) && (9.0..12.0).contains(&adaptive), "{flows}: {fixed} {adaptive}");
+    }
+}
+
+#[test]
 fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
     let outcome = call_beside_download("{ discipline = \"fq_codel\" }");
     let [mean_s, p99_s] = delay_of_call_s(&outcome);
@@ -78,6 +103,34 @@ fn under_fq_codel_the_call_waits_for_no_more_than_one_packet() {
     // the other waits for a second one.
     assert!(mean_s < EMPTY_S + 0.0012, "{mean_s}");
     assert!(p99_s < EMPTY_S + 0.0024, "{p99_s}");
+}
+
+/// Of the rows of `queues` of a link and a flow: packets, and mean, 99th percentile and longest of their waits.
+fn waits(outcome: &Outcome, from: &str, flow: &str) -> (u64, [f64; 3]) {
+    let [froms, flows] = ["from", "flow"].map(|name| texts(outcome, "queues", name));
+    let row = (0..flows.len()).find(|&row| froms[row] == from && flows[row] == flow).expect("its row");
+    let column = |name| floats(outcome, "queues", name)[row];
+    let packets = integers(outcome, "queues", "packets")[row];
+    (packets, ["mean_wait_s", "p99_wait_s", "longest_wait_s"].map(column))
+}
+
+#[test]
+fn waits_are_told_by_flow_where_a_queue_is_managed() {
+    for queue in ["{ discipline = \"codel\" }", "{ discipline = \"fq_codel\" }"] {
+        let outcome = call_beside_download(queue);
+        // The call waits nowhere else: its delay is that, and what it takes on an empty line.
+        let [mean_s, p99_s] = delay_of_call_s(&outcome);
+        let (packets, [mean_wait_s, p99_wait_s, longest_wait_s]) = waits(&outcome, "router", "call");
+        assert!((mean_s - EMPTY_S - mean_wait_s).abs() < 2e-5, "{mean_s} {mean_wait_s}");
+        assert!((p99_s - EMPTY_S - p99_wait_s).abs() < 0.01 * p99_wait_s, "{p99_s} {p99_wait_s}");
+        assert!(longest_wait_s >= p99_wait_s);
+        // What is under way at the end has left the queue.
+        let delivered = floats(&outcome, "flows", "delivered_packets")[1] as u64;
+        assert!((delivered..delivered + 3).contains(&packets), "{packets} {delivered}");
+        // Acknowledgements are rows of the other way.
+        assert!(waits(&outcome, "home", "download").0 > 1000);
+    }
+    assert!(call_beside_download("{ packets = 1000 }").tables.iter().all(|table| table.name != "queues"));
 }
 
 #[test]
@@ -290,6 +343,70 @@ fn disciplines_work_before_the_transmitters_of_cells() {
     for queue in [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\" }"] {
         let mean = mean_s(queue);
         assert!((0.0203..0.0245).contains(&mean), "{queue}: {mean}");
+    }
+}
+
+const WIMAX: &str = r#"
+[[wimax]]
+name = "hop"
+base_station = "mast"
+stations = ["phone"]
+burst_profile = "16-QAM 1/2"
+queue = { packets = 500 }
+"#;
+
+/// The same the other way.
+fn upward(text: &str) -> String {
+    text.replace("from = \"server\"\nto = \"phone\"", "from = \"phone\"\nto = \"server\"")
+}
+
+#[test]
+fn disciplines_work_before_the_connections_of_802_16() {
+    // 20 ms of the backbone. Downward a packet waits for a frame of 5 ms and comes some 1 to 2 ms into it; upward the connection always has more
+    // to send, so that its requests go with its data, and the burst of the call's packet comes within a frame.
+    for text in [HOP.to_owned(), upward(HOP)] {
+        let run = |queue: &str| {
+            let outcome = outcome(&format!("{text}{WIMAX}"), &[("wimax.hop.queue", queue)]);
+            let goodput = floats(&outcome, "flows", "goodput_bps")[0];
+            (delay_of_call_s(&outcome)[0], goodput, dropped(&outcome, "queue management"))
+        };
+        let (drop_tail, _, by_rule) = run("{ packets = 500 }");
+        assert!(drop_tail > 0.5 && by_rule == 0, "{drop_tail}");
+        for (target_s, queue) in
+            [(0.005, "{ discipline = \"codel\" }"), (0.020, "{ discipline = \"codel\", target = \"20ms\" }")]
+        {
+            let (mean, goodput, by_rule) = run(queue);
+            // The packet that has left the queue is a frame before the others.
+            assert!((0.022..0.020 + 0.0075 + 1.5 * target_s).contains(&mean), "{queue}: {mean}");
+            assert!(goodput > 2.5e6 && by_rule > 20, "{queue}: {goodput} {by_rule}");
+        }
+        for queue in [BY_CLASS[0], BY_CLASS[1], "{ discipline = \"fq_codel\" }"] {
+            let (mean, goodput, _) = run(queue);
+            assert!((0.022..0.0275).contains(&mean), "{queue}: {mean}");
+            assert!(goodput > 2.5e6, "{queue}: {goodput}");
+        }
+        for queue in ["{ discipline = \"pie\" }", "{ discipline = \"red\" }"] {
+            let (mean, _, by_rule) = run(queue);
+            assert!(mean < 0.1 && by_rule > 20, "{queue}: {mean} {by_rule}");
+        }
+    }
+}
+
+#[test]
+fn marks_of_802_16_arrive() {
+    for (text, node) in [(HOP.to_owned(), "mast"), (upward(HOP), "phone")] {
+        let of_class =
+            "[[wimax.non_real_time_polling]]\nstations = [\"phone\"]\ndscp = [\"ef\"]\ninterval = \"20ms\"";
+        let text = format!("{text}{WIMAX}{of_class}");
+        let queue = "{ discipline = \"codel\", ecn = true }";
+        let outcome = outcome(&text, &[("wimax.hop.queue", queue), ("flow.download.transport.ecn", "true")]);
+        let marked = integers(&outcome, "ecn", "marked_packets")[0];
+        let at_queue = integers(&outcome, "marks", "packets")[0];
+        assert!(marked > 5 && marked <= at_queue && at_queue - marked < 40, "{marked} of {at_queue}");
+        assert_eq!(&texts(&outcome, "marks", "node")[0], node);
+        // The download's packets are marked; the call has a service flow and a queue of its own, in which nothing stands.
+        assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
+        assert_eq!(dropped(&outcome, "queue management"), 0);
     }
 }
 

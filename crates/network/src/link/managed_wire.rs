@@ -250,6 +250,10 @@ impl Link for ManagedWire {
         self.queue.waiting_packets(from)
     }
 
+    fn queues(&self, _from: Attachment) -> Vec<&Queue> {
+        vec![&self.queue]
+    }
+
     /// One direction: its sender and its receiver.
     fn senders(&self) -> Vec<Sender> {
         vec![Sender { from: SENDER, to: Some(RECEIVER) }]

@@ -32,6 +32,7 @@ use self::indication::Indication;
 use self::phase::PhaseRow;
 use self::stations::Stations;
 use crate::packet::Packet;
+use crate::queue::Queue;
 use crate::queue::transmitter::{Ahead, Service};
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
@@ -143,6 +144,11 @@ pub trait Link: Machine {
 
     /// Packets of `from` that wait for transmission at `now`.
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize;
+
+    /// The queues that packets of `from` wait in, where it has any but those of an arithmetic of its own.
+    fn queues(&self, _from: Attachment) -> Vec<&Queue> {
+        Vec::new()
+    }
 
     /// The attachments that send, in the order of result tables. One that sends to all who hear it is among them only
     /// once it has.
@@ -302,6 +308,10 @@ impl Link for AnyLink {
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
         each_link!(self, link => link.waiting_packets(from, now))
+    }
+
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        each_link!(self, link => link.queues(from))
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -5,6 +5,7 @@ use super::fifo::Fifo;
 use super::{Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 
 /// The most classes.
 pub const MOST_CLASSES: usize = 8;
@@ -79,6 +80,11 @@ impl ClassQueues {
     /// The queue of a class.
     pub fn of(&mut self, class: usize) -> &mut Fifo {
         &mut self.queues[class]
+    }
+
+    /// Takes out what waits from an attachment, class by class.
+    pub fn withdraw(&mut self, from: Attachment) -> Vec<Waiting> {
+        self.queues.iter_mut().flat_map(|queue| queue.withdraw(from)).collect()
     }
 
     /// The queues, in the order of the classes.

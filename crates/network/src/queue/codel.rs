@@ -11,6 +11,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;
 
@@ -154,6 +155,10 @@ impl Discipline for Codel {
         self.dropped.pop_front().map(|waiting| (waiting, DropReason::QueueManagement))
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        self.queue.withdraw(from)
+    }
+
     fn length(&self) -> Length {
         let Length { packets, bytes } = self.queue.length();
         let dropped_bytes: u64 =
@@ -167,7 +172,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::datagram;
-    use crate::topology::Attachment;
 
     const SETTINGS: Settings =
         Settings { target: Span::from_ms(5), interval: Span::from_ms(100), mtu_bytes: 1500, ecn: false };

@@ -4,6 +4,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::Time;
 
 /// A drop-tail queue of packets or octets.
@@ -35,8 +36,16 @@ impl Discipline for DropTail {
         self.queue.pop()
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        self.queue.withdraw(from)
+    }
+
     fn length(&self) -> Length {
         self.queue.length()
+    }
+
+    fn manages(&self) -> bool {
+        false
     }
 }
 
@@ -46,7 +55,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::datagram;
-    use crate::topology::Attachment;
     use roamsim_engine::Span;
 
     fn at(ms: u64) -> Time {

@@ -8,6 +8,7 @@ use super::classes::{ClassQueues, Classes, MOST_CLASSES};
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::Time;
 use std::collections::VecDeque;
 
@@ -79,6 +80,14 @@ impl Discipline for Drr {
         }
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        let gone = self.queues.withdraw(from);
+        let first = self.active.front().copied();
+        self.active.retain(|&class| self.queues.of(class).first().is_some());
+        self.begun &= self.active.front().copied() == first;
+        gone
+    }
+
     fn length(&self) -> Length {
         self.queues.length()
     }
@@ -89,7 +98,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::datagram;
-    use crate::topology::Attachment;
     use crate::traffic_class::TrafficClass;
 
     /// The first class of 1000 octets a turn, the other of 500.

@@ -1,6 +1,7 @@
 //! Packets in the order in which they came, and their octets.
 
 use super::{Length, Waiting};
+use crate::topology::Attachment;
 use std::collections::VecDeque;
 
 /// First come, first served.
@@ -24,6 +25,20 @@ impl Fifo {
 
     pub fn first(&self) -> Option<&Waiting> {
         self.waiting.front()
+    }
+
+    /// Takes out what waits from an attachment.
+    pub fn withdraw(&mut self, from: Attachment) -> Vec<Waiting> {
+        let mut gone = Vec::new();
+        for waiting in std::mem::take(&mut self.waiting) {
+            if waiting.from == from {
+                self.bytes -= u64::from(waiting.packet.size_bytes);
+                gone.push(waiting);
+            } else {
+                self.waiting.push_back(waiting);
+            }
+        }
+        gone
     }
 
     pub fn length(&self) -> Length {

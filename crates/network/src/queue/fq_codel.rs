@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290): a queue of its own for each flow, as far as a hash tells flows apart, each under CoDel, served in turn by
 //! deficits of octets; flows that come anew are served first.
 //!
-//! Flows are told apart by addresses, transport and the association (section 4.1: the five-tuple), inside of tunnels too, by a hash
+//! Flows are told apart by addresses, transport and ports (section 4.1: the five-tuple), inside of tunnels too, by a hash
 //! with a random number of its own. When more than the limit wait, half the packets of the longest queue in octets, at most 64,
 //! are dropped from its head (section 4.1).
 //!
@@ -12,6 +12,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::{Packet, Pdu};
+use crate::topology::Attachment;
 use roamsim_engine::{Stream, Time};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -105,14 +106,15 @@ impl FqCodel {
             Some(inner) => (inner.source(), inner.destination()),
             None => (packet.source, packet.destination),
         };
-        let protocol = match packet.pdu {
-            Pdu::Icmp(_) => 1,
-            Pdu::Tcp(_) => 6,
-            Pdu::Udp(..) => 17,
-            Pdu::Sctp(_) => 132u64,
+        let (protocol, ports) = match &packet.pdu {
+            Pdu::Icmp(_) => (1u64, (0, 0)),
+            Pdu::Tcp(segment) => (6, (segment.source_port, segment.destination_port)),
+            Pdu::Udp(datagram, _) => (17, (datagram.source_port, datagram.destination_port)),
+            Pdu::Sctp(sctp) => (132, (sctp.source_port, sctp.destination_port)),
         };
+        let ports = u64::from(ports.0) << 16 | u64::from(ports.1);
         let addresses = u64::from(source.0) << 32 | u64::from(destination.0);
-        let hash = mixed(mixed(self.perturbation ^ addresses) ^ (protocol << 32 | u64::from(packet.socket)));
+        let hash = mixed(mixed(self.perturbation ^ addresses) ^ (protocol << 32 | ports));
         // The upper half of the product: as even as the hash.
         ((u128::from(hash) * u128::from(self.settings.flows)) >> 64) as u16
     }
@@ -203,6 +205,12 @@ impl Discipline for FqCodel {
         Some((waiting, reason))
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        let gone: Vec<Waiting> = self.flows.iter_mut().flat_map(|flow| flow.queue.withdraw(from)).collect();
+        gone.iter().for_each(|waiting| self.left(waiting));
+        gone
+    }
+
     fn length(&self) -> Length {
         self.length
     }
@@ -212,9 +220,10 @@ impl Discipline for FqCodel {
 mod tests {
     use super::*;
     use crate::packet::PacketId;
-    use crate::testing::{datagram, stream};
-    use crate::topology::Attachment;
+    use crate::testing::{datagram, segment, stream};
     use roamsim_engine::Span;
+    use roamsim_protocols::tcp::Flags;
+    use roamsim_protocols::udp::Datagram;
 
     fn fq_codel(packets: u32) -> FqCodel {
         let codel = codel::Settings {
@@ -230,7 +239,15 @@ mod tests {
     /// A packet of a flow; its number has that of the flow before the last two digits.
     fn waiting(flow: u32, number: u64, bytes: u32) -> Waiting {
         let id = PacketId(100 * u64::from(flow) + number);
-        let packet = Packet { id, socket: flow, ..datagram(bytes) };
+        let ports = Datagram {
+            source_port: (flow >> 16) as u16,
+            destination_port: flow as u16,
+            payload_bytes: bytes - 48,
+        };
+        let mut packet = Packet { id, ..datagram(bytes) };
+        if let Pdu::Udp(datagram, _) = &mut packet.pdu {
+            *datagram = ports;
+        }
         Waiting { since: Time::ZERO, from: Attachment(0), packet, marked: false }
     }
 
@@ -314,5 +331,24 @@ mod tests {
         let tunnel = Some(crate::packet::InnerHeader::new(packet.source, packet.destination));
         let tunnelled = Packet { tunnel, source: packet.destination, ..packet.clone() };
         assert_eq!(queue.classify(&tunnelled), queue.classify(&packet));
+    }
+
+    #[test]
+    fn a_connection_over_a_socket_that_was_used_before_is_another_flow() {
+        let queue = fq_codel(1000);
+        let number_of = |source_port: u16, socket: u32| {
+            let mut packet = segment(socket, Flags::ACK, 1000);
+            if let Pdu::Tcp(segment) = &mut packet.pdu {
+                segment.source_port = source_port;
+            }
+            queue.classify(&packet)
+        };
+        let mut numbers: Vec<u16> = (50_000..50_100).map(|port| number_of(port, 7)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        // Of a hundred flows in 1024 queues 100 * 99 / 2 / 1024 = 4.8 share one with another in the mean.
+        assert!(numbers.len() > 85, "{}", numbers.len());
+        // What is told apart is what stands in the packet.
+        assert_eq!(number_of(50_000, 7), number_of(50_000, 8));
     }
 }

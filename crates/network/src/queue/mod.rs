@@ -20,10 +20,13 @@ pub mod red;
 pub mod transmitter;
 
 use crate::drops::DropReason;
+use crate::durations::Durations;
+use crate::ends::SocketId;
 use crate::packet::Packet;
 use crate::topology::Attachment;
 use crate::traffic_class::Ecn;
 use roamsim_engine::{Span, Stream, Time};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The limit of a queue: those waiting, not the one in service.
@@ -129,8 +132,16 @@ pub trait Discipline: fmt::Debug + Send {
         None
     }
 
+    /// Takes out all that waits from an attachment: whom it would go to, or who would send it, is there no more.
+    fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting>;
+
     /// How much waits.
     fn length(&self) -> Length;
+
+    /// Whether it manages the queue, and does not just keep it: then it is worth knowing how long whose packets wait.
+    fn manages(&self) -> bool {
+        true
+    }
 }
 
 /// What waits of one attachment, and what has waited.
@@ -146,6 +157,9 @@ struct Account {
     since_ns: u128,
 }
 
+/// How long packets have waited that were sent, by attachment and by the socket that they are for, if they are for one.
+type Waits = BTreeMap<(Attachment, Option<SocketId>), Durations>;
+
 /// A queue before a transmitter: a discipline, and an account of each attachment that shares it.
 #[derive(Debug)]
 pub struct Queue {
@@ -153,6 +167,8 @@ pub struct Queue {
     /// The attachments, in ascending order.
     of: Vec<u32>,
     accounts: Vec<Account>,
+    /// Where the discipline manages it.
+    waits: Option<Box<Waits>>,
 }
 
 impl Queue {
@@ -164,7 +180,8 @@ impl Queue {
     /// The same under any discipline.
     pub fn under(discipline: Box<dyn Discipline>, of: impl IntoIterator<Item = u32>) -> Queue {
         let of: Vec<u32> = of.into_iter().collect();
-        Queue { discipline, accounts: vec![Account::default(); of.len()], of }
+        let waits = discipline.manages().then(Box::default);
+        Queue { discipline, accounts: vec![Account::default(); of.len()], of, waits }
     }
 
     /// The place of an attachment's account. Most queues are of attachments that follow each other.
@@ -205,6 +222,10 @@ impl Queue {
     pub fn dequeue(&mut self, now: Time) -> Option<Waiting> {
         let waiting = self.discipline.dequeue(now)?;
         self.left(now, &waiting);
+        if let Some(waits) = &mut self.waits {
+            let of = waits.entry((waiting.from, waiting.packet.socket_id())).or_default();
+            of.add(now - waiting.since);
+        }
         Some(waiting)
     }
 
@@ -214,6 +235,13 @@ impl Queue {
         let (waiting, reason) = self.discipline.poll_drop()?;
         self.left(now, &waiting);
         Some((waiting, reason))
+    }
+
+    /// Takes out all that waits from an attachment.
+    pub fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
+        let gone = self.discipline.withdraw(now, from);
+        gone.iter().for_each(|waiting| self.left(now, waiting));
+        gone.into_iter().map(|waiting| waiting.packet).collect()
     }
 
     #[inline]
@@ -230,6 +258,12 @@ impl Queue {
     #[inline]
     pub fn length(&self) -> Length {
         self.discipline.length()
+    }
+
+    /// How long packets of an attachment have waited that were sent, by the socket that they are for; nothing under drop-tail.
+    pub fn delays(&self, from: Attachment) -> impl Iterator<Item = (Option<SocketId>, &Durations)> {
+        let all = self.waits.iter().flat_map(move |waits| waits.range((from, None)..));
+        all.take_while(move |((of, _), _)| *of == from).map(|(&(_, socket), delays)| (socket, delays))
     }
 
     fn account(&self, from: Attachment) -> &Account {

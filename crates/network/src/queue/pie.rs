@@ -12,6 +12,7 @@ use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Stream, Time};
 
 /// What PIE goes by.
@@ -165,6 +166,15 @@ impl Discipline for Pie {
         Some(next)
     }
 
+    fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting> {
+        self.catch_up(now);
+        let gone = self.queue.withdraw(from);
+        if self.queue.length().packets == 0 {
+            self.waited = Span::ZERO;
+        }
+        gone
+    }
+
     fn length(&self) -> Length {
         self.queue.length()
     }
@@ -175,7 +185,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::{datagram, stream};
-    use crate::topology::Attachment;
 
     const SETTINGS: Settings = Settings {
         target: Span::from_ms(15),

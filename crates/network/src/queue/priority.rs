@@ -6,6 +6,7 @@ use super::classes::{ClassQueues, Classes};
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::Time;
 
 /// Queues of classes, the first before the others.
@@ -30,6 +31,10 @@ impl Discipline for Priority {
         self.queues.all().find_map(|queue| queue.pop())
     }
 
+    fn withdraw(&mut self, _now: Time, from: Attachment) -> Vec<Waiting> {
+        self.queues.withdraw(from)
+    }
+
     fn length(&self) -> Length {
         self.queues.length()
     }
@@ -40,7 +45,6 @@ mod tests {
     use super::*;
     use crate::packet::PacketId;
     use crate::testing::datagram;
-    use crate::topology::Attachment;
     use crate::traffic_class::TrafficClass;
 
     #[test]

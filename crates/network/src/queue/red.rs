@@ -6,15 +6,32 @@
 //! Floyd's "Recommendation on using the gentle variant of RED" (2000): from `max_threshold` to twice it the probability grows from
 //! `max_probability` to one.
 //!
+//! `adaptive` is Floyd, Gummadi and Shenker's "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
+//! Management" (2001), figure 1: every half a second max_p grows where the mean is above its target, and shrinks where it is below. Updates
+//! between packets are caught up with when a packet comes or leaves: only the decay of the mean goes on in between.
+//!
 //! With `ecn` packets are marked below `max_threshold`, and dropped from there on (RFC 3168 section 7).
 //!
-//! Not modelled: RED in octets, the adaptive variant.
+//! Not modelled: RED in octets; weight and thresholds by the rate of the transmitter, which the authors of the adaptive variant add to it.
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};
 use crate::drops::DropReason;
 use crate::packet::Packet;
+use crate::topology::Attachment;
 use roamsim_engine::{Span, Stream, Time};
+
+/// The time between two updates of max_p (2001, figure 1).
+const UPDATE_INTERVAL: Span = Span::from_ms(500);
+/// The target of the mean: this part of the way from min_th to max_th, and up to that one.
+const TARGET: [f64; 2] = [0.4, 0.6];
+/// The bounds of max_p.
+const BOUNDS: [f64; 2] = [0.01, 0.5];
+/// How much max_p grows at most, in itself and in shares of it: alpha.
+const MOST_INCREMENT: f64 = 0.01;
+const MOST_INCREMENT_SHARE: f64 = 0.25;
+/// What it shrinks to: beta.
+const DECREASE: f64 = 0.9;
 
 /// What RED goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +40,10 @@ pub struct Settings {
     pub min_threshold: f64,
     /// And from which all are, or with `gentle` the probability grows faster: max_th.
     pub max_threshold: f64,
-    /// The probability just below that: max_p.
+    /// The probability just below that: max_p. Of the adaptive variant, what it begins with.
     pub max_probability: f64,
+    /// Whether that adapts.
+    pub adaptive: bool,
     /// The weight of an arrival in the mean: w_q.
     pub weight: f64,
     /// Whether all are dropped only from twice `max_threshold` on.
@@ -42,6 +61,9 @@ pub struct Red {
     settings: Settings,
     queue: Fifo,
     random: Stream,
+    /// max_p as it is now.
+    max_probability: f64,
+    next_update: Time,
     /// The mean length: avg.
     mean_packets: f64,
     /// Packets since the last drop: count; -1 while the mean is below the threshold.
@@ -57,18 +79,67 @@ impl Red {
         let idle_transmission = settings.idle_transmission.max(Span::from_ns(1));
         let settings = Settings { idle_transmission, ..settings };
         let empty_since = Some(Time::ZERO);
-        let queue = Fifo::default();
-        Red { limit, settings, queue, random, mean_packets: 0.0, count: -1, empty_since }
+        Red {
+            limit,
+            settings,
+            queue: Fifo::default(),
+            random,
+            max_probability: settings.max_probability,
+            next_update: Time::ZERO + UPDATE_INTERVAL,
+            mean_packets: 0.0,
+            count: -1,
+            empty_since,
+        }
+    }
+
+    /// Does the updates of max_p that were due by `now`.
+    fn catch_up(&mut self, now: Time) {
+        if !self.settings.adaptive {
+            return;
+        }
+        while self.next_update <= now {
+            let before = (self.max_probability, self.mean_packets);
+            if self.empty_since.is_some() {
+                self.decay(self.next_update);
+            }
+            self.adapt();
+            self.next_update += UPDATE_INTERVAL;
+            if (self.max_probability, self.mean_packets) == before && self.next_update <= now {
+                // Further updates change nothing.
+                let missed = now.since(self.next_update).as_ns() / UPDATE_INTERVAL.as_ns();
+                self.next_update += UPDATE_INTERVAL * (missed + 1);
+            }
+        }
+    }
+
+    /// An update of max_p.
+    fn adapt(&mut self) {
+        let Settings { min_threshold, max_threshold, .. } = self.settings;
+        let [low, high] = TARGET.map(|part| min_threshold + part * (max_threshold - min_threshold));
+        let [least, greatest] = BOUNDS;
+        let max_p = self.max_probability;
+        if self.mean_packets > high && max_p <= greatest {
+            let increment = MOST_INCREMENT.min(max_p * MOST_INCREMENT_SHARE);
+            self.max_probability = (max_p + increment).min(greatest);
+        } else if self.mean_packets < low && max_p >= least {
+            self.max_probability = (max_p * DECREASE).max(least);
+        }
+    }
+
+    /// Nothing has waited up to `now`: the mean.
+    fn decay(&mut self, now: Time) {
+        let Settings { weight, idle_transmission, .. } = self.settings;
+        if let Some(since) = self.empty_since.replace(now) {
+            let packets = now.since(since).as_secs_f64() / idle_transmission.as_secs_f64();
+            self.mean_packets *= libm::pow(1.0 - weight, packets);
+        }
     }
 
     /// A packet comes: the mean.
     fn average(&mut self, now: Time) {
-        let Settings { weight, idle_transmission, .. } = self.settings;
+        let weight = self.settings.weight;
         match self.empty_since {
-            Some(since) => {
-                let packets = now.since(since).as_secs_f64() / idle_transmission.as_secs_f64();
-                self.mean_packets *= libm::pow(1.0 - weight, packets);
-            }
+            Some(_) => self.decay(now),
             None => {
                 self.mean_packets += weight * (self.queue.length().packets as f64 - self.mean_packets);
             }
@@ -77,8 +148,8 @@ impl Red {
 
     /// The probability by the mean: p_b.
     fn probability(&self) -> f64 {
-        let Settings { min_threshold, max_threshold, max_probability, gentle, .. } = self.settings;
-        let mean = self.mean_packets;
+        let Settings { min_threshold, max_threshold, gentle, .. } = self.settings;
+        let (mean, max_probability) = (self.mean_packets, self.max_probability);
         if mean < max_threshold {
             max_probability * (mean - min_threshold) / (max_threshold - min_threshold)
         } else if gentle && mean < 2.0 * max_threshold {
@@ -103,14 +174,19 @@ impl Red {
         }
         drops
     }
+
+    /// Something has left: nothing may wait from now on.
+    fn note_empty(&mut self, now: Time) {
+        if self.queue.length().packets == 0 {
+            self.empty_since.get_or_insert(now);
+        }
+    }
 }
 
 impl Discipline for Red {
     fn enqueue(&mut self, mut waiting: Waiting, idle: bool) -> Result<(), (Packet, DropReason)> {
+        self.catch_up(waiting.since);
         self.average(waiting.since);
-        if self.empty_since.is_some() {
-            self.empty_since = Some(waiting.since);
-        }
         let Settings { max_threshold, ecn, .. } = self.settings;
         if self.drops_early() && !(ecn && self.mean_packets < max_threshold && waiting.mark()) {
             return Err((waiting.packet, DropReason::QueueManagement));
@@ -126,11 +202,17 @@ impl Discipline for Red {
     }
 
     fn dequeue(&mut self, now: Time) -> Option<Waiting> {
+        self.catch_up(now);
         let next = self.queue.pop()?;
-        if self.queue.length().packets == 0 {
-            self.empty_since = Some(now);
-        }
+        self.note_empty(now);
         Some(next)
+    }
+
+    fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting> {
+        self.catch_up(now);
+        let gone = self.queue.withdraw(from);
+        self.note_empty(now);
+        gone
     }
 
     fn length(&self) -> Length {
@@ -142,12 +224,12 @@ impl Discipline for Red {
 mod tests {
     use super::*;
     use crate::testing::{datagram, stream};
-    use crate::topology::Attachment;
 
     const SETTINGS: Settings = Settings {
         min_threshold: 5.0,
         max_threshold: 15.0,
         max_probability: 0.1,
+        adaptive: false,
         weight: 0.002,
         gentle: true,
         idle_transmission: Span::from_ms(1),
@@ -229,5 +311,62 @@ mod tests {
             (0..5).map(|_| red.enqueue(waiting(0), false).map_err(|(_, reason)| reason)).collect();
         let full = Err(DropReason::QueueFull);
         assert_eq!(taken, [Ok(()), Ok(()), Ok(()), full, full]);
+    }
+
+    /// max_p after an update, where it was this and the mean that.
+    fn adapted(max_probability: f64, mean_packets: f64) -> f64 {
+        let mut queue = red(Settings { max_probability, adaptive: true, ..SETTINGS });
+        queue.mean_packets = mean_packets;
+        queue.empty_since = None;
+        queue.catch_up(Time::ZERO + Span::from_ms(499));
+        assert!((queue.max_probability - max_probability).abs() < 1e-15);
+        queue.catch_up(Time::ZERO + Span::from_ms(500));
+        queue.max_probability
+    }
+
+    #[test]
+    fn the_adaptive_variant_leads_the_mean_into_the_middle_fifth_between_the_thresholds() {
+        // From 5 + 0.4 * 10 to 5 + 0.6 * 10. Steps of 0.01, of a quarter below 0.04; nine tenths; bounds of 0.01 and 0.5.
+        let cases = [
+            (0.1, 11.1, 0.11),
+            (0.1, 10.9, 0.1),
+            (0.1, 9.1, 0.1),
+            (0.1, 8.9, 0.09),
+            (0.02, 12.0, 0.025),
+            (0.495, 20.0, 0.5),
+            (0.5, 20.0, 0.5),
+            (0.0105, 6.0, 0.01),
+            (0.01, 6.0, 0.01),
+            // What a scenario begins with beyond the bounds comes back from above and stays below.
+            (0.8, 20.0, 0.8),
+            (0.8, 6.0, 0.72),
+            (0.005, 6.0, 0.005),
+        ];
+        for (max_p, mean, expected) in cases {
+            let found = adapted(max_p, mean);
+            assert!((found - expected).abs() < 1e-12, "{max_p} and {mean}: {found}");
+        }
+    }
+
+    #[test]
+    fn updates_while_nothing_waits_go_by_the_mean_as_it_decays() {
+        // Small packets of 1 ms at a weight of 0.002. From 12 at 0.1 s the mean is 12 * 0.998^400 = 5.39 at the first update, and below its
+        // target at all ten up to 5 s.
+        let of = |adaptive| {
+            let mut queue = red(Settings { adaptive, ..SETTINGS });
+            queue.mean_packets = 12.0;
+            queue.empty_since = Some(Time::ZERO + Span::from_ms(100));
+            assert!(queue.enqueue(waiting(5000), false).is_ok());
+            queue
+        };
+        let (adaptive, fixed) = (of(true), of(false));
+        // 0.1 * 0.9^10.
+        assert!((adaptive.max_probability - 0.034_867_844_01).abs() < 1e-12);
+        assert!((fixed.max_probability - 0.1).abs() < 1e-15);
+        assert!((adaptive.mean_packets / fixed.mean_packets - 1.0).abs() < 1e-9);
+        // A packet waits, and nothing else happens for a year: max_p goes to its bound, and the updates behind that cost nothing.
+        let mut long = adaptive;
+        long.catch_up(Time::ZERO + Span::from_secs(31_536_000));
+        assert!((long.max_probability - 0.01).abs() < 1e-15);
     }
 }

@@ -223,10 +223,14 @@ pub struct Red {
     /// "RED: Discussions of Setting Parameters", 1997.
     #[serde(default = "red_max_threshold")]
     pub max_threshold: f64,
-    /// The probability just below `max_threshold`. Default: Floyd 1997.
+    /// The probability just below `max_threshold`; with `adaptive` what it begins with. Default: Floyd 1997.
     #[serde(default = "red_max_probability", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub max_probability: f64,
+    /// Whether `max_probability` adapts every half a second, between 0.01 and 0.5, so that the mean length comes into the middle fifth between the
+    /// thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001). Default chosen: no, as in Floyd and Jacobson 1993.
+    #[serde(default)]
+    pub adaptive: bool,
     /// The weight of an arrival in the mean. Default: Floyd and Jacobson 1993, section 6.
     #[serde(default = "red_weight", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
@@ -328,19 +332,6 @@ impl Queue {
         }
     }
 
-    /// Its name in a scenario.
-    fn name(self) -> &'static str {
-        match self {
-            Queue::DropTail(_) => "drop_tail",
-            Queue::Codel(_) => "codel",
-            Queue::FqCodel(_) => "fq_codel",
-            Queue::Pie(_) => "pie",
-            Queue::Priority(_) => "priority",
-            Queue::Drr(_) => "drr",
-            Queue::Red(_) => "red",
-        }
-    }
-
     /// Whether it draws random numbers.
     pub(crate) fn draws(self) -> bool {
         matches!(self, Queue::Pie(_) | Queue::Red(_) | Queue::FqCodel(_))
@@ -377,6 +368,7 @@ impl Queue {
                 min_threshold,
                 max_threshold,
                 max_probability,
+                adaptive,
                 weight,
                 gentle,
                 idle_packet_bytes,
@@ -385,6 +377,7 @@ impl Queue {
                 min_threshold,
                 max_threshold,
                 max_probability,
+                adaptive,
                 weight,
                 gentle,
                 idle_transmission: Span::of_transmission(idle_packet_bytes, rate_bps),
@@ -474,16 +467,6 @@ fn check_quantum(at: &[Step], quantum_bytes: Option<u64>, report: &mut Report<'_
         let help = "write the MTU of the link, or leave it out";
         report.add(at, "a turn is at least a byte, and at most 4 GB", help);
     }
-}
-
-/// The same where only drop-tail is modelled.
-pub(crate) fn check_drop_tail(at: &[Step], queue: Queue, of: &str, report: &mut Report<'_>) {
-    if !matches!(queue, Queue::DropTail(_)) {
-        let message = format!("\"{}\" is not modelled before the transmitters of {of}", queue.name());
-        let help = "leave `discipline` out, for drop-tail, or put it on a [[link]] or a [[wifi]]";
-        report.add(&join(&join(at, ["queue"]), ["discipline"]), message, help);
-    }
-    check_queue(at, queue, report);
 }
 
 /// The limit of the machine.

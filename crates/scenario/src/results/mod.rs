@@ -6,6 +6,7 @@ pub(crate) mod link_events;
 mod links;
 pub(crate) mod messages;
 pub(crate) mod packets;
+mod queues;
 mod radio_phases;
 pub(crate) mod samples;
 pub(crate) mod segments;
@@ -25,6 +26,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
         links::table(world, end),
         drops::table(world),
     ];
+    tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));
     tables.extend(video::results::table(world, end));
     tables.extend(transfers::results::tables(world));

@@ -34,7 +34,7 @@ use crate::drops::{DropReason, Dropped};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
 use crate::queue::transmitter::Transmitter;
-use crate::queue::{QueueLimit, Rule};
+use crate::queue::{Queue, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -57,7 +57,7 @@ pub struct CellConfig {
     /// The queue of every transmitter: those waiting, not the one in service.
     pub queue: QueueLimit,
     /// The discipline of the queues. Under another than drop-tail what is for all does not wait in them: it is sent behind the packet in
-    /// service.
+    /// service, and as much of it waits as a queue has room for.
     pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
@@ -120,7 +120,12 @@ impl Cell {
             Rule::DropTail => Sending::Booked(Transmitter::new(config.rate_bps, config.queue)),
             rule => {
                 let discipline = rule.discipline(config.queue, random);
-                Sending::Managed(Managed::new(config.rate_bps, discipline, of.start as u32..of.end as u32))
+                Sending::Managed(Managed::new(
+                    config.rate_bps,
+                    discipline,
+                    config.queue,
+                    of.start as u32..of.end as u32,
+                ))
             }
         };
         let count = stations.len();
@@ -188,7 +193,10 @@ impl Cell {
             DropReason::TooLarge
         } else {
             match sending {
-                Sending::Managed(managed) => return Ok(managed.interject(now, from, bytes, &mut self.stats)),
+                Sending::Managed(managed) => match managed.interject(now, from, bytes, &mut self.stats) {
+                    Some(departure) => return Ok(departure),
+                    None => DropReason::QueueFull,
+                },
                 Sending::Booked(transmitter) => match transmitter.book(now, bytes, from) {
                     Some(service) => {
                         stats.booked(now, service, bytes, || transmitter.ahead(now, |of| of == from).packets);
@@ -198,7 +206,7 @@ impl Cell {
                 },
             }
         };
-        stats.dropped_packets += 1;
+        self.stats[from.0 as usize].dropped_packets += 1;
         Err(Dropped { reason, at: now })
     }
 
@@ -251,6 +259,18 @@ impl Cell {
             self.stats[waiting.from.0 as usize].dropped_packets += 1;
             self.note_lost(waiting.from, &waiting.packet, dropped);
             self.dropped.push_back((waiting.from, waiting.packet, dropped));
+        }
+    }
+
+    /// What waits in the managed queue of an attachment, to or from a radio that is off now, is dropped.
+    #[cold]
+    fn withdraw(&mut self, now: Time, from: Attachment) {
+        let waiting = self.managed(from).map_or(Vec::new(), |(managed, _)| managed.queue.withdraw(now, from));
+        for packet in waiting {
+            let dropped = Dropped { reason: DropReason::NotAssociated, at: now };
+            self.stats[from.0 as usize].dropped_packets += 1;
+            self.note_lost(from, &packet, dropped);
+            self.dropped.push_back((from, packet, dropped));
         }
     }
 
@@ -383,6 +403,7 @@ impl Stations for Cell {
             }
             self.dropped.push_back((from, packet, dropped));
         }
+        ends.into_iter().for_each(|from| self.withdraw(now, from));
     }
 
     fn broadcast(
@@ -526,6 +547,14 @@ impl Link for Cell {
             // What is for all does not wait.
             Sending::Managed(_) if from == BROADCAST => 0,
             Sending::Managed(managed) => managed.queue.waiting_packets(from),
+        }
+    }
+
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        match self.sending(from) {
+            // What is for all does not wait in it.
+            Sending::Managed(managed) if from != BROADCAST => vec![&managed.queue],
+            _ => Vec::new(),
         }
     }
 

@@ -4,8 +4,9 @@ use crate::drops::DropReason;
 use crate::link::{Attachment, LinkStats};
 use crate::packet::Packet;
 use crate::queue::transmitter::Transmitter;
-use crate::queue::{Discipline, Queue};
+use crate::queue::{Discipline, Queue, QueueLimit};
 use roamsim_engine::{Span, Time};
+use std::collections::VecDeque;
 
 /// A transmitter.
 #[derive(Debug)]
@@ -21,15 +22,24 @@ pub(super) enum Sending {
 pub(super) struct Managed {
     rate_bps: u64,
     pub queue: Queue,
+    /// What is for all and waits, which has a room of its own: when each begins, and its octets.
+    for_all: VecDeque<(Time, u32)>,
+    limit: QueueLimit,
     busy_until: Time,
     in_service: Attachment,
 }
 
 impl Managed {
     /// An idle transmitter of these attachments.
-    pub fn new(rate_bps: u64, discipline: Box<dyn Discipline>, of: impl IntoIterator<Item = u32>) -> Managed {
+    pub fn new(
+        rate_bps: u64,
+        discipline: Box<dyn Discipline>,
+        limit: QueueLimit,
+        of: impl IntoIterator<Item = u32>,
+    ) -> Managed {
         let queue = Queue::under(discipline, of);
-        Managed { rate_bps, queue, busy_until: Time::ZERO, in_service: Attachment(0) }
+        let for_all = VecDeque::new();
+        Managed { rate_bps, queue, for_all, limit, busy_until: Time::ZERO, in_service: Attachment(0) }
     }
 
     /// Takes a packet, or gives it back and says why. What can be sent is taken with [`Managed::next`].
@@ -54,9 +64,24 @@ impl Managed {
         Some((next.from, next.packet, departure))
     }
 
-    /// What is for all goes behind the packet in service, before those that wait; returns when its last bit is sent.
-    pub fn interject(&mut self, now: Time, from: Attachment, bytes: u32, stats: &mut [LinkStats]) -> Time {
-        self.occupy(self.busy_until.max(now), from, bytes, stats)
+    /// What is for all goes behind the packet in service, before those that wait in the queue; returns when its last bit is sent, or `None`
+    /// where as many of its kind wait already as the queue has room for.
+    pub fn interject(
+        &mut self,
+        now: Time,
+        from: Attachment,
+        bytes: u32,
+        stats: &mut [LinkStats],
+    ) -> Option<Time> {
+        while self.for_all.pop_front_if(|(start, _)| *start <= now).is_some() {}
+        if self.busy_until > now {
+            let waiting_bytes = self.for_all.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
+            if !self.limit.admits(self.for_all.len(), waiting_bytes, bytes) {
+                return None;
+            }
+            self.for_all.push_back((self.busy_until, bytes));
+        }
+        Some(self.occupy(self.busy_until.max(now), from, bytes, stats))
     }
 
     fn occupy(&mut self, start: Time, from: Attachment, bytes: u32, stats: &mut [LinkStats]) -> Time {

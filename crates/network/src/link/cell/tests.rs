@@ -264,3 +264,60 @@ fn a_broadcast_of_a_station_that_is_switched_off_is_its_own_loss() {
     assert_eq!([from, BROADCAST].map(|of| dropped(&mut cell, of)), [1, 1]);
     assert_eq!(arrivals(&mut cell).len(), 1);
 }
+
+/// Under CoDel packets wait in a queue, and not by arithmetic.
+fn managed(stations_m: &[f64]) -> Cell {
+    let settings = codel::Settings {
+        target: Span::from_ms(5),
+        interval: Span::from_ms(100),
+        mtu_bytes: 1500,
+        ecn: false,
+    };
+    let config = CellConfig { rule: Rule::Codel(settings), ..cell(disc(100.0), None, &[]).config };
+    let at = |x_m: &f64| Trajectory::fixed(Point::new(*x_m, 0.0));
+    let streams = |station, purpose: &str| stream(&format!("{station} {purpose}"));
+    Cell::new(config, Trajectory::fixed(Point::default()), stations_m.iter().map(at).collect(), streams)
+}
+
+#[test]
+fn what_waits_for_a_radio_goes_when_it_is_switched_off_and_nobody_waits_for_it() {
+    let mut cell = managed(&[0.0, 0.0]);
+    let (down, up, other) = (cell.sub_interface(0), cell.station_interface(0), cell.sub_interface(1));
+    // One each way is in service.
+    for from in [down, down, other, up, up] {
+        enqueue(&mut cell, Time::ZERO, from, 1000).expect("room");
+    }
+    cell.switch(at_us(500), 0, false);
+    let told: Vec<_> =
+        std::iter::from_fn(|| cell.poll_drop()).map(|(of, _, dropped)| (of, dropped)).collect();
+    let gone = Dropped { reason: DropReason::NotAssociated, at: at_us(500) };
+    assert_eq!(told.iter().filter(|told| **told == (down, gone)).count(), 2, "{told:?}");
+    assert_eq!(told.iter().filter(|told| **told == (up, gone)).count(), 2, "{told:?}");
+    assert_eq!(told.len(), 4);
+    assert_eq!((cell.waiting_packets(down, at_us(500)), cell.waiting_packets(up, at_us(500))), (0, 0));
+    assert_eq!(cell.stats(down, at_us(500)).dropped_packets, 2);
+    assert_eq!(cell.path(0).downlink.lost_since_last().len(), 2);
+    // What is for the other one is next, when the transmitter is free: from 1 to 2 ms.
+    let mut random = stream("unused");
+    cell.handle_timeout(&mut Context { now: at_us(1000), random: &mut random });
+    assert_eq!(arrivals(&mut cell), [(2_000_000, 4)]);
+    assert_eq!(cell.packets_inside(), 0);
+}
+
+#[test]
+fn what_is_for_all_has_a_room_of_its_own_beside_a_managed_queue() {
+    let mut cell = managed(&[0.0]);
+    // One in service and two that wait.
+    let outcomes = [7, 8, 9, 10].map(|id| {
+        let packet = Packet { id: PacketId(id), ..broadcast(1000) };
+        cell.broadcast(Time::ZERO, BROADCAST, &packet, 11).map(|copies| copies.len())
+    });
+    let full = Dropped { reason: DropReason::QueueFull, at: Time::ZERO };
+    assert_eq!(outcomes, [Ok(1), Ok(1), Ok(1), Err(full)]);
+    assert_eq!(cell.stats(BROADCAST, at_us(9000)).dropped_packets, 1);
+    // The second is in service from 1 ms on.
+    assert!(cell.broadcast(at_us(1000), BROADCAST, &broadcast(1000), 12).is_ok());
+    assert!(cell.broadcast(at_us(1999), BROADCAST, &broadcast(1000), 13).is_err());
+    // What is for the station has the other room.
+    assert_eq!(enqueue(&mut cell, at_us(1999), Attachment(1), 1000), Ok(()));
+}

@@ -23,7 +23,7 @@ use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::drop_tail::DropTail;
-use crate::queue::{Discipline, QueueLimit, Rule};
+use crate::queue::{Discipline, Queue, QueueLimit, Rule};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::wire::link::LinkType;
 use roamsim_protocols::{Context, Machine};
@@ -393,6 +393,10 @@ impl Link for Access {
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
         self.directions[from.0 as usize].waiting_packets()
+    }
+
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        vec![self.directions[from.0 as usize].queue()]
     }
 
     fn senders(&self) -> Vec<Sender> {

@@ -361,6 +361,11 @@ impl Direction {
         self.arrivals.iter().fold(self.queue.waited(SENDER, now), |sum, (at, _)| sum + now.since(*at))
     }
 
+    /// Packets that the DLC has not begun to send.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
     /// Packets that left the queue with a mark of its own.
     pub fn marked_packets(&self) -> u64 {
         self.queue.marked_packets(SENDER)
@@ -481,6 +486,10 @@ mod tests {
 
         fn poll_drop(&mut self) -> Option<(Waiting, DropReason)> {
             Some((self.dropped.pop_front()?, DropReason::QueueFull))
+        }
+
+        fn withdraw(&mut self, now: Time, from: Attachment) -> Vec<Waiting> {
+            self.waiting.withdraw(now, from)
         }
 
         fn length(&self) -> Length {

@@ -455,6 +455,11 @@ impl Link for Cell {
         self.radios[number].functions().map(|function| function.queue.waiting_packets(from)).sum()
     }
 
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        let number = self.ways[from.0 as usize].from;
+        self.radios[number].functions().map(|function| &function.queue).collect()
+    }
+
     fn senders(&self) -> Vec<Sender> {
         let of_cell = |cell: &CellPlace| {
             let members = &self.members[cell.members.start as usize..cell.members.end as usize];

@@ -8,6 +8,7 @@ use crate::link::stations::Stations;
 use crate::link::stations::account::{Lost, Toward};
 use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::packet::Packet;
+use crate::queue::Queue;
 use roamsim_engine::Time;
 use roamsim_protocols::Context;
 use roamsim_protocols::mih::wire::link::LinkType;
@@ -34,6 +35,7 @@ impl Link for Cell {
             }
             return Err(Dropped { reason, at: now });
         }
+        self.drop_by_queues(now, flow);
         if of_station {
             self.wants_to_send(now, flow);
         } else {
@@ -73,15 +75,20 @@ impl Link for Cell {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let mut stats = self.stats[from.0 as usize];
-        for queue in self.connections(from).into_iter().map(Connection::queue) {
+        for queue in self.queues(from) {
             stats.waiting += queue.waited(from, now);
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
+            stats.marked_packets += queue.marked_packets(from);
         }
         stats
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
         self.connections(from).into_iter().map(|own| own.queue().waiting_packets(from)).sum()
+    }
+
+    fn queues(&self, from: Attachment) -> Vec<&Queue> {
+        self.connections(from).into_iter().map(Connection::queue).collect()
     }
 
     fn senders(&self) -> Vec<Sender> {

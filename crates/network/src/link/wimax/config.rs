@@ -11,8 +11,8 @@ use super::phy::{
     UPLINK_PREAMBLE_SYMBOLS,
 };
 use super::radio::RadioConfig;
-use crate::link::QueueLimit;
 use crate::mobility::Trajectory;
+use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::Span;
 
 /// What describes a cell.
@@ -28,6 +28,8 @@ pub struct CellConfig {
     pub contention: ContentionConfig,
     /// The queue of each connection: those waiting, not the one in service.
     pub queue: QueueLimit,
+    /// The discipline of the queues, but for what is for all, which waits by drop-tail.
+    pub rule: Rule,
     /// The largest packet.
     pub mtu_bytes: u32,
     /// The stations.

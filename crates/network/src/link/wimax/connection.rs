@@ -3,10 +3,8 @@
 
 use super::pdu::{FRAGMENT_BYTES, WHOLE_BYTES};
 use crate::drops::DropReason;
-use crate::link::QueueLimit;
 use crate::packet::Packet;
-use crate::queue::Queue;
-use crate::queue::drop_tail::DropTail;
+use crate::queue::{Discipline, Queue, Waiting};
 use crate::topology::Attachment;
 use roamsim_engine::Time;
 
@@ -45,12 +43,8 @@ pub(super) struct Pdu {
 
 impl Connection {
     /// An empty one, of the packets from an attachment.
-    pub fn new(from: Attachment, limit: QueueLimit) -> Connection {
-        Connection {
-            queue: Queue::new(DropTail::new(Some(limit)), from.0..from.0 + 1),
-            head: None,
-            lost: None,
-        }
+    pub fn new(from: Attachment, discipline: Box<dyn Discipline>) -> Connection {
+        Connection { queue: Queue::under(discipline, from.0..from.0 + 1), head: None, lost: None }
     }
 
     /// The packets that wait, and their account.
@@ -70,6 +64,11 @@ impl Connection {
 
     fn next(&mut self, now: Time) {
         self.head = self.queue.dequeue(now).map(|waiting| (waiting.packet, 0));
+    }
+
+    /// The next packet that was dropped by `now` after it had been taken, and why.
+    pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
+        self.queue.poll_drop(now)
     }
 
     /// Whether it has nothing to send.
@@ -127,15 +126,22 @@ impl Connection {
         self.next(now);
         packet
     }
+
+    /// Gives all up that it holds: the packet in service before those that wait.
+    pub fn give_all_up(&mut self, now: Time, from: Attachment) -> Vec<Packet> {
+        let waiting = self.queue.withdraw(now, from);
+        self.give_up(now).into_iter().chain(waiting).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::drop_tail::DropTail;
     use crate::testing::datagram;
 
     fn connection(sizes: &[u32]) -> Connection {
-        let mut connection = Connection::new(Attachment(3), QueueLimit::Packets(100));
+        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)));
         for &bytes in sizes {
             assert_eq!(connection.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }

@@ -370,6 +370,7 @@ impl Cell {
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
             room -= bursts.take(profile, to, pdu);
+            self.drop_by_queues(now, flow);
         }
         if let Some(interrupted) = interrupted {
             self.turns[0][rank] = interrupted;

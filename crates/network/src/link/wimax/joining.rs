@@ -211,9 +211,7 @@ impl Cell {
             own.contention.reset();
             own.service = self.config.flow(flow).service;
             for (from, connection) in [(down, &mut own.downlink), (up, &mut own.uplink)] {
-                while let Some(packet) = connection.give_up(now) {
-                    left.push((from, packet));
-                }
+                left.extend(connection.give_all_up(now, from).into_iter().map(|packet| (from, packet)));
             }
         }
         if let Some(joining) = &mut self.stations[station as usize].joining {

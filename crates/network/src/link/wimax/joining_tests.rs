@@ -1,6 +1,7 @@
 //! Stations that enter a cell: time lines, losses, walks.
 
 use super::config::CellEntry;
+use super::disciplines::rules;
 use super::phy::BurstProfile;
 use super::tests::{FAST, Work, config, us};
 use super::*;
@@ -389,6 +390,7 @@ proptest! {
         known_descriptors in any::<bool>(),
         with_radio in any::<bool>(),
         limit in 1u32..20,
+        rule in prop::sample::select(rules().to_vec()),
     ) {
         let own = |&(down, up, service, ..): &(usize, usize, u32, f64, f64)| StationConfig {
             downlink: BurstProfile::ALL[down],
@@ -402,6 +404,7 @@ proptest! {
         };
         let mut with = config(&stations.iter().map(own).collect::<Vec<_>>());
         with.queue = QueueLimit::Packets(limit);
+        with.rule = rule;
         with.contention.backoff_start = 2;
         // They walk by at up to 40 m/s, 100 m being the reach.
         let walk = |&(.., x_m, speed): &(usize, usize, u32, f64, f64)| match speed.abs() < 1.0 {

@@ -72,6 +72,8 @@ use super::indication::Indication;
 use super::phase::Phases;
 use super::{Attachment, DropReason, Dropped, LinkStats};
 use crate::packet::{Packet, PacketId};
+use crate::queue::Rule;
+use crate::queue::drop_tail::DropTail;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Context, Machine};
 use std::cmp::Reverse;
@@ -235,8 +237,11 @@ impl Cell {
             let own = config.flow(flow);
             let down = Attachment(first + own.station);
             let up = Attachment(first + count + own.station);
-            let purpose = if flow < count { "requests".to_owned() } else { format!("requests/{flow}") };
-            ServiceFlow::new(&config, (down, up), &own, stream(own.station as usize, &purpose))
+            let draws = |purpose: &str| match flow < count {
+                true => stream(own.station as usize, purpose),
+                false => stream(own.station as usize, &format!("{purpose}/{flow}")),
+            };
+            ServiceFlow::new(&config, (down, up), &own, draws)
         };
         let service = |flow: &u32| config.flow(*flow).service;
         let mut unsolicited: Vec<u32> =
@@ -255,7 +260,7 @@ impl Cell {
             first,
             requests: BTreeMap::new(),
             ranging: BTreeMap::new(),
-            broadcasts: Connection::new(BROADCAST, config.queue),
+            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue)))),
             copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,
@@ -354,7 +359,12 @@ impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
         let arrival = self.flying.front().map(|(at, ..)| *at);
         let step = self.agenda.peek().map(|Reverse((at, ..))| *at);
-        [arrival, step].into_iter().flatten().min()
+        // A queue may drop when it takes a packet, whenever that comes.
+        let told = match self.config.rule {
+            Rule::DropTail => None,
+            _ => self.dropped.front().map(|(.., dropped)| dropped.at),
+        };
+        [arrival, step, told].into_iter().flatten().min()
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
@@ -385,6 +395,8 @@ impl Machine for Cell {
     }
 }
 
+#[cfg(test)]
+mod disciplines;
 #[cfg(test)]
 mod entry_tests;
 #[cfg(test)]

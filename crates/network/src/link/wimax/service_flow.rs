@@ -41,15 +41,16 @@ impl ServiceFlow {
         cell: &CellConfig,
         (down, up): (Attachment, Attachment),
         own: &FlowConfig,
-        draws: Stream,
+        draws: impl Fn(&str) -> Stream,
     ) -> ServiceFlow {
+        let queue = |purpose| cell.rule.discipline(cell.queue, draws(purpose));
         ServiceFlow {
             station: own.station,
             service: own.service,
-            downlink: Connection::new(down, cell.queue),
-            uplink: Connection::new(up, cell.queue),
+            downlink: Connection::new(down, queue("downlink queue")),
+            uplink: Connection::new(up, queue("uplink queue")),
             contention: Contention::new(cell.contention),
-            draws,
+            draws: draws("requests"),
             timer: None,
             unsolicited: None,
             requested_bytes: 0,
@@ -146,6 +147,17 @@ impl Cell {
     pub(super) fn flow_for(&self, station: u32, class: TrafficClass) -> u32 {
         let of_class = |&&(dscps, _): &&(u64, u32)| dscps >> class.dscp() & 1 != 0;
         self.stations[station as usize].classes.iter().find(of_class).map_or(station, |(_, flow)| *flow)
+    }
+
+    /// What the queues of a service flow have dropped of what they had taken ends here.
+    pub(super) fn drop_by_queues(&mut self, now: Time, flow: u32) {
+        let own = |cell: &mut Cell| {
+            let own = &mut cell.flows[flow as usize];
+            own.downlink.poll_drop(now).or_else(|| own.uplink.poll_drop(now))
+        };
+        while let Some((waiting, reason)) = own(self) {
+            self.drop_packet(now, waiting.from, waiting.packet, reason);
+        }
     }
 
     /// Whether it is the first one of its station.

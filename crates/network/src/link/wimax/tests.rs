@@ -3,6 +3,7 @@
 //! 5 MHz, prefix 1/8, frames of 5 ms with gaps of 100 us: symbols of 50 us, 48 each way. The uplink begins at 2.5 ms with four
 //! request opportunities of two symbols; bursts follow from 2.9 ms on.
 
+use super::disciplines::rules;
 use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock};
 use super::*;
 use crate::link::{Link, QueueLimit};
@@ -39,6 +40,7 @@ pub(super) fn config(stations: &[StationConfig]) -> CellConfig {
             timeout: Span::from_ms(10),
         },
         queue: QueueLimit::Packets(1_000_000),
+        rule: Rule::DropTail,
         mtu_bytes: 2033,
         stations: stations.to_vec(),
         flows: Vec::new(),
@@ -399,6 +401,7 @@ proptest! {
         sends in prop::collection::vec((0u64..40_000, 0u32..5, any::<bool>(), 1u32..2100), 0..120),
         profiles in prop::collection::vec((0usize..7, 0usize..7, 0u32..6), 5),
         limit in 1u32..20,
+        rule in prop::sample::select(rules().to_vec()),
     ) {
         let station = |&(down, up, service): &(usize, usize, u32)| StationConfig {
             downlink: BurstProfile::ALL[down],
@@ -413,6 +416,7 @@ proptest! {
         let stations: Vec<_> = profiles.iter().map(station).collect();
         let mut any = config(&stations);
         any.queue = QueueLimit::Packets(limit);
+        any.rule = rule;
         any.contention.backoff_start = 2;
         let mut work = Work::new(any);
         let mut sends = sends;

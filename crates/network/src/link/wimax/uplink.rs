@@ -238,6 +238,7 @@ impl Cell {
                 if let Some(packet) = packet {
                     let (_, from) = self.attachments_of(self.flows[flow as usize].station);
                     self.drop_packet(now, from, packet, DropReason::RetryLimit);
+                    self.drop_by_queues(now, flow);
                 }
                 if goes_on {
                     self.contend(now, flow);
@@ -303,6 +304,8 @@ impl Cell {
                 self.flying.push_back((end(used_bytes), down, packet, lost));
             }
         }
+        self.drop_by_queues(now, flow);
+        let own = &mut self.flows[flow as usize];
         own.stats.bursts += 1;
         own.stats.burst_bytes += u64::from(capacity);
         own.stats.padding_bytes += u64::from(capacity - used_bytes);

@@ -5,7 +5,7 @@ use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
 use roamsim_engine::Span;
 use roamsim_network::link::AnyLink;
-use roamsim_network::link::wimax::phy::{FrameLayout, SymbolClock};
+use roamsim_network::link::wimax::phy::{BurstProfile, FrameLayout, SymbolClock};
 use roamsim_network::link::wimax::{Cell, CellConfig, ContentionConfig, FlowConfig, Service, StationConfig};
 use roamsim_network::mobility::Trajectory;
 
@@ -24,7 +24,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         downlink_share,
         transmit_gap,
         receive_gap,
-        burst_profile: _,
+        burst_profile,
         station_profiles: _,
         map_profile,
         unsolicited_grants: _,
@@ -47,6 +47,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
             timeout: t16.unwrap_or(LEAST_T16.max(frame + frame)),
         },
         queue: queue_limit(queue),
+        rule: queue.rule(rate_bps(clock, burst_profile.network()), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
         entry: entry.as_ref().map(|entry| {
             let places = stations.iter().map(|name| place(name)).collect();
@@ -55,6 +56,11 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         stations: stations.iter().map(|name| station(model, name)).collect(),
         flows: flows(model),
     })
+}
+
+/// What symbols of a burst profile carry, one behind the other.
+fn rate_bps(clock: SymbolClock, profile: BurstProfile) -> u64 {
+    u64::from(profile.symbol_bytes()) * 8 * 1_000_000_000 / clock.symbols(1).as_ns().max(1)
 }
 
 fn station(model: &Wimax, name: &str) -> StationConfig {

@@ -17,7 +17,7 @@ use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
-use crate::access::queue::check_drop_tail;
+use crate::access::queue::check_queue;
 use crate::validate::{At, Key, Report, Step, join};
 
 /// The widest channel of the standard's lists (IEEE Std 802.16-2004 annex B.2).
@@ -44,7 +44,7 @@ pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &m
     check_profiles(at, profiles, cell, report);
     check_services(at, cell, report);
     check_requests(at, cell, report);
-    check_drop_tail(at, cell.queue, "a [[wimax]]", report);
+    check_queue(at, cell.queue, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     if check_channel(at, cell, report) && check_grants(at, cell, report) {
         check_room(at, cell, report);

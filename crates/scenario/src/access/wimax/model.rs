@@ -77,7 +77,7 @@ pub struct Wimax {
     /// for ever.
     #[serde(default)]
     pub entry: Option<Entry>,
-    /// The drop-tail queue of each connection: one to and one from each station. Default chosen: as for a wired link.
+    /// The queue of each connection: one to and one from each station, or each of its service flows. Default chosen: as for a wired link.
     #[serde(default)]
     pub queue: Queue,
     /// The largest IP packet; at most 2033 bytes, with which a PDU and its subheaders have the 2047 that its header can tell (IEEE Std 802.16-2004

@@ -67,19 +67,19 @@ pub(crate) fn tables(world: &World) -> Vec<Table> {
             integer("from_bytes", "B", rows.iter().map(|row| row.bounds_bytes.0)),
             integer("below_bytes", "B", rows.iter().map(|row| row.bounds_bytes.1)),
             integer("begun", "transfers", rows.iter().map(|row| row.class.begun)),
-            integer("completed", "transfers", rows.iter().map(|row| row.class.completed)),
+            integer("completed", "transfers", rows.iter().map(|row| row.class.times.count())),
             integer("failed", "transfers", rows.iter().map(|row| row.class.failed)),
             integer("refused", "transfers", rows.iter().map(|row| row.refused)),
-            float("mean_completion_time_s", "s", rows.iter().map(|row| row.class.mean_s())),
-            float("median_completion_time_s", "s", rows.iter().map(|row| row.class.percentile_s(50))),
-            float("p95_completion_time_s", "s", rows.iter().map(|row| row.class.percentile_s(95))),
-            float("p99_completion_time_s", "s", rows.iter().map(|row| row.class.percentile_s(99))),
-            float("longest_completion_time_s", "s", rows.iter().map(|row| row.class.longest_s())),
+            float("mean_completion_time_s", "s", rows.iter().map(|row| row.class.times.mean_s())),
+            float("median_completion_time_s", "s", rows.iter().map(|row| row.class.times.percentile_s(50))),
+            float("p95_completion_time_s", "s", rows.iter().map(|row| row.class.times.percentile_s(95))),
+            float("p99_completion_time_s", "s", rows.iter().map(|row| row.class.times.percentile_s(99))),
+            float("longest_completion_time_s", "s", rows.iter().map(|row| row.class.times.longest_s())),
         ],
     };
     let mut times = Vec::new();
     for row in &rows {
-        times.extend(row.class.distribution().map(|(time_s, completed)| (row, time_s, completed)));
+        times.extend(row.class.times.distribution().map(|(time_s, completed)| (row, time_s, completed)));
     }
     let distribution = Table {
         name: "transfer_times",
