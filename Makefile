@@ -76,6 +76,7 @@ lint: setup
 figures: setup
 	$(SAY) 'Drawing: docs/images'
 	$(BIN)/python docs/figures/fall_floyd.py
+	$(BIN)/python docs/figures/queue_delays.py
 	$(BIN)/python docs/figures/window_shapes.py
 
 bench: setup
