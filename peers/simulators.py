@@ -94,7 +94,8 @@ def ns3(source: Path, modules: Sequence[str] = ()) -> Program:
     libraries = package / "lib64"
     definitions = ns3_definitions(libraries / "cmake" / "ns3" / "ns3Targets.cmake")
     binary = ENVIRONMENT / source.stem
-    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+    sources = [source, *source.parent.glob("*.h")]
+    if not binary.exists() or any(binary.stat().st_mtime < part.stat().st_mtime for part in sources):
         sys.stderr.write(f"compiling {source.name} against ns-3\n")
         subprocess.run(
             [

@@ -54,7 +54,7 @@ def test_a_difference_over_ten_per_cent_is_marked(theirs: float, marked: bool) -
 
 def test_an_explained_difference_bears_its_letter(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Explanation("z", ("ns-2",), ("goodput",), ("reno",), (), (), because="it is so")
-    monkeypatch.setattr("validation.tables.EXPLANATIONS", [known])
+    monkeypatch.setattr("validation.explanations.EXPLANATIONS", [known])
     for variant, expected in (("reno", ({"z"}, 0)), ("tahoe", (set(), 1))):
         pairs = {"roamsim": [(Run(variant), outcome(1000))], "ns-2": [(Run(variant), outcome(2000))]}
         text, letters, unexplained = part_table(one_case(variant), ["ns-2"], {("goodput", (variant,)): pairs})
@@ -75,7 +75,7 @@ def test_the_tables_of_some_parts_are_replaced_and_the_others_stay(
     known = [
         Explanation(letter, ("ns-2",), ("goodput",), (), (), (), because=f"because {letter}") for letter in "xyz"
     ]
-    monkeypatch.setattr("validation.tables.EXPLANATIONS", [replace(known[2], variants=("reno",)), *known[:2]])
+    monkeypatch.setattr("validation.explanations.EXPLANATIONS", [replace(known[2], variants=("reno",)), *known[:2]])
     part = one_case()
     pairs = {"roamsim": [(Run("reno"), outcome(1000))], "ns-2": [(Run("reno"), outcome(2000))]}
     outcomes = {("goodput", ("reno",)): pairs}

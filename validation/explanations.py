@@ -1,5 +1,6 @@
-"""Why results differ from a peer's by more than 10 %: mechanisms, seen in traces of both on the same losses."""
+"""Why results differ from a peer's by more than they may: mechanisms, seen in traces of both on the same load."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 
@@ -208,3 +209,13 @@ waits for cwnd, which has just been halved. With `fast_retransmit_in_recovery` (
 again after the same SACKs, and what differs is which of the six leave in one burst.""",
     ),
 ]
+
+
+def explanation(part: str, variant: str, labels: tuple[str, ...], quantity: str, peer: str) -> Explanation | None:
+    """Why the two differ there, if that is known."""
+    return next((e for e in EXPLANATIONS if e.fits(part, variant, labels, quantity, peer)), None)
+
+
+def listed(letters: Collection[str]) -> str:
+    """The explanations of these letters, a line each, in their order here."""
+    return "\n".join(f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in letters)
