@@ -215,12 +215,13 @@ again after the same SACKs, and what differs is which of the six leave in one bu
         variants=("down",),
         quantities=("delay, ms",),
         cases=("10",),
-        because="""**What ns-3 sends before the data.** Its broadcast burst goes in BPSK 1/2, 12 octets a symbol, before
-any burst with data: DL-MAP of 20 octets; UL-MAP of 31 with one station, and 9 more for each further one, since each has an
-allocation whether it sends or not; DCD of 59 and UCD of 50, each by chance in 40 % of all frames (over 1978 frames 39.6 and
-41.6 %), where Roamsim sends them at their interval. So data begin 0.27 ms after the frame's begin with one station, 0.28 with
-two, 0.35 with five and 0.45 with ten; in Roamsim after 0.22 ms with one. And ns-3's frame lasts 10.111 ms, not 10: 178
-symbols each way, and the gaps; so datagrams wait 0.056 ms more for it to begin.""",
+        because="""**What ns-3 sends before the data.** Its broadcast burst goes in BPSK 1/2, 12 octets a
+symbol, before any burst with data: DL-MAP of 20 octets; UL-MAP of 31 with one station, and 9 more for each
+further one, since each has an allocation whether it sends or not; DCD of 59 and UCD of 50, each by chance in 40
+% of all frames (over 1978 frames 39.6 and 41.6 %), where Roamsim sends them at their interval. So data begin
+0.27 ms after the frame's begin with one station, 0.28 with two, 0.35 with five and 0.45 with ten; in Roamsim
+after 0.22 ms with one. And ns-3's frame lasts 10.111 ms, not 10: 178 symbols each way, and the gaps; so
+datagrams wait 0.056 ms more for it to begin.""",
     ),
 ]
 

@@ -38,6 +38,7 @@ def scenario(run: Run) -> dict[str, object]:
 
 
 def tcp(run: Run) -> dict[str, object]:
+    """The transport of a run over TCP, as a scenario has it."""
     transport: dict[str, object] = {
         "protocol": "tcp",
         "variant": run.variant,

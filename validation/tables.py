@@ -10,7 +10,7 @@ from roamsim.statistics import Estimate, mean, student_t_quantile
 
 from peers.document import machine, marked, replace, table
 from validation.explanations import explanation, listed
-from validation.parts import Case, Part, Quantity
+from validation.parts import Part, Quantity
 from validation.runs import Outcome, Run
 
 #: By part and labels of the case, then by simulator: each run with its outcome.

@@ -3,8 +3,9 @@
     python -m validation.wimax [--quick] [--update docs/validation.md]
 
 Stations enter a cell and send by unsolicited grants, or get datagrams by best effort, at loads that ns-3 carries:
-octets delivered, mean delay, and when stations were connected. A difference of the first two over 5 % carries the letter of
-its explanation (validation/explanations.py); one without makes the exit code 1. Without ns-3 nothing is compared, and the document stays as it was.
+octets delivered, mean delay, and when stations were connected. A difference of the first two over 5 % carries the
+letter of its explanation (validation/explanations.py); one without makes the exit code 1. Without ns-3 nothing is
+compared, and the document stays as it was.
 """
 
 import argparse
@@ -25,8 +26,8 @@ PROGRAM = Path(__file__).parent / "programs" / "ns3_wimax.cc"
 TOLERANCE = 0.05
 KINDS = {"up": "stations to the base station, UGS", "down": "base station to stations, best effort"}
 PART = "wimax"
-#: Of datagrams: 2.618 frames, the square of the golden ratio, by which few datagrams come at all phases alike, of our frames and
-#: of ns-3's longer ones.
+#: Of datagrams: 2.618 frames, the square of the golden ratio, by which few datagrams come at all phases alike, of our
+#: frames and of ns-3's longer ones.
 INTERVAL_NS = 26_180_340
 FRAME_MS = 10
 #: By then stations have entered on both sides.

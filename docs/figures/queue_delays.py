@@ -1,6 +1,7 @@
-"""Draws docs/images/queue-delays.svg, which docs/models/queues.md shows: a call's delay beside a download, by queue discipline.
+"""Draws docs/images/queue-delays.svg: a call's delay beside a download, by queue discipline.
 
-The runs are those of examples/queue-management.toml, without ECN, as the table of that page has them. Run it with `make figures`.
+docs/models/queues.md shows it, and has the same runs in a table: those of examples/queue-management.toml, without ECN.
+Run it with `make figures`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def delays(queue: dict[str, object]) -> list[tuple[float, float]]:
     changes = {"link.line.queue": queue, "flow.download.transport.ecn": False}
     messages = roamsim.run(EXAMPLE, set=changes, trace=["messages"]).tables["messages"]
     call = messages.filter(messages["name"] == "call")
-    return [(sent_s, 1e3 * delay_s) for sent_s, delay_s in call.select("generated_s", "delay_s").sort("generated_s").iter_rows()]
+    return [
+        (sent_s, 1e3 * delay_s)
+        for sent_s, delay_s in call.select("generated_s", "delay_s").sort("generated_s").iter_rows()
+    ]
 
 
 def main() -> None:
