@@ -18,6 +18,8 @@ NS3_WHEEL = "ns3==3.44.post0"
 NS3_MODULES = ["applications", "core", "internet", "network", "point-to-point"]
 #: Beside those, for a program with Wi-Fi.
 NS3_WIFI_MODULES = ["mobility", "propagation", "spectrum", "antenna", "stats", "energy", "wifi"]
+#: And for one with queue disciplines.
+NS3_QUEUES_MODULES = ["traffic-control"]
 #: And for one with WiMAX.
 NS3_WIMAX_MODULES = ["mobility", "propagation", "wimax"]
 # C++20, as ns-3.44 itself; optimised as its "release" profile is.

@@ -1,6 +1,6 @@
 """Draws docs/images/queue-delays.svg: a call's delay beside a download, by queue discipline.
 
-docs/models/queues.md shows it, and has the same runs in a table: those of examples/queue-management.toml, without ECN.
+docs/models/queues.md shows it, and has the same runs in a table: those of examples/queue-management.toml without ECN.
 Run it with `make figures`.
 """
 
