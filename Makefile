@@ -86,6 +86,7 @@ lint-python: setup
 figures: setup
 	$(SAY) 'Drawing: docs/images'
 	$(BIN)/python docs/figures/fall_floyd.py
+	$(BIN)/python docs/figures/queue_delays.py
 	$(BIN)/python docs/figures/window_shapes.py
 
 bench: setup
@@ -113,6 +114,7 @@ new-counts:
 validate: setup
 	$(SAY) 'Comparing: the same runs in Roamsim, ns-3 and ns-2, where they are (some minutes)'
 	$(BIN)/python -m validation.compare --json results/validation.json --update docs/validation.md
+	$(BIN)/python -m validation.queues --update docs/validation.md
 	$(BIN)/python -m validation.wifi --update docs/validation.md
 	$(BIN)/python -m validation.wimax --update docs/validation.md
 

@@ -18,6 +18,8 @@ NS3_WHEEL = "ns3==3.44.post0"
 NS3_MODULES = ["applications", "core", "internet", "network", "point-to-point"]
 #: Beside those, for a program with Wi-Fi.
 NS3_WIFI_MODULES = ["mobility", "propagation", "spectrum", "antenna", "stats", "energy", "wifi"]
+#: And for one with queue disciplines.
+NS3_QUEUES_MODULES = ["traffic-control"]
 #: And for one with WiMAX.
 NS3_WIMAX_MODULES = ["mobility", "propagation", "wimax"]
 # C++20, as ns-3.44 itself; optimised as its "release" profile is.
@@ -94,7 +96,8 @@ def ns3(source: Path, modules: Sequence[str] = ()) -> Program:
     libraries = package / "lib64"
     definitions = ns3_definitions(libraries / "cmake" / "ns3" / "ns3Targets.cmake")
     binary = ENVIRONMENT / source.stem
-    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+    sources = [source, *source.parent.glob("*.h")]
+    if not binary.exists() or any(binary.stat().st_mtime < part.stat().st_mtime for part in sources):
         sys.stderr.write(f"compiling {source.name} against ns-3\n")
         subprocess.run(
             [

@@ -30,14 +30,15 @@ def scenario(run: Run) -> dict[str, object]:
                 "name": "bulk",
                 "from": "source",
                 "to": "sink",
-                "transport": _sctp(run) if run.variant in SCTP_VARIANTS else _tcp(run),
+                "transport": _sctp(run) if run.variant in SCTP_VARIANTS else tcp(run),
                 "application": {"kind": "bulk"},
             }
         ],
     }
 
 
-def _tcp(run: Run) -> dict[str, object]:
+def tcp(run: Run) -> dict[str, object]:
+    """The transport of a run over TCP, as a scenario has it."""
     transport: dict[str, object] = {
         "protocol": "tcp",
         "variant": run.variant,

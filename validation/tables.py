@@ -9,8 +9,8 @@ from pathlib import Path
 from roamsim.statistics import Estimate, mean, student_t_quantile
 
 from peers.document import machine, marked, replace, table
-from validation.explanations import EXPLANATIONS, Explanation
-from validation.parts import Case, Part, Quantity
+from validation.explanations import explanation, listed
+from validation.parts import Part, Quantity
 from validation.runs import Outcome, Run
 
 #: By part and labels of the case, then by simulator: each run with its outcome.
@@ -29,10 +29,9 @@ class Ratio:
     low: float
     high: float
 
-    @property
-    def differs(self) -> bool:
-        """Whether the two differ by more than the tolerance, of theirs or of ours."""
-        return not 1 - TOLERANCE <= self.value <= 1 + TOLERANCE
+    def differs_by(self, tolerance: float) -> bool:
+        """Whether the two differ by more than that."""
+        return not 1 - tolerance <= self.value <= 1 + tolerance
 
 
 def ratio(first: Estimate, second: Estimate) -> Ratio | None:
@@ -93,12 +92,6 @@ def show_ratio(value: Ratio | None, mark: str) -> str:
     return f"**{text}** {mark}" if mark else text
 
 
-def explanation(part: Part, case: Case, quantity: Quantity, peer: str) -> Explanation | None:
-    """Why the two differ there, if that is known."""
-    fitting = (e for e in EXPLANATIONS if e.fits(part.name, case.variant, case.labels, quantity.name, peer))
-    return next(fitting, None)
-
-
 def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[str, set[str], int]:
     """The table of a part, the letters of the explanations it uses, and how many differences have none."""
     rows: list[list[str]] = []
@@ -116,8 +109,8 @@ def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[st
             for peer in peers:
                 compared = ratio(found[OURS], found[peer]) if peer in found else None
                 mark = ""
-                if compared is not None and compared.differs and quantity.judged:
-                    because = explanation(part, case, quantity, peer)
+                if compared is not None and compared.differs_by(TOLERANCE) and quantity.judged:
+                    because = explanation(part.name, case.variant, case.labels, quantity.name, peer)
                     mark = because.letter if because else "not explained"
                     used |= {because.letter} if because else set()
                     unexplained += because is None
@@ -183,8 +176,8 @@ def section(part: Part, builds: Mapping[str, str], outcomes: Outcomes) -> tuple[
 def why(tables: str) -> list[str]:
     """The explanations whose letters stand in tables, under a heading."""
     used = set(re.findall(r"\*\* ([a-z]+)(?= \|)", tables))
-    because = [f"- {e.letter}: {' '.join(e.because.split())}" for e in EXPLANATIONS if e.letter in used]
-    return ["\n\n".join([WHY, "\n".join(because)])] if because else []
+    because = listed(used)
+    return ["\n\n".join([WHY, because])] if because else []
 
 
 def update_parts(path: Path, plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> None:

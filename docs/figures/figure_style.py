@@ -24,12 +24,20 @@ VARIANTS = {
 
 
 @contextmanager
-def panels(name: str, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A figure with a panel for each variant, two in a row, on common axes; written to `docs/images/NAME.svg`."""
+def drawn(name: str, width: float, height: float) -> Iterator[Figure]:
+    """A figure of this size in inches, written to `docs/images/NAME.svg` when it has been drawn."""
     style = {"svg.hashsalt": "roamsim", "svg.fonttype": "none", "font.size": 9, "axes.titlesize": 10}
     with matplotlib.rc_context(style):
-        rows = (len(VARIANTS) + 1) // 2
-        figure = Figure(figsize=(9.0, height * rows), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        figure.savefig(DOCS / "images" / f"{name}.svg", metadata={"Date": None})
+
+
+@contextmanager
+def panels(name: str, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A figure with a panel for each variant, two in a row, on common axes; written to `docs/images/NAME.svg`."""
+    rows = (len(VARIANTS) + 1) // 2
+    with drawn(name, 9.0, height * rows) as figure:
         grid = figure.subplots(rows, 2, sharex=True, sharey=True)
         used = list(grid.flat)[: len(VARIANTS)]
         yield figure, used
@@ -40,4 +48,3 @@ def panels(name: str, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
                 axes.set_ylabel("")
             if number + 2 < len(used):
                 axes.set_xlabel("")
-        figure.savefig(DOCS / "images" / f"{name}.svg", metadata={"Date": None})

@@ -5,6 +5,8 @@
 // The keys are those of validation/runs.py. Prints one JSON object. What is set here, and why, stands in
 // docs/validation.md; what is not set has ns-3's default.
 
+#include "ns3_tcp.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -24,7 +26,6 @@ using namespace ns3;
 namespace
 {
 
-constexpr uint32_t MSS_BYTES = 1000;
 constexpr uint16_t PORT = 5000;
 
 /** TCP that counts the expiries of its retransmission timer. */
@@ -123,49 +124,13 @@ class Settings
     };
 };
 
-Ptr<TcpCongestionOps>
-CongestionControl(const std::string& variant)
-{
-    if (variant == "newreno" || variant == "sack")
-    {
-        return CreateObject<TcpNewReno>();
-    }
-    if (variant == "vegas")
-    {
-        return CreateObject<TcpVegas>();
-    }
-    if (variant == "cubic")
-    {
-        return CreateObject<TcpCubic>();
-    }
-    std::cerr << "ns3: there is no variant " << variant << std::endl;
-    std::exit(2);
-}
-
 void
 SetDefaults(const Settings& run)
 {
     const std::string variant = run.Text("variant");
     // Runs of one seed are independent streams; small seeds of their own would all begin with values near zero.
     RngSeedManager::SetRun(static_cast<uint64_t>(run.Number("seed")));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(variant == "sack" || variant == "cubic"));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(run.Number("min_rto_s"))));
-    Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
-    Config::SetDefault("ns3::RttEstimator::InitialEstimation", TimeValue(Seconds(3)));
-    Config::SetDefault("ns3::TcpSocket::ConnTimeout", TimeValue(Seconds(3)));
-    Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000));
-    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000000000));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(MSS_BYTES));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(static_cast<uint32_t>(run.Number("ack_every"))));
-    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(100)));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(6291000));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(6291000));
-    Config::SetDefault("ns3::TcpVegas::Alpha", UintegerValue(2));
-    Config::SetDefault("ns3::TcpVegas::Beta", UintegerValue(4));
-    Config::SetDefault("ns3::TcpVegas::Gamma", UintegerValue(1));
-    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
+    SetTcpDefaults(variant, run.Number("min_rto_s"), static_cast<uint32_t>(run.Number("ack_every")));
     if (run.Number("ssthresh") > 0)
     {
         Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold",
@@ -209,15 +174,6 @@ Impair(const Settings& run, NetDeviceContainer devices)
     }
 }
 
-/** Keeps the socket's buffer full. */
-void
-Fill(Ptr<Socket> socket, uint32_t)
-{
-    while (socket->GetTxAvailable() >= MSS_BYTES && socket->Send(Create<Packet>(MSS_BYTES)) > 0)
-    {
-    }
-}
-
 } // namespace
 
 int
@@ -245,8 +201,6 @@ main(int argc, char* argv[])
     socket->SetTcp(tcp);
     socket->SetRtt(CreateObject<RttMeanDeviation>());
     socket->SetCongestionControlAlgorithm(CongestionControl(run.Text("variant")));
-    // Classic recovery halves the window at once, as RFC 6582 and RFC 6675 do; ns-3's default is proportional rate
-    // reduction (RFC 6937).
     socket->SetRecoveryAlgorithm(CreateObject<TcpClassicRecovery>());
     tcp->AddSocket(socket);
     uint64_t retransmissions = 0;

@@ -238,13 +238,22 @@ impl Sender {
         Some(now.since(self.timed_at))
     }
 
+    /// FlightSize as a reduction takes it: what limited transmit sent does not count (RFC 5681 3.2, step 2), and equation 4 is
+    /// an upper bound (3.1, 3.2). Behind a timeout what SACK has told of is outstanding beside the window: it does not raise it.
+    #[cold]
+    fn counted_flight(&self, at: &Outstanding) -> u64 {
+        let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        let beside_the_window = self.recovery.takes_blocks() && !self.recovery.is_recovering();
+        if beside_the_window { flight_bytes.min(self.window.cwnd_bytes()) } else { flight_bytes }
+    }
+
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
-        let mut flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
+        let mut flight_bytes = self.counted_flight(&at);
         if self.recovery.is_recovering() {
-            // RFC 5681 equation 4 is an upper bound. What was sent for duplicate ACKs took the place of octets
-            // that had left the network: the threshold that the repair began with is not raised by it.
+            // What was sent for duplicate ACKs took the place of octets that had left the network: the threshold that
+            // the repair began with is not raised by it.
             flight_bytes = flight_bytes.min(self.window.ssthresh_bytes().saturating_mul(2));
         }
         self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
@@ -410,8 +419,7 @@ impl Connection {
     fn answer_loss(&mut self, now: Time) {
         let sender = &mut self.sender;
         let at = sender.outstanding();
-        // RFC 5681 3.2, step 2: what limited transmit sent does not count as flight.
-        let flight_bytes = at.flight_bytes().saturating_sub(sender.limited_transmit_bytes);
+        let flight_bytes = sender.counted_flight(&at);
         match sender.recovery.on_loss(&at, sender.detection.duplicates()) {
             Response::None => return,
             Response::Repair => {
