@@ -37,7 +37,7 @@ pub struct Link {
     #[schemars(with = "units::Size")]
     pub mtu_bytes: u64,
     /// What the link costs on a route, in both directions, from 1 to 65535; routes are those of the least sum (the interface output cost of
-    /// RFC 2328 appendix C.3). Cells, accesses of DECT, and links that do not say it cost 1.
+    /// RFC 2328 appendix C.3). Default: 1, every link alike. Cells and accesses of DECT cost 1.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1, max = 65535))]
     pub cost: u32,
