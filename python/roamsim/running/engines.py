@@ -139,7 +139,8 @@ class Parcels:
                 finished, _ = wait(futures, HEARD_EVERY_S, FIRST_COMPLETED)
                 # How far those at work are, they do not say.
                 heard(0.0)
-                for future in finished:
+                # In the order in which they were begun: of several that failed the first is told.
+                for future in [one for one in futures if one in finished]:
                     indices = futures.pop(future)
                     for index, outcome in zip(indices, _left(future), strict=True):
                         if isinstance(outcome, Made):
