@@ -146,6 +146,8 @@ def test_the_command_line_says_what_is_next(roamsim: Command, scenario: Path, tm
     roamsim("report", "all")
     refused = roamsim(*sweep, "2", "--shard", "3/2", code=2)
     assert "of 2 shards the first is 1/2 and the last 2/2" in refused.stderr
+    refused = roamsim(*sweep, "2", "--shard", "", code=2)
+    assert "a shard is written as NUMBER/HOW_MANY" in refused.stderr
     precise = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--precision", "flows.goodput_bps=5%"]
     refused = roamsim(*precise, "--out", "3", "--shard", "1/2", code=2)
     assert "a precision is judged over all replications" in refused.stderr

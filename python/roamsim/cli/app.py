@@ -205,11 +205,11 @@ def sweep(
             command=_command(),
             progress=heard,
             color=_color(),
-            shard=Shard.parse(shard) if shard else ALL,
+            shard=Shard.parse(shard) if shard is not None else ALL,
             executor=executor,
         )
     runs = sum(point.replications for point in results.manifest.points)
-    if shard:
+    if shard is not None:
         _say(
             f"shard {shard} of {len(results.manifest.points)} points, {runs} runs: {results.made} made now; "
             "when all are made: roamsim merge DIR... --out OUT"
