@@ -8,7 +8,6 @@ ones, waits of the other, drops. A difference over 5 % carries the letter of its
 stays as it was.
 """
 
-import argparse
 import os
 import random
 import sys
@@ -21,10 +20,11 @@ import roamsim
 from roamsim.statistics import mean
 
 from peers import document, simulators
-from peers.simulators import MissingError, Program
+from peers.simulators import Program
 from validation import ours as bulk
 from validation.explanations import explanation, listed
 from validation.runs import Run as Bulk
+from validation.section import write_section
 from validation.tables import show
 
 PART = "queues"
@@ -250,27 +250,12 @@ def report(plan: Sequence[Run], measured: Sequence[tuple[Told, Told]], build: st
     return "\n\n".join(filter(None, text)) + "\n", unexplained
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few runs: a look, not a result")
-    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
-    arguments = parser.parse_args()
-    if arguments.update and arguments.quick:
-        parser.error("--update writes the whole table: without --quick")
-    try:
-        program = simulators.ns3(PROGRAM, simulators.NS3_QUEUES_MODULES)
-    except MissingError as missing:
-        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
-        return
-    plan = runs(quick=arguments.quick)
-    text, unexplained = report(plan, measure(plan, program), program.build)
-    sys.stdout.write(text)
-    if arguments.update:
-        document.replace(arguments.update, "queues", text)
-    if unexplained and not arguments.quick:
-        raise SystemExit(f"{unexplained} differences over {TOLERANCE:.0%} are not explained")
+def compared(program: Program, quick: bool) -> tuple[str, int]:
+    """The section, and how many differences are not explained."""
+    plan = runs(quick=quick)
+    return report(plan, measure(plan, program), program.build)
 
 
 if __name__ == "__main__":
-    main()
+    fault = f"differences over {TOLERANCE:.0%} are not explained"
+    write_section(__doc__, PART, PROGRAM, simulators.NS3_QUEUES_MODULES, compared, fault)

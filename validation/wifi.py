@@ -6,7 +6,6 @@ Saturated stations, TCP through the access point, and two stations that do not h
 that nothing explains makes the exit code 1. Without ns-3 nothing is compared, and the document stays as it was.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -18,7 +17,8 @@ import roamsim
 from roamsim.statistics import Estimate, mean
 
 from peers import document, simulators
-from peers.simulators import MissingError, Program
+from peers.simulators import Program
+from validation.section import write_section
 
 PROGRAM = Path(__file__).parent / "programs" / "ns3_wifi.cc"
 TOLERANCE = 0.05
@@ -199,21 +199,10 @@ def report(plan: Sequence[Run], measured: dict[Run, tuple[list[float], list[floa
     return "\n\n".join(text) + "\n", too_large
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few and short runs: a look, not a result")
-    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
-    arguments = parser.parse_args()
-    if arguments.update and arguments.quick:
-        parser.error("--update writes the whole table: without --quick")
-    try:
-        program = simulators.ns3(PROGRAM, simulators.NS3_WIFI_MODULES)
-    except MissingError as missing:
-        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
-        return
-    plan = runs(quick=arguments.quick)
-    seeds = range(1, 3 if arguments.quick else 4)
+def compared(program: Program, quick: bool) -> tuple[str, int]:
+    """The section, and how many differences are too large."""
+    plan = runs(quick=quick)
+    seeds = range(1, 3 if quick else 4)
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         futures = {
             run: [
@@ -226,13 +215,9 @@ def main() -> None:
         for run, (here, there) in futures.items():
             measured[run] = ([future.result() for future in here], [future.result() for future in there])
             sys.stderr.write(f"{len(measured)} of {len(plan)}\n")
-    text, too_large = report(plan, measured, program.build)
-    sys.stdout.write(text)
-    if arguments.update:
-        document.replace(arguments.update, "wifi", text)
-    if too_large and not arguments.quick:
-        raise SystemExit(f"{too_large} differences are over {TOLERANCE:.0%}")
+    return report(plan, measured, program.build)
 
 
 if __name__ == "__main__":
-    main()
+    fault = f"differences are over {TOLERANCE:.0%}"
+    write_section(__doc__, "wifi", PROGRAM, simulators.NS3_WIFI_MODULES, compared, fault)

@@ -8,9 +8,7 @@ letter of its explanation (validation/explanations.py); one without makes the ex
 compared, and the document stays as it was.
 """
 
-import argparse
 import os
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,8 +17,9 @@ from pathlib import Path
 import roamsim
 
 from peers import document, simulators
-from peers.simulators import MissingError, Program
+from peers.simulators import Program
 from validation.explanations import explanation, listed
+from validation.section import write_section
 
 PROGRAM = Path(__file__).parent / "programs" / "ns3_wimax.cc"
 TOLERANCE = 0.05
@@ -163,30 +162,15 @@ def report(plan: Sequence[Run], measured: dict[Run, tuple[Told, Told]], build: s
     return "\n\n".join(filter(None, text)) + "\n", too_large
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few runs: a look, not a result")
-    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
-    arguments = parser.parse_args()
-    if arguments.update and arguments.quick:
-        parser.error("--update writes the whole table: without --quick")
-    try:
-        program = simulators.ns3(PROGRAM, simulators.NS3_WIMAX_MODULES)
-    except MissingError as missing:
-        sys.stderr.write(f"LEFT OUT: ns-3: {missing}\n")
-        return
-    plan = runs(quick=arguments.quick)
+def compared(program: Program, quick: bool) -> tuple[str, int]:
+    """The section, and how many differences are too large."""
+    plan = runs(quick=quick)
     with ThreadPoolExecutor(os.cpu_count() or 1) as executor:
         futures = {run: (executor.submit(ours, run), executor.submit(theirs, program, run)) for run in plan}
         measured = {run: (here.result(), there.result()) for run, (here, there) in futures.items()}
-    text, too_large = report(plan, measured, program.build)
-    sys.stdout.write(text)
-    if arguments.update:
-        document.replace(arguments.update, "wimax", text)
-    if too_large and not arguments.quick:
-        raise SystemExit(f"{too_large} differences are over {TOLERANCE:.0%}")
+    return report(plan, measured, program.build)
 
 
 if __name__ == "__main__":
-    main()
+    fault = f"differences are over {TOLERANCE:.0%}"
+    write_section(__doc__, "wimax", PROGRAM, simulators.NS3_WIMAX_MODULES, compared, fault)
