@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,9 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 import roamsim as package
-from conftest import SCENARIO, begin
+from conftest import SCENARIO, Command, begin
 from roamsim.errors import UsageError
 from roamsim.running import clusters
+from roamsim.running.engines import Choosing, WorkerLost
 
 DELAYS = "link.path.delay=10ms:40ms:10ms"
 #: Runs long enough that killing falls among them: some ten seconds of processor time in all.
@@ -57,26 +60,57 @@ def wait_for(what: str, there: object) -> None:
         time.sleep(0.05)
 
 
+def changed(folder: Path) -> float:
+    """When something was last written there."""
+    return folder.stat().st_mtime if folder.exists() else 0.0
+
+
+def working(driver: int) -> list[psutil.Process]:
+    """The worker processes of a driver."""
+    found = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(driver).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "spawn_main" in " ".join(child.cmdline()):
+                    found.append(child)
+    return found
+
+
 def test_workers_may_be_killed_again_and_again(scenario: Path, tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     out = tmp_path / "out"
     driver = begin(*sweep(scenario, out, "--on", "dask", "--jobs", "2"), cwd=tmp_path)
-    killed = 0
+    killed, parts = 0, 0.0
     while driver.poll() is None:
-        time.sleep(1.0)
-        try:
-            children = psutil.Process(driver.pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            break
-        workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
-        if workers and (out / "parts").exists():
+        time.sleep(0.2)
+        # Each death is one of somebody who works: where processes begin slowly, none would ever come to it.
+        written = changed(out / "parts")
+        workers = working(driver.pid)
+        if written > parts and workers:
             workers[killed % len(workers)].kill()
-            killed += 1
+            killed, parts = killed + 1, written
     _, told = driver.communicate(timeout=120)
     assert driver.returncode == 0, told
     assert killed
     assert octets(out) == undisturbed
     # Each run was made once, and none of the restarts is told of.
     assert told.splitlines() == [f"4 points, {4 * REPLICATIONS} runs; next: roamsim report {out}"]
+
+
+def test_a_driver_that_is_killed_goes_on_in_its_folder(
+    scenario: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    out = tmp_path / "out"
+    driver = begin(*sweep(scenario, out, "--on", "dask", "--jobs", "2"), cwd=tmp_path)
+    wait_for("a part", lambda: any((out / "parts").glob("*.zip")) or driver.poll() is not None)
+    children = psutil.Process(driver.pid).children(recursive=True)
+    driver.kill()
+    driver.wait()
+    # Its workers end without it.
+    _, left = psutil.wait_procs(children, timeout=60)
+    assert not left
+    again = by_threads(scenario, out)
+    assert 0 < again.made < 4 * REPLICATIONS
+    assert octets(out) == undisturbed
 
 
 @pytest.fixture
@@ -133,11 +167,59 @@ def test_what_is_no_cluster_is_refused(where: str) -> None:
 
 def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "ANSWER_S", 1)
-    with (
-        pytest.raises(UsageError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"),
-        clusters.cluster("tcp://127.0.0.1:9"),
-    ):
-        pass
+    with clusters.cluster("tcp://127.0.0.1:9") as executor:
+        assert executor is not None
+        with pytest.raises(UsageError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
+            executor.submit(len, ())
+
+
+def test_nobody_is_asked_before_there_is_something_to_make(scenario: Path, tmp_path: Path, roamsim: Command) -> None:
+    nobody = ("--on", "tcp://127.0.0.1:9")
+    many = ("--vary", "link.path.delay=10ms,20ms", "--out", tmp_path / "out")
+    refused = roamsim(
+        "sweep", scenario, "--vary", "link.path.delay=10ms,2", "--out", tmp_path / "out", *nobody, code=3
+    )
+    assert "scheduler" not in refused.stderr
+    refused = roamsim("compare", scenario, "--vary", "link.path.delay=10ms", *nobody, code=2)
+    assert "a comparison needs two or more" in refused.stderr
+    refused = roamsim("study", "run", "nothing", *nobody, code=2)
+    assert "scheduler" not in refused.stderr
+    # What is finished needs nobody either.
+    roamsim("sweep", scenario, *many)
+    assert "2 of them were there already" in roamsim("sweep", scenario, *many, *nobody).stderr
+
+
+def test_what_failed_on_one_worker_goes_to_another() -> None:
+    with clusters.cluster("dask", 2) as executor:
+        assert isinstance(executor, Choosing)
+        first = executor.submit(os.getpid)
+        one = first.result(60)
+        others = {executor.elsewhere(first).submit(os.getpid).result(60) for _ in range(3)}
+    assert len(others) == 1
+    assert one not in others
+
+
+def test_a_task_that_takes_its_workers_with_it_is_given_back_and_the_cluster_goes_on() -> None:
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), clusters.cluster("dask", 1) as executor:
+        assert executor is not None
+        with pytest.raises(WorkerLost):
+            executor.submit(os._exit, 1).result(60)
+        assert executor.submit(len, "abc").result(60) == 3
+
+
+def test_runs_that_hang_are_stopped_by_their_worker(scenario: Path, tmp_path: Path, roamsim: Command) -> None:
+    many = ("--vary", "scenario.duration=10s,100000000s", "--replications", "3", "--out")
+    whole = roamsim("sweep", scenario, "--vary", "scenario.duration=10s", "--replications", "3", "--out", "whole")
+    assert whole.returncode == 0
+    told = roamsim("sweep", scenario, *many, "out", "--time-limit", "500ms", "--on", "dask", "--jobs", "2", code=1)
+    assert "3 of 6 runs failed; what is finished is kept" in told.stderr
+    for replication in range(3):
+        place = f"scenario.duration=100000000s, replication {replication}, seed 1: it was stopped at the time limit"
+        assert told.stderr.count(place) == 1
+    found, wanted = (package.open_results(tmp_path / name).flows for name in ("out", "whole"))
+    assert found.drop("point").equals(wanted.drop("point"))
 
 
 def test_without_dask_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -20,3 +21,13 @@ def test_every_program_that_tests_need_is_installed_by_continuous_integration() 
     installed = set(re.findall(r"(\S+)=\S+", programs[1]))
     assert needed, "no test needs a program: the pattern no longer finds the marks"
     assert needed <= installed, f".ci/run does not install {sorted(needed - installed)}"
+
+
+def test_wheels_are_built_and_tried_with_the_oldest_python_there_may_be() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    versions = set(re.findall(r'python-version: "([^"]+)"', workflow))
+    assert {f">={version}" for version in versions} == {project["requires-python"]}
+    # Of each kind of job that builds something: it is tried.
+    assert workflow.count("PyO3/maturin-action@v1") == len(re.findall(r"python (tests/try_wheel\.py)", workflow)) == 2
+    assert (ROOT / "tests/try_wheel.py").is_file()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from conftest import ROOT
 from roamsim import study
 from roamsim._roamsim import RunFailed
 from roamsim.errors import UsageError
+from roamsim.running.engines import LOST_WORKERS, Failed, Made, WorkerLost
 
 VARY = {"link.path.delay": "10ms:40ms:10ms"}
 
@@ -87,7 +89,7 @@ class Altered(Executor):
 
 
 def test_a_worker_of_another_build_is_refused_by_name(scenario: Path) -> None:
-    executor = Altered(lambda make, _build, runs, traces: make("0123456789abcdef", runs, traces))
+    executor = Altered(lambda make, _build, *rest: make("0123456789abcdef", *rest))
     with pytest.raises(
         UsageError, match=r"the worker on \S+ has another build of Roamsim .*than this one \(0123456789ab"
     ):
@@ -95,10 +97,129 @@ def test_a_worker_of_another_build_is_refused_by_name(scenario: Path) -> None:
 
 
 def test_a_run_that_fails_is_named(scenario: Path) -> None:
-    executor = Altered(lambda _make, _build, runs, _traces: ["packets were lost from the account"] * len(runs))
+    executor = Altered(lambda _make, _build, runs, *_: [Failed("packets were lost from the account")] * len(runs))
     words = r"link.path.delay=10ms, replication 0, seed 1: packets were lost from the account"
     with pytest.raises(RunFailed, match=words):
         package.sweep(scenario, VARY, executor=executor)
+
+
+class Altering(Executor):
+    """Makes parcels here and now, and alters what one replication leaves."""
+
+    def __init__(self, replication: int, alter: Callable[[Made], Made | Failed]) -> None:
+        self.replication, self.alter = replication, alter
+        #: The sizes of the parcels in which it met that replication.
+        self.met = list[int]()
+
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        _, runs, *_ = arguments
+        try:
+            made = fn(*arguments)
+            for index, (_, _, _, replication) in enumerate(runs):
+                if replication == self.replication:
+                    self.met.append(len(runs))
+                    made[index] = self.alter(made[index])
+            future.set_result(made)
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def lost(_: Made) -> Made:
+    raise WorkerLost("its worker died")
+
+
+@pytest.mark.parametrize(
+    ("alter", "words", "times"),
+    [
+        (lambda _: Failed("packets were lost from the account"), "packets were lost from the account", 2),
+        (lost, f"the workers that made it died, {LOST_WORKERS + 1} times", LOST_WORKERS + 1),
+    ],
+)
+def test_a_run_that_fails_everywhere_is_told_once_and_the_rest_is_made(
+    scenario: Path, tmp_path: Path, alter: Callable[[Made], Made | Failed], words: str, times: int
+) -> None:
+    executor = Altering(17, alter)
+    with pytest.raises(RunFailed) as told:
+        package.sweep(scenario, {}, replications=20, jobs=1, out=tmp_path / "out", executor=executor)
+    # In a parcel with others it is only suspected.
+    assert len([size for size in executor.met if size == 1 or times == 2]) == times
+    assert str(told.value).splitlines() == [
+        "1 of 20 runs failed; what is finished is kept, and the same call makes only the failed ones again:",
+        f"  replication 17, seed 1: {words}",
+    ]
+    again = package.sweep(scenario, {}, replications=20, out=tmp_path / "out")
+    package.sweep(scenario, {}, replications=20, out=tmp_path / "whole")
+    assert again.made == 1
+    assert octets(tmp_path / "out") == octets(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("fault", [lambda _: Failed("there was not enough memory"), lost])
+def test_what_succeeds_the_second_time_has_not_failed(
+    scenario: Path, tmp_path: Path, fault: Callable[[Made], Made | Failed]
+) -> None:
+    faults = iter([fault])
+    executor = Altering(17, lambda made: next(faults, lambda made: made)(made))
+    made = package.sweep(scenario, {}, replications=20, out=tmp_path / "out", executor=executor)
+    package.sweep(scenario, {}, replications=20, out=tmp_path / "whole")
+    assert (made.made, len(executor.met)) == (20, 2)
+    assert octets(tmp_path / "out") == octets(tmp_path / "whole")
+
+
+HANGING = {"scenario.duration": "10s,100000000s"}
+
+
+@pytest.mark.parametrize("by", ["threads", "processes"])
+def test_a_run_that_hangs_is_stopped_at_its_time_limit(
+    scenario: Path, tmp_path: Path, processes: Executor, by: str
+) -> None:
+    executor = processes if by == "processes" else None
+    begun_s = time.monotonic()
+    with pytest.raises(RunFailed) as told:
+        package.sweep(
+            scenario, HANGING, replications=2, out=tmp_path / by, executor=executor, time_limit_s=0.5, jobs=2
+        )
+    first, *failures = str(told.value).splitlines()
+    assert first.startswith("2 of 4 runs failed")
+    for replication, line in enumerate(failures):
+        place = f"scenario.duration=100000000s, replication {replication}, seed 1: "
+        assert line.strip().startswith(f"{place}it was stopped at the time limit of 0.5 s, after ")
+    assert len(failures) == 2
+    # Each was made twice.
+    assert time.monotonic() - begun_s > 2 * 0.5
+    found = package.open_results(tmp_path / by).flows.drop("point")
+    assert found.equals(package.sweep(scenario, {"scenario.duration": "10s"}, replications=2).flows.drop("point"))
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing(scenario: Path, tmp_path: Path) -> None:
+    for out, limit_s in (("without", None), ("within", 60)):
+        package.sweep(scenario, VARY, replications=5, trace="queue", out=tmp_path / out, time_limit_s=limit_s)
+    assert octets(tmp_path / "within") == octets(tmp_path / "without")
+
+
+@pytest.mark.parametrize("limit_s", [0, -1, float("inf"), float("nan")])
+def test_what_is_no_time_limit_is_refused(scenario: Path, limit_s: float) -> None:
+    with pytest.raises(UsageError, match="the time limit of a run is a number of seconds above 0"):
+        package.sweep(scenario, VARY, time_limit_s=limit_s)
+
+
+def test_a_precision_is_judged_at_the_points_that_have_no_failure(scenario: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=r"5 of \d+ runs failed"):
+        package.sweep(
+            scenario,
+            HANGING,
+            precision="flows.goodput_bps=0.1%",
+            max_replications=7,
+            out=tmp_path / "out",
+            time_limit_s=0.2,
+        )
+    assert [point.replications for point in package.open_results(tmp_path / "out").manifest.points] == [7, 5]
+
+
+def test_a_study_goes_on_after_a_failure(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=r"4 of 8 runs failed.*\n  experiment \w+ at .*replication 1, seed"):
+        study.run(small, level="quick", out=tmp_path / "out", executor=Altering(1, lambda _: Failed("no reason")))
 
 
 def test_what_is_no_executor_is_refused(scenario: Path) -> None:

@@ -121,6 +121,37 @@ assert all("it was not begun" in texts[index] and "too much memory" in texts[ind
 """
 
 
+#: One point of three takes too much memory, and is stopped with those at work beside it.
+AMONG_OTHERS = """
+import sys
+import pytest
+import roamsim
+
+flood = sys.stdin.read()
+vary = {"flow.flood.application.rate": "10Mb/s,1Tb/s,20Mb/s"}
+roamsim.limit_memory("400MB")
+for limit_s in (None, 60):
+    out = f"{sys.argv[1]}/{limit_s}"
+    with pytest.raises(roamsim.RunFailed) as told:
+        roamsim.sweep(flood, vary, replications=2, jobs=2, out=out, time_limit_s=limit_s)
+    first, *failures = str(told.value).splitlines()
+    assert first.startswith("2 of 6 runs failed"), first
+    for replication, failure in enumerate(failures):
+        assert f"rate=1Tb/s, replication {replication}, seed 1: it takes too much memory" in failure, failure
+    found = roamsim.open_results(out).flows
+    assert found.group_by("point", maintain_order=True).len().rows() == [(0, 2), (2, 2)], found
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the system does not tell how much memory is taken"
+)
+def test_what_takes_too_much_memory_keeps_no_other_run_from_being_made(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", AMONG_OTHERS, str(tmp_path)]
+    done = subprocess.run(command, input=FLOOD, text=True, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_after_too_much_memory_other_runs_begin_with_what_there_is() -> None:
     done = subprocess.run([sys.executable, "-c", MORE_RUNS], input=FLOOD, text=True, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr

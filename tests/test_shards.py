@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 import roamsim as package
-from conftest import Command
+from conftest import ROOT, Command, environment
 from roamsim import study
 from roamsim.errors import UsageError
 from roamsim.running.shards import Shard
@@ -151,6 +153,45 @@ def test_the_command_line_says_what_is_next(roamsim: Command, scenario: Path, tm
     precise = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--precision", "flows.goodput_bps=5%"]
     refused = roamsim(*precise, "--out", "3", "--shard", "1/2", code=2)
     assert "a precision is judged over all replications" in refused.stderr
+
+
+def test_shards_of_a_comparison_merged_are_the_comparison(roamsim: Command, scenario: Path) -> None:
+    compare = ["compare", scenario, "--vary", "link.path.delay=10ms,20ms", "--replications", "6", "--out"]
+    whole = roamsim(*compare, "whole")
+    for number in (1, 2):
+        done = roamsim(*compare, f"{number}", "--shard", f"{number}/2")
+        assert f"shard {number}/2 of 2 points, 12 runs: 6 made now" in done.stderr
+        assert done.stdout == f"{number}\n"
+    roamsim("merge", "1", "2", "--out", "all")
+    assert roamsim(*compare, "all").stdout == whole.stdout
+    refused = roamsim(*compare[:-1], "--shard", "1/2", code=2)
+    assert "it needs --out DIR" in refused.stderr
+    refused = roamsim(*compare, "3", "--shard", "1/2", "--json", code=2)
+    assert "prints neither --json nor --csv" in refused.stderr
+
+
+def test_the_array_of_jobs_of_the_documentation_makes_shards(roamsim: Command, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "many-machines.md").read_text()
+    script = re.search(r"```bash shards.sh\n(.*?)```", page, re.DOTALL)
+    assert script
+    (tmp_path / "shards.sh").write_text(script[1])
+    last = re.search(r"^#SBATCH --array=1-(\d+)$", script[1], re.MULTILINE)
+    assert last
+    assert f'"$SLURM_ARRAY_TASK_ID/{last[1]}"' in script[1]
+    roamsim("init", "first.toml")
+    for number in (1, int(last[1])):
+        done = subprocess.run(
+            ["bash", "shards.sh"],
+            cwd=tmp_path,
+            env=environment() | {"SLURM_ARRAY_TASK_ID": f"{number}"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"shard {number}/{last[1]} of 4 points, 16 runs" in done.stderr
+        assert done.stdout == f"shard-{number}\n"
 
 
 def test_shards_of_a_study_merged_are_the_study(small: Path, tmp_path: Path) -> None:

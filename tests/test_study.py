@@ -270,6 +270,9 @@ def test_a_study_that_was_stopped_goes_on_in_its_folder_and_no_other_one_writes_
         def under_way(self, runs: float) -> None:
             pass
 
+        def failed(self, runs: int) -> None:
+            pass
+
     with pytest.raises(Enough):
         study.run(small, level="quick", out=tmp_path / "out", jobs=1, progress=Stopping())
     after = study.run(small, level="quick", out=tmp_path / "out")
@@ -366,6 +369,9 @@ def test_runs_that_experiments_share_are_counted_once(small: Path, tmp_path: Pat
             pass
 
         def under_way(self, runs: float) -> None:
+            pass
+
+        def failed(self, runs: int) -> None:
             pass
 
     heard = Heard()

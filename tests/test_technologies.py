@@ -176,7 +176,7 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     parts = results["wimax"].select(*wimax.FRAME)
     # 12,000 frames of 5 ms, and the one that begins when the run ends.
     assert parts.sum_horizontal().to_list() == pytest.approx([60.005])
-    changes = wimax.first_run(results)
+    changes = wimax.first_run(results, "wimax_profiles")
     down = changes.filter(direction="downlink")["profile"].to_list()
     # Near the base station it begins with the fastest, as the cell has it; then it goes down step by step.
     assert down == wimax.PROFILES[::-1]
@@ -186,6 +186,23 @@ def test_a_walk_in_an_802_16_cell_shows_its_frames_and_its_burst_profiles(tmp_pa
     assert "air: frames, means over the runs" in page
     assert "Burst profiles over time, first run" in page
     assert "14 burst profiles of 1 station, from each entry on." in page
+
+
+def test_service_flows_of_classes_are_rows_of_the_picture_and_what_was_refused_is_told(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "wimax-classes.toml"
+    results = roamsim.sweep(example, {"scenario.duration": ["20s"]}, replications=1, out=tmp_path / "out")
+    rows = wimax.by_flow(results["wimax_flows"])
+    # The first one of a station, and behind it those of its classes.
+    expected = ["first, BE", "first, UGS DSCP 46", "first, rtPS DSCP 34", "second, BE", "second, UGS DSCP 46"]
+    assert rows["node"].to_list() == expected
+    cell = results["wimax"]
+    bursts = wimax.draw(cell, rows).axes[1]
+    assert [text.get_text() for text in bursts.get_yticklabels()] == expected
+    used = (rows["burst_bytes"] - rows["padding_bytes"]).to_list()
+    assert [bar.get_width() for bar in bursts.patches][:5] == used
+    page = results.report().read_text()
+    assert "Refused, and served best effort: UGS of second at" in page
+    assert "wimax_flows: means over replications" in page
 
 
 def test_a_station_shows_its_bursts_and_its_requests() -> None:

@@ -30,6 +30,8 @@ def main(folder: Path) -> None:
         programs = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
         # Neither cargo nor a compiler is on this path.
         environment = {"PATH": os.fspath(programs), "HOME": temporary, "NO_COLOR": "1"}
+        # Windows starts no Python without these.
+        environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP", "TMP") if name in os.environ}
 
         def do(*command: str) -> None:
             print("$", *command, flush=True)

@@ -88,6 +88,9 @@ class Scenario:
     def duration_s(self) -> float:
         """Simulated time in seconds."""
     @property
+    def warnings(self) -> list[str]:
+        """What in it is valid and hardly meant, each as a report for a person: where, what, and the way out."""
+    @property
     def meetings_in_step(self) -> list[tuple[str, str, list[str]]]:
         """Queues that the data of several flows pass with nothing random on their way.
 

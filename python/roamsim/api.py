@@ -178,6 +178,7 @@ def sweep(
     progress: Progress | None = None,
     shard: str | None = None,
     executor: Executor | None = None,
+    time_limit_s: float | None = None,
 ) -> Results:
     """Runs a scenario at every combination of varied values.
 
@@ -194,19 +195,23 @@ def sweep(
         trace: what to record of the first replication of each point, as `run` does; needs `out`.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.
         seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
-        out: a folder that keeps the results. An interrupted sweep goes on where it was, and a wider one adds to it.
+        out: a folder that keeps the results, or a URL that fsspec understands. An interrupted sweep goes on where it
+            was, and a wider one adds to it.
         progress: hears how many runs are done.
         shard: only one of several shares of the runs, as in `"3/16"`; `roamsim.merge` puts their folders together.
         executor: makes the runs in place of threads: any of `concurrent.futures`, such as a `ProcessPoolExecutor`,
             or what a cluster's client has for one. It needs Roamsim of the same build, and no shared disk. Four
             parcels of runs for each of `jobs` are with it at a time.
+        time_limit_s: seconds after which a run is stopped; it is made once more, by another worker where the executor
+            can choose, and has failed when that takes too long too.
 
     Returns:
         The tables, with a column for each varied path (and one more, named by its unit, for quantities).
 
     Raises:
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
-        RunFailed: a run broke a rule of the simulator; what was finished is kept in `out`.
+        RunFailed: runs broke a rule of the simulator, or took more time or memory than they may; all others were
+            made, and are kept in `out`.
         UsageError: a malformed range, an unknown metric, or a folder that holds something else.
     """
     with in_words_of_python():
@@ -224,6 +229,7 @@ def sweep(
             progress=progress,
             shard=Shard.parse(shard) if shard is not None else ALL,
             executor=executor,
+            time_limit_s=time_limit_s,
         )
     return Results.of(swept)
 
@@ -244,6 +250,7 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    time_limit_s: float | None = None,
 ) -> Comparison:
     """Holds values against each other on the same losses: differences in pairs of replications, with intervals.
 
@@ -265,13 +272,15 @@ def compare(
         out: a folder that keeps the results; the same as that of a sweep, and it goes on in the same way.
         progress: hears how many runs are done.
         executor: makes the runs in place of threads, as of `sweep`.
+        time_limit_s: seconds after which a run is stopped, as of `sweep`.
 
     Returns:
         `sentences`, and as tables `means` and `differences`; `results` are those of the sweep.
 
     Raises:
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
-        RunFailed: a run broke a rule of the simulator; what was finished is kept in `out`.
+        RunFailed: runs broke a rule of the simulator, or took more time or memory than they may; all others were
+            made, and are kept in `out`.
         UsageError: fewer than two values or replications, an unknown metric or baseline, or what `sweep` refuses.
     """
     with in_words_of_python():
@@ -290,6 +299,7 @@ def compare(
             out=out,
             progress=progress,
             executor=executor,
+            time_limit_s=time_limit_s,
         )
     return Comparison(Results.of(results), question)
 

@@ -73,8 +73,9 @@ def open_file(path: str | os.PathLike[str]) -> BufferedReader:
         OSError: it is not there, or cannot be read.
         NoRegularFile: it is no file.
     """
-    # A pipe without a writer would keep us from opening it.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    # A pipe without a writer would keep us from opening it. Windows, which has no such pipes, would change line ends.
+    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, os.O_RDONLY | flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise NoRegularFile(f"{os.fspath(path)!r} is no regular file")

@@ -14,11 +14,12 @@ use crate::socket::{SocketId, Traffic};
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
+use roamsim_protocols::mih::wire::handover::{LinkActionType, LinkConfigurationParameter};
 use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
 };
 use roamsim_protocols::mih::wire::value::OctetString;
-use roamsim_protocols::mih::{self, Mihf, Tlv, TransactionNumber};
+use roamsim_protocols::mih::{self, MessageId, Mihf, Tlv, TransactionNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -137,7 +138,7 @@ pub(crate) fn heard_by_mihf(event: LinkEvent, reach_m: f64) -> Option<mih::LinkE
         LinkEvent::Up => Some(mih::LinkEvent::Up),
         LinkEvent::Down(reason) => Some(mih::LinkEvent::Down(reason)),
         LinkEvent::GoingDown { within, reason, .. } => Some(mih::LinkEvent::GoingDown { within, reason }),
-        LinkEvent::Rollback | LinkEvent::Lost => None,
+        LinkEvent::Rollback | LinkEvent::Lost | LinkEvent::ScanBegun | LinkEvent::ScanEnded => None,
     }
 }
 
@@ -185,6 +186,46 @@ impl Transaction {
     }
 }
 
+/// What the responder's user has the origin's links do when they tell an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkAction {
+    /// The link: the origin's interface.
+    pub link: Address,
+    /// What.
+    pub action: LinkActionType,
+    /// Whether it scans.
+    pub scans: bool,
+    /// Upon which event.
+    pub upon: MessageId,
+    /// Of this link; `None`: of any.
+    pub of: Option<Address>,
+}
+
+/// Thresholds that the responder's user configures at the origin's link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfiguredThresholds {
+    /// The link: the origin's interface.
+    pub link: Address,
+    /// What is configured.
+    pub parameters: Vec<LinkConfigurationParameter>,
+}
+
+/// A command of the responder's user to the origin's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkCommand {
+    number: TransactionNumber,
+    /// The link: the origin's interface.
+    pub link: Address,
+    /// In the words of the table of commands.
+    pub command: &'static str,
+    /// When it was made.
+    pub asked: Time,
+    /// When its answer came.
+    pub answered: Option<Time>,
+    /// What that says; nothing before, or where the command was given up.
+    pub result: &'static str,
+}
+
 /// What describes a signalling entry.
 #[derive(Clone, Debug)]
 pub struct SignallingConfig {
@@ -202,6 +243,10 @@ pub struct SignallingConfig {
     pub processing_time: Distribution,
     /// Of link events, those that the responder's user subscribes to.
     pub events: EventList,
+    /// Of link events, the thresholds that user configures.
+    pub thresholds: Vec<ConfiguredThresholds>,
+    /// And the commands that it makes upon events.
+    pub actions: Vec<LinkAction>,
     /// The first message.
     pub start: Time,
     /// Messages are made while the time is before this.
@@ -218,6 +263,8 @@ pub struct Signalling {
     pub responder: End,
     /// All transactions so far, in order.
     pub transactions: Vec<Transaction>,
+    /// Commands to the origin's links so far, in order.
+    pub commands: Vec<LinkCommand>,
     /// Both sockets' exchange with IP until the start (origin, responder), and until the stop.
     pub traffic_at_start: Option<[Traffic; 2]>,
     /// See `traffic_at_start`.
@@ -250,6 +297,7 @@ impl Signalling {
             origin: origin.0,
             responder: responder.0,
             transactions: Vec::new(),
+            commands: Vec::new(),
             traffic_at_start: None,
             traffic_at_stop: None,
             set_up: false,
@@ -294,6 +342,33 @@ impl Signalling {
     /// The origin's user, or its links, have begun a transaction.
     pub(crate) fn begin(&mut self, now: Time, number: TransactionNumber) {
         self.transactions.push(Transaction { number, generated: now, completed: None, given_up: false });
+    }
+
+    /// The responder's user has made a command.
+    pub(crate) fn commanded(
+        &mut self,
+        now: Time,
+        number: TransactionNumber,
+        link: Address,
+        command: &'static str,
+    ) {
+        let (asked, answered, result) = (now, None, "");
+        self.commands.push(LinkCommand { number, link, command, asked, answered, result });
+    }
+
+    /// And has its answer; `None`: it was given up.
+    pub(crate) fn command_ended(
+        &mut self,
+        now: Time,
+        number: TransactionNumber,
+        result: Option<&'static str>,
+    ) {
+        if let Some(command) = self.commands.iter_mut().rfind(|command| command.number == number)
+            && command.result.is_empty()
+        {
+            command.answered = result.map(|_| now);
+            command.result = result.unwrap_or("given up");
+        }
     }
 
     /// The user's record of a transaction. Management transactions have none.

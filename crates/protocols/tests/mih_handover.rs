@@ -26,6 +26,8 @@ const NAMES: [&str; 4] = ["mn", "pos1", "pos2", "pos3"];
 const ACCESS: Span = Span::from_ms(20);
 const BETWEEN: Span = Span::from_ms(20);
 const PROCESSING: Span = Span::from_ms(200);
+/// How long a place is kept.
+const RESERVATION: Span = Span::from_secs(5);
 const SCAN: Span = Span::from_ms(600);
 /// From taking a link up to its being up.
 const ENTRY: Span = Span::from_ms(300);
@@ -171,6 +173,7 @@ impl Net {
                         link: candidate_link(at),
                         tells_places: policy.choice == Choice::FreeCapacity,
                         processing_time: PROCESSING,
+                        reservation_time: RESERVATION,
                         message_bytes: Some(200),
                     })
                 })
@@ -320,6 +323,10 @@ impl Net {
                         }
                     }
                     Coming::Candidate(candidate, cue) => {
+                        if cue == CandidateCue::Up {
+                            self.resources[candidate].arrive(&id(MOBILE_NODE));
+                            self.candidates[candidate].handle_arrival();
+                        }
                         self.mobile_node.handle_candidate_event(candidate, cue);
                     }
                 }
@@ -1204,4 +1211,53 @@ fn a_commitment_of_the_network_that_is_rejected_gives_its_place_back() {
     assert_eq!((net.serving.unexpected(), net.candidates[0].unexpected()), (0, 0));
     let given_back = net.sent.iter().filter(|(_, mid, _)| *mid == MessageId::N2N_HO_COMPLETE_RESPONSE);
     assert!(given_back.count() > 0 && net.resources[0].has_room_for(&id(SERVING)));
+}
+
+/// A handover to networks that are entered when it is agreed, with one place each, in which all these messages are lost.
+fn with_places(initiation: Initiation, validity: Validity, lost: &[MessageId]) -> Net {
+    let policy = Policy { entry: Entry::AfterCommitment, ..Policy::PLAIN };
+    let mut net = Net::with(Settings { policy, validity, ..Settings::of(initiation) });
+    net.resources = vec![Resources::new(Some(1)), Resources::new(Some(1))];
+    net.lost = lost.iter().map(|&mid| (mid, false, u32::MAX)).collect();
+    net.at(0, GOING_DOWN);
+    net
+}
+
+/// Whether the first candidate has its place left, and when the last thing happened.
+fn place_and_end(net: &mut Net) -> (bool, u64) {
+    net.run();
+    (net.resources[0].has_room_for(&id(SERVING)), net.now.as_ns() / 1_000_000)
+}
+
+#[test]
+fn a_place_that_was_agreed_on_and_is_not_taken_is_free_again_after_its_time() {
+    // Asked for at 1320 ms, reserved after its processing, for five seconds; the mobile node never hears of it.
+    let mut unheard = with_places(Initiation::Mobile, Validity::Acked, &[MessageId::MN_HO_COMMIT_RESPONSE]);
+    assert_eq!(place_and_end(&mut unheard), (true, 1520 + 5000));
+    // The serving PoS does not hear of it, and neither does it heed a late answer once the link has recovered.
+    let lost = [MessageId::N2N_HO_COMMIT_RESPONSE];
+    let mut late = with_places(Initiation::Network, Validity::Open, &lost);
+    late.heard = vec![0];
+    late.at(4000, LinkCue::Rollback);
+    assert_eq!(place_and_end(&mut late), (true, 1300 + 5000));
+    // The mobile node is not told to go.
+    let mut stays = with_places(Initiation::Network, Validity::Acked, &[MessageId::NET_HO_COMMIT_REQUEST]);
+    assert_eq!(place_and_end(&mut stays), (true, 1300 + 5000));
+}
+
+#[test]
+fn a_place_that_is_taken_is_kept() {
+    for initiation in [Initiation::Mobile, Initiation::Network] {
+        let mut net = with_places(initiation, Validity::Acked, &[]);
+        let (free, end_ms) = place_and_end(&mut net);
+        assert!(!free && end_ms < 6000, "{initiation:?}: {end_ms}");
+        // It leaves.
+        net.resources[0].release(&id(MOBILE_NODE));
+        assert!(net.resources[0].has_room_for(&id(SERVING)));
+    }
+    // Who is there already has taken it as it is agreed on.
+    let mut there = with_places(Initiation::Mobile, Validity::Acked, &[MessageId::MN_HO_COMMIT_RESPONSE]);
+    there.resources[0].arrive(&id(MOBILE_NODE));
+    let (free, end_ms) = place_and_end(&mut there);
+    assert!(!free && end_ms < 6000, "{end_ms}");
 }

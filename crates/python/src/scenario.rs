@@ -54,6 +54,12 @@ impl Scenario {
         self.scenario.general.duration.as_secs_f64()
     }
 
+    /// What in it is hardly meant, each as a report for a person.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.scenario.warnings.clone()
+    }
+
     /// Where the data of several flows pass a drop-tail queue with nothing random on their way: the link, the node
     /// that sends there, and the flows.
     #[getter]

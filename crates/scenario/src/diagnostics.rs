@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::excerpt::{Excerpt, shortened};
 use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
-    SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, Severity,
+    SourceCode, SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
 };
 
 /// The width of a rendered report. It is fixed, because a report is data like any other.
@@ -99,6 +99,8 @@ pub(crate) struct Problems {
     sources: Vec<Source>,
     problems: Vec<Problem>,
     left_out: usize,
+    /// What is valid, and hardly meant.
+    warnings: Vec<Problem>,
     /// Where elements are copies of each other: what was said already, without the numbers of the copies.
     said: Option<BTreeSet<(Place, String)>>,
 }
@@ -123,6 +125,20 @@ impl Problems {
         } else {
             self.problems.push(problem);
         }
+    }
+
+    /// Adds something that is no reason to refuse the scenario.
+    pub fn warn(&mut self, warning: Problem) {
+        if !self.is_said(&warning) && self.warnings.len() < Problems::MAX {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// The warnings for the user, in the order of the text, each as in a report.
+    pub fn warnings(&mut self) -> Vec<String> {
+        self.warnings.sort_by_key(|warning| warning.place);
+        let render = |warning| render(warning, &self.sources, Severity::Warning, false);
+        self.warnings.iter().map(render).collect()
     }
 
     /// From now on a problem that all copies of an element have, which have its place, is told of the first.
@@ -188,21 +204,9 @@ impl Diagnostics {
 
     /// The report for a person: each problem with its line, a caret and advice; 100 columns wide.
     pub fn render(&self, color: bool) -> String {
-        let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
-        let handler = GraphicalReportHandler::new_themed(GraphicalTheme {
-            characters: ThemeCharacters::unicode(),
-            styles,
-        })
-        .with_width(WIDTH)
-        .with_links(false)
-        .with_context_lines(1)
-        .without_syntax_highlighting();
         let mut report = String::new();
         for problem in &self.problems {
-            let shown = Shown::new(problem, &self.sources);
-            // Writing to a string fails only if a Display does, and none of ours does.
-            let _ =
-                handler.render_report(&mut report, &Report { problem, shown, scenario: &self.sources[0] });
+            report.push_str(&render(problem, &self.sources, Severity::Error, color));
             report.push('\n');
         }
         let count = self.problems.len() + self.left_out;
@@ -214,8 +218,24 @@ impl Diagnostics {
                 report.push_str(&format!("{name}: {count} problems, of which {left_out} are not shown\n"));
             }
         }
-        report.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+        report
     }
+}
+
+/// A problem for a person: its line, a caret and advice; 100 columns wide.
+fn render(problem: &Problem, sources: &[Source], severity: Severity, color: bool) -> String {
+    let styles = if color { ThemeStyles::ansi() } else { ThemeStyles::none() };
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme { characters: ThemeCharacters::unicode(), styles })
+            .with_width(WIDTH)
+            .with_links(false)
+            .with_context_lines(1)
+            .without_syntax_highlighting();
+    let shown = Shown::new(problem, sources);
+    let mut report = String::new();
+    // Writing to a string fails only if a Display does, and none of ours does.
+    let _ = handler.render_report(&mut report, &Report { problem, shown, severity, scenario: &sources[0] });
+    report.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 impl fmt::Display for Diagnostics {
@@ -259,6 +279,7 @@ impl<'a> Shown<'a> {
 struct Report<'a> {
     problem: &'a Problem,
     shown: Option<Shown<'a>>,
+    severity: Severity,
     scenario: &'a Source,
 }
 
@@ -283,6 +304,10 @@ impl fmt::Display for Report<'_> {
 impl std::error::Error for Report<'_> {}
 
 impl miette::Diagnostic for Report<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.problem.help.as_ref().map(|help| Box::new(printable(&shortened(help))) as Box<dyn fmt::Display>)
     }

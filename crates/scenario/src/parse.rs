@@ -28,7 +28,9 @@ impl Scenario {
         let mut problems = Problems::default();
         let scenario = read(text, source_name, format, overrides, &mut problems);
         match scenario {
-            Some(scenario) if problems.count() == 0 => Ok(scenario),
+            Some(scenario) if problems.count() == 0 => {
+                Ok(Scenario { warnings: problems.warnings(), ..scenario })
+            }
             _ => Err(problems.into_diagnostics()),
         }
     }

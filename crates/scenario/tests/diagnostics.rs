@@ -508,6 +508,29 @@ fn a_station_that_no_cell_ever_reaches_is_refused() {
 }
 
 #[test]
+fn a_station_that_leaves_all_its_cells_for_good_is_warned_of() {
+    let walk = |speed: &str, duration: &str| {
+        let sitter = format!(
+            "[[node]]\nname = \"sitter\"\nposition = {{ x = \"150m\", y = \"0m\" }}\n\
+             motion = {{ kind = \"linear\", to = {{ x = \"500m\", y = \"0m\" }}, speed = \"{speed}\" }}\n\
+             [[link]]\nname = \"wire\""
+        );
+        let text = WALK.replace("[[link]]\nname = \"wire\"", &sitter);
+        let text = text
+            .replace("\"west\"\nstations = [\"walker\"]", "\"west\"\nstations = [\"walker\", \"sitter\"]");
+        let set = [("scenario.duration".to_owned(), duration.to_owned())];
+        Scenario::parse(&text, "walk", Format::Toml, &set).map(|scenario| scenario.warnings).expect("valid")
+    };
+    // "west cell" reaches 200 m: 50 m on the way are 33.333 s at 1.5 m/s.
+    let warnings = walk("1.5m/s", "60s");
+    assert_eq!(warnings.len(), 1);
+    insta::assert_snapshot!(warnings[0]);
+    // Whoever is still there at the end has left nothing.
+    assert!(walk("0.5m/s", "60s").is_empty());
+    assert!(walk("1.5m/s", "33s").is_empty());
+}
+
+#[test]
 fn one_link_is_not_kept_apart_from_others() {
     check_refusals(
         WALK,

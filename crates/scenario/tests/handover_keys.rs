@@ -44,6 +44,21 @@ fn with_third(capacities: [&str; 2]) -> String {
          [[link]]\nname = \"g\"\nbetween = [\"router\", \"other-station\"]\nrate = \"100Mb/s\"\ndelay = \"3ms\"\n"
 }
 
+/// Two terminals, one a metre behind the other, on their way into an 802.16 cell with room for one, which they enter when it is agreed.
+fn two_for_one() -> String {
+    let text = to_wimax()
+        .replace("stations = [\"terminal\"]", "stations = [\"terminal\", \"other\"]")
+        .replace("pos = \"pos-2\" }", "pos = \"pos-2\", capacity = 1 }")
+        .replace(SCAN, &format!("{SCAN}\nentry = \"after_commitment\""));
+    let part = |from: &str, to: &str| {
+        let part = text.split(from).nth(1).expect(from).split(to).next().expect(to);
+        format!("\n{from}{part}").replace("terminal", "other").replace("\"stream\"", "\"other stream\"")
+    };
+    let node = part("[[node]]\nname = \"terminal\"", "[[node]]").replace("25m", "24m");
+    let handover = part("[[handover]]", "[[none]]").replace("\"walk\"", "\"other walk\"");
+    format!("{text}{node}{}{handover}", part("[[flow]]", "[[handover]]"))
+}
+
 /// What is measured: all numbers, no names.
 fn measured(text: &str, seed: u64) -> String {
     let scenario = Scenario::parse(text, "keys.toml", Format::Toml, &[])
@@ -121,6 +136,12 @@ fn all() -> Vec<Key> {
         ),
         key("to.pos", GOOD, "pos = \"pos-2\"", ["pos = \"pos-2\"", "pos = \"server\""]),
         key("to.capacity", GOOD, "pos = \"pos-2\"", ["pos = \"pos-2\"", "pos = \"pos-2\", capacity = 0"]),
+        key(
+            "reservation_time",
+            &two_for_one(),
+            SCAN,
+            [SCAN, "scan_time = \"600ms\"\nreservation_time = \"50ms\""],
+        ),
         key(
             "to.processing_time",
             GOOD,

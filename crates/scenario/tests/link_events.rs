@@ -222,3 +222,76 @@ coverage = { model = \"disc\", radius = \"170m\" }
 [[mobile_ip]]
 name";
 }
+
+/// The walk of the example by a terminal that is in both cells at once, whose remote user configures a threshold.
+fn commanded(direction: &str, actions: &str) -> String {
+    example("link-events.toml")
+        .replace("handover = \"bridged\"\n", "")
+        .replace("# It stays with a cell as long as it hears it.\nhysteresis = \"300m\"", "multihomed = true")
+        + &format!(
+            "thresholds = [{{ link = \"west cell\", percent = 20, direction = \"{direction}\" }}]\nactions = [{actions}]\n"
+        )
+}
+
+/// The rows of the table of commands: link, command, result.
+fn commands(outcome: &Outcome) -> Vec<[String; 3]> {
+    let column = |name| texts(outcome, "link_commands", name).to_vec();
+    let rows = column("link").into_iter().zip(column("command")).zip(column("result"));
+    rows.map(|((link, command), result)| [link, command, result].map(|text| text.to_string())).collect()
+}
+
+#[test]
+fn a_remote_user_is_told_when_the_signal_has_crossed_its_threshold_and_not_before() {
+    let outcome = outcome(&commanded("below", ""));
+    assert_eq!(commands(&outcome), [["west cell", "configure_thresholds", "success"]]);
+    // Less than 19.5 % beyond 136.85 m, or 136.485 m west to east, after 23.297 s: beacon 228 at 23347.2 ms. The reports of 228 beacons
+    // before are not told. Link_Up of the east at 22118.4 ms, of which no threshold is known, Link_Going_Down and Link_Down of the west.
+    let at = |outcome: &Outcome, at_s: f64| {
+        let told = floats(outcome, "transactions", "generated_s");
+        told.iter().filter(|told_s| (**told_s - at_s).abs() < 1e-9).count()
+    };
+    // The east has no threshold: each of its beacons is a report, at the same instants.
+    assert_eq!([at(&outcome, 23.2448), at(&outcome, 23.3472), at(&outcome, 23.4496)], [1, 2, 1]);
+    assert!(floats(&outcome, "transactions", "generated_s").iter().all(|at_s| *at_s > 22.1));
+    let other = self::outcome(&commanded("above", ""));
+    assert_eq!(at(&other, 23.3472), 1);
+}
+
+#[test]
+fn a_remote_user_has_links_powered_down_and_up() {
+    let upon = "upon = \"link_parameters_report\", of = \"west cell\"";
+    let down = format!("{{ link = \"east cell\", action = \"power_down\", {upon} }}");
+    let up =
+        "{ link = \"east cell\", action = \"power_up\", upon = \"link_going_down\", of = \"west cell\" }";
+    let outcome = outcome(&commanded("below", &format!("{down}, {up}")));
+    let row = |link: &str, command: &str| [link, command, "success"].map(str::to_owned);
+    let expected = [
+        row("west cell", "configure_thresholds"),
+        row("east cell", "power_down"),
+        row("east cell", "power_up"),
+    ];
+    assert_eq!(commands(&outcome), expected);
+    let found = events(&outcome);
+    let of_east: Vec<(f64, &str)> = found
+        .iter()
+        .filter(|(_, link, _)| link == "east cell")
+        .map(|(ms, _, event)| (ms.floor(), event.as_str()))
+        .collect();
+    // Told at 23347.2 and 27033.6 ms; the indication and the command travel 5 ms each, and a little.
+    assert_eq!(of_east[0], (22118.0, "link_detected"));
+    assert_eq!(of_east[1], (22118.0, "link_up"));
+    let [(down_ms, "link_down"), (up_ms, "link_up")] = of_east[2..4] else { panic!("{of_east:?}") };
+    assert!((23357.0..23362.0).contains(&down_ms) && (27043.0..27048.0).contains(&up_ms), "{of_east:?}");
+    let answered_s = floats(&outcome, "link_commands", "answered_s");
+    assert!((23.352..23.37).contains(&answered_s[1]), "{answered_s:?}");
+}
+
+reports! { on WALK;
+    thresholds_of_no_link_events: "kind = \"link_events\"" => "kind = \"indication\"\nmessage_size = \"200B\"\ninterval = \"1s\"\nthresholds = [{ link = \"west cell\", percent = 20, direction = \"below\" }]";
+    a_threshold_of_no_cell: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"north cell\", percent = 20, direction = \"below\" }]";
+    a_threshold_in_dbm_of_a_distance: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"west cell\", dbm = -70, direction = \"below\" }]";
+    a_threshold_of_two_values: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"west cell\", dbm = -70, percent = 20, direction = \"below\" }]";
+    an_action_upon_what_is_not_told: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_detected\" }]";
+    an_action_of_who_chooses_by_himself: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_up\" }]";
+    a_scan_of_a_link_that_cannot: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"scan\", upon = \"link_up\" }]";
+}

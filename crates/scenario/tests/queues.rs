@@ -463,9 +463,14 @@ fn classes_that_have_no_packets_or_two_claims_are_refused() {
             "a turn is at least a byte",
         ),
         ("{ discipline = \"priority\", classes = [[\"ef\"]], ecn = true }", "unknown key `ecn`"),
+        (
+            "{ packets = 10, ecn = true }",
+            "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers",
+        ),
     ] {
         let pairs = [("link.line.queue".to_owned(), queue.to_owned())];
         let refused = Scenario::parse(SHARES, "queues", Format::Toml, &pairs).expect_err(queue).render(false);
+        let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(refused.contains(message), "{queue}: {refused}");
     }
 }

@@ -97,6 +97,11 @@ reports! {
     no_radius: "radius = \"75m\"" => "radius = \"0m\"";
     nobody_comes_in: "x = \"100m\", y = \"0m\"" => "x = \"100m\", y = \"100m\"";
     one_interface_for_signal_and_radius: "multihomed = true\nchange_primary_at = \"going_down\"" => "";
+    a_scan_interval_of_too_many_frames: "radius = \"75m\"" => "radius = \"75m\"\nscanning = { duration = \"1280ms\" }";
+    no_time_between_scan_intervals: "radius = \"75m\"" => "radius = \"75m\"\nscanning = { interleaving_interval = \"0s\" }";
+    scans_of_no_interval: "radius = \"75m\"" => "radius = \"75m\"\nscanning = { iterations = 0 }";
+    scans_all_the_time: "radius = \"75m\"" => "radius = \"75m\"\nscanning = { every = \"1ms\" }";
+    t44_of_a_frame: "radius = \"75m\"" => "radius = \"75m\"\nscanning = { t44 = \"5ms\" }";
     a_station_without_a_place: "position = { x = \"100m\", y = \"0m\" }" => "";
 }
 
@@ -319,4 +324,56 @@ fn descriptors_in_every_frame_that_leave_no_room_for_messages_are_refused() {
     let told = refused(&every("5ms", "5ms"));
     assert!(told.contains("no station could ever enter: a message of 76 B takes 7 symbols"), "{told}");
     assert!(told.contains("a longer `dcd_interval` or `ucd_interval`"), "{told}");
+}
+
+/// A terminal walks at 2 m/s out of one 802.16 cell, which it leaves after 35 s, into another one.
+const TWO_CELLS: &str = include_str!("../../../examples/wimax-scanning.toml");
+
+#[test]
+fn who_scans_finds_a_better_cell_before_his_own_is_lost() {
+    let scans = outcome_of(TWO_CELLS);
+    let line = TWO_CELLS.lines().find(|line| line.starts_with("scanning")).expect("it scans");
+    let waits = outcome_of(&TWO_CELLS.replace(line, ""));
+    for outcome in [&scans, &waits] {
+        assert_eq!(handovers(outcome), [("east cell".to_owned(), true)]);
+    }
+    let completed_s = |outcome: &Outcome| floats(outcome, "handovers", "completed_s")[0];
+    // Nearer by 10 m from 55 m on, after 22.5 s; scans are 1.1 s apart, with what asking for them takes.
+    assert!((22.5..24.0).contains(&completed_s(&scans)), "{}", completed_s(&scans));
+    // Out of reach at 80 m, after 35 s: lost maps take 600 ms, and it has to hear a DCD and a UCD then.
+    assert!((35.6..36.5).contains(&completed_s(&waits)), "{}", completed_s(&waits));
+    let interruption_s = |outcome: &Outcome| floats(outcome, "handovers", "interruption_s")[0];
+    // The descriptors are known: up to 20 ms until there is ranging, four opportunities of back-off in two regions, seven frames, a packet each 20 ms.
+    assert!(interruption_s(&scans) < 0.12, "{}", interruption_s(&scans));
+    assert!(interruption_s(&waits) > 0.6, "{}", interruption_s(&waits));
+}
+
+#[test]
+fn a_station_with_one_radio_keeps_no_address_in_each_of_two_cells() {
+    let refused = |text: &str| match Scenario::parse(text, "scenario.toml", Format::Toml, &[]) {
+        Ok(_) => String::new(),
+        Err(diagnostics) => diagnostics.render(false).split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    let told = refused(&TWO_CELLS.replace("hysteresis = \"10m\"", "multihomed = true"));
+    assert!(
+        told.contains("it has one radio for 802.16") && told.contains("leave `multihomed` out"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_remote_user_has_a_station_scan() {
+    let commanded = TWO_CELLS.replace("every = \"1s\"", "every = \"100s\"")
+        + "\n[[signalling]]\nname = \"events\"\nkind = \"link_events\"\nfrom = \"walker\"\nto = \"server\"\n\
+           transport = { protocol = \"tcp\" }\nevents = [\"link_parameters_report\"]\n\
+           thresholds = [{ link = \"west cell\", percent = 25, direction = \"below\" }]\n\
+           actions = [{ link = \"west cell\", action = \"scan\", upon = \"link_parameters_report\", of = \"west cell\" }]\n";
+    let outcome = outcome_of(&commanded);
+    let column = |name| texts(&outcome, "link_commands", name).iter().cloned().collect::<Vec<String>>();
+    assert_eq!(column("command"), ["configure_thresholds", "scan"]);
+    assert_eq!(column("result"), ["success", "success"]);
+    // Less than 24.5 % beyond 60.4 m, after 25.2 s. The other cell is nearer by 20 m then.
+    assert_eq!(handovers(&outcome), [("east cell".to_owned(), true)]);
+    let completed_s = floats(&outcome, "handovers", "completed_s")[0];
+    assert!((25.2..26.0).contains(&completed_s), "{completed_s}");
 }

@@ -28,7 +28,9 @@ from roamsim.cli.options import (
     Seed,
     Settings,
     ShardOption,
+    TimeLimit,
     Trace,
+    seconds,
 )
 from roamsim.cli.streams import put_out
 from roamsim.cli.study import app as study_app
@@ -36,6 +38,7 @@ from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
     from roamsim.scenarios.reading import Overrides
+    from roamsim.storing.store import Results
 
 app = typer.Typer(
     name="roamsim",
@@ -157,7 +160,7 @@ def sweep(
             autocompletion=completion.keys,
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is there is used.")],
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the results, or a URL; what is there is used.")],
     settings: Settings = None,
     replications: Annotated[int | None, typer.Option(metavar="N", help="Repetitions of each point.", min=1)] = None,
     precision: Annotated[
@@ -175,6 +178,7 @@ def sweep(
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Seed = 1,
+    time_limit: TimeLimit = None,
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
@@ -207,15 +211,13 @@ def sweep(
             color=_color(),
             shard=Shard.parse(shard) if shard is not None else ALL,
             executor=executor,
+            time_limit_s=seconds("--time-limit", time_limit),
         )
-    runs = sum(point.replications for point in results.manifest.points)
     if shard is not None:
-        _say(
-            f"shard {shard} of {len(results.manifest.points)} points, {runs} runs: {results.made} made now; "
-            "when all are made: roamsim merge DIR... --out OUT"
-        )
+        _say_of_shard(shard, results)
         typer.echo(out)
         return
+    runs = sum(point.replications for point in results.manifest.points)
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
     for values in results.manifest.unmet:
         where = ", ".join(f"{path}={value}" for path, value in values.items())
@@ -224,23 +226,23 @@ def sweep(
     for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
         if note:
             _say(note)
-    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: roamsim report {shlex.quote(str(out))}")
+    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {_next(out)}")
     typer.echo(out)
 
 
 @app.command()
 def merge(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Folders of shards, which stay as they are.")
+        list[str], typer.Argument(metavar="DIR...", help="Folders or URLs of shards, which stay as they are.")
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of all of them; what is there is kept.")],
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of all of them; what is there is kept.")],
 ) -> None:
     """Put the shards of a sweep or a study together; nothing is run."""
     from roamsim.storing.manifests import StudyManifest
     from roamsim.storing.merging import merge as put_together
 
     done = put_together(folders, out)
-    named = shlex.quote(str(out))
+    named = shlex.quote(out)
     if isinstance(done.manifest, StudyManifest):
         quick = " --quick" if done.manifest.level == "quick" else ""
         then = f"roamsim study run {done.manifest.study}{quick} --out {named}"
@@ -292,7 +294,8 @@ def compare(
     ] = None,
     trace: Trace = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder that keeps the results; what is there is used.")
+        str | None,
+        typer.Option(metavar="DIR", help="Folder that keeps the results, or a URL; what is there is used."),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences.")
@@ -301,6 +304,8 @@ def compare(
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Seed = 1,
+    time_limit: TimeLimit = None,
+    shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
     """Run values against each other on the same losses; print how much they differ, with intervals."""
@@ -308,6 +313,7 @@ def compare(
     from roamsim.estimates.comparisons import Comparison, compared_runs
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
+    from roamsim.running.shards import ALL, Shard
     from roamsim.running.sweeps import MAX_REPLICATIONS
     from roamsim.scenarios.vary import parse_variation
     from roamsim.storing.outputs import csv_text
@@ -317,6 +323,11 @@ def compare(
     kinds = traces(trace or [])
     if kinds and out is None:
         raise UsageError("what --trace records is not part of the comparison; add --out DIR")
+    if shard is not None and (out is None or json or csv):
+        raise UsageError(
+            "a shard is merged with the others before anything is compared: it needs --out DIR, and prints neither "
+            "--json nor --csv"
+        )
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
     with cluster(on, jobs) as executor, progress("compare") as heard:
@@ -337,7 +348,13 @@ def compare(
             progress=heard,
             color=_color(),
             executor=executor,
+            time_limit_s=seconds("--time-limit", time_limit),
+            shard=Shard.parse(shard) if shard is not None else ALL,
         )
+    if shard is not None:
+        _say_of_shard(shard, runs[0])
+        typer.echo(out)
+        return
     compared = Comparison(*runs)
     if json:
         put_out(f"{compared.to_json()}\n")
@@ -349,7 +366,7 @@ def compare(
         for pair in compared.wide(precision):
             _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications: {pair}")
     if out is not None:
-        _say(f"kept in {out}; next: roamsim report {shlex.quote(str(out))}")
+        _say(f"kept in {out}; next: {_next(out)}")
 
 
 @app.command()
@@ -490,7 +507,7 @@ def plot(
     from roamsim.pictures.timeseries import Part
     from roamsim.reports.plot import plot as draw
 
-    typer.echo(draw(folder, what, out, Part(flow, _seconds("--from", start), _seconds("--to", end))))
+    typer.echo(draw(folder, what, out, Part(flow, seconds("--from", start), seconds("--to", end))))
 
 
 @app.command()
@@ -507,21 +524,25 @@ def report(
     typer.echo(write(folder, out, study=study))
 
 
+def _say_of_shard(shard: str, results: Results) -> None:
+    points = results.manifest.points
+    runs = sum(point.replications for point in points)
+    _say(
+        f"shard {shard} of {len(points)} points, {runs} runs: {results.made} made now; "
+        "when all are made: roamsim merge DIR... --out OUT"
+    )
+
+
+def _next(out: str) -> str:
+    from roamsim.storing.remote import is_url
+
+    return f"roamsim merge {shlex.quote(out)} --out DIR" if is_url(out) else f"roamsim report {shlex.quote(out)}"
+
+
 def _overrides(settings: list[str] | None) -> Overrides:
     from roamsim.scenarios.reading import parse_setting
 
     return [parse_setting(text) for text in settings or []]
-
-
-def _seconds(option: str, text: str | None) -> float | None:
-    from roamsim.scenarios.vary import quantity
-
-    if text is None:
-        return None
-    number, unit = quantity(text) or (0.0, "")
-    if unit != "s":
-        raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
-    return number
 
 
 def _color() -> bool:

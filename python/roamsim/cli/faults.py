@@ -20,6 +20,7 @@ EXTRAS = {
     "altair": "report",
     "distributed": "dask",
     "duckdb": "sql",
+    "fsspec": "url",
     "jinja2": "report",
     "markupsafe": "report",
     "matplotlib": "plot",

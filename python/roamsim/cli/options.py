@@ -9,6 +9,7 @@ import typer
 
 from roamsim._roamsim import trace_kinds
 from roamsim.cli import completion
+from roamsim.errors import UsageError
 
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
 Settings = Annotated[
@@ -50,6 +51,16 @@ OnOption = Annotated[
 ]
 
 
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-limit",
+        metavar="TIME",
+        help="Time after which a run is stopped, such as 60s; it is made once more, and then has failed.",
+    ),
+]
+
+
 def _limit_memory(size: str | None) -> str | None:
     if size is not None:
         from roamsim.running.memory import limit_memory
@@ -73,3 +84,19 @@ OwnStudy = Annotated[
     Path | None,
     typer.Option("--study", metavar="DIR", help="Of a study of your own: the folder of its definition."),
 ]
+
+
+def seconds(option: str, text: str | None) -> float | None:
+    """What an option of a time says.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    from roamsim.scenarios.vary import quantity
+
+    if text is None:
+        return None
+    number, unit = quantity(text) or (0.0, "")
+    if unit != "s":
+        raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
+    return number

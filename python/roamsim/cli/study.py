@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from roamsim.cli import completion
-from roamsim.cli.options import Jobs, MaxMemory, OnOption, ShardOption
+from roamsim.cli.options import Jobs, MaxMemory, OnOption, ShardOption, TimeLimit, seconds
 from roamsim.cli.streams import put_out, say
 from roamsim.errors import UsageError
 
@@ -44,12 +43,13 @@ def study_compare(
     name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="The short look, beside its own reference.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print what moved as JSON.")] = False,
     jobs: Jobs = None,
     _: MaxMemory = None,
+    time_limit: TimeLimit = None,
     on: OnOption = None,
 ) -> None:
     """Hold a study's runs against the reference results in its folder; what is missing of them is run first.
@@ -61,8 +61,11 @@ def study_compare(
     from roamsim.running.clusters import cluster
 
     level: study.Level = "quick" if quick else "full"
+    limit_s = seconds("--time-limit", time_limit)
     with cluster(on, jobs) as executor, progress(name) as heard:
-        outcome = study.run(name, level=level, out=out, jobs=jobs, progress=heard, executor=executor)
+        outcome = study.run(
+            name, level=level, out=out, jobs=jobs, progress=heard, executor=executor, time_limit_s=limit_s
+        )
     outcome.require_checks()
     if update:
         typer.echo(f"reference: {study.update(outcome)}")
@@ -81,12 +84,13 @@ def study_run(
     name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
+        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME unless given.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
     jobs: Jobs = None,
     _: MaxMemory = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of every run; the study's own unless given.")] = None,
+    time_limit: TimeLimit = None,
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
@@ -96,6 +100,7 @@ def study_run(
     from roamsim.running.clusters import cluster
 
     level: study.Level = "quick" if quick else "full"
+    limit_s = seconds("--time-limit", time_limit)
     if shard is not None:
         if json:
             raise UsageError(
@@ -103,7 +108,15 @@ def study_run(
             )
         with cluster(on, jobs) as executor, progress(f"{name} {shard}") as heard:
             folder, effort = study.run_shard(
-                name, shard, level=level, out=out, jobs=jobs, seed=seed, progress=heard, executor=executor
+                name,
+                shard,
+                level=level,
+                out=out,
+                jobs=jobs,
+                seed=seed,
+                progress=heard,
+                executor=executor,
+                time_limit_s=limit_s,
             )
         there = f" ({effort.kept} of them were there already)" if effort.kept else ""
         say(
@@ -114,7 +127,16 @@ def study_run(
         typer.echo(folder)
         return
     with cluster(on, jobs) as executor, progress(name) as heard:
-        outcome = study.run(name, level=level, out=out, jobs=jobs, seed=seed, progress=heard, executor=executor)
+        outcome = study.run(
+            name,
+            level=level,
+            out=out,
+            jobs=jobs,
+            seed=seed,
+            progress=heard,
+            executor=executor,
+            time_limit_s=limit_s,
+        )
     if json:
         put_out(f"{outcome.to_json()}\n")
         say(f"report: {outcome.report}")

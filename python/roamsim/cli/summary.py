@@ -147,7 +147,7 @@ class _Bar:
         self._bar = bar
         self._what = what
         self._task = bar.add_task(what, total=None) if bar else None
-        self._done = 0
+        self._done = self._kept = self._failed = 0
         self._begun = time.monotonic()
         self._started = False
         self._total = 0
@@ -155,10 +155,13 @@ class _Bar:
         self._earlier: tuple[float, int] | None = None
 
     def plan(self, runs: int, kept: int) -> None:
-        note = f" ({kept} kept)" if kept else ""
-        self._done = kept
-        self._total = runs
-        self._show(0.0, total=runs, description=f"{self._what}{note}")
+        self._done, self._kept, self._total = kept, kept, runs
+        self._show(0.0, total=runs, description=self._description())
+
+    def failed(self, runs: int) -> None:
+        self._failed += runs
+        self._done += runs
+        self._show(0.0, description=self._description())
 
     def done(self, runs: int) -> None:
         self._done += runs
@@ -178,6 +181,11 @@ class _Bar:
             said = self._bar.console if self._bar else Console(stderr=True)
             for sentence in foresight.pace(runs, elapsed_s, self._earlier):
                 said.print(f"roamsim: {sentence}", soft_wrap=True, highlight=False)
+
+    def _description(self) -> str:
+        counts = ((self._kept, "kept"), (self._failed, "failed"))
+        notes = ", ".join(f"{count} {what}" for count, what in counts if count)
+        return f"{self._what} ({notes})" if notes else self._what
 
     def _show(self, under_way: float, **changes: Any) -> None:
         if self._bar is None or self._task is None:

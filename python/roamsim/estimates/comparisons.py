@@ -15,6 +15,7 @@ import polars
 from roamsim import statistics
 from roamsim.errors import UsageError
 from roamsim.estimates.paired import Difference, Question, Sample, differences, samples
+from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, check_number, read_share
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
@@ -271,6 +272,8 @@ def compared_runs(
     progress: Progress | None = None,
     color: bool = False,
     executor: Executor | None = None,
+    time_limit_s: float | None = None,
+    shard: Shard = ALL,
 ) -> tuple[Results, Question]:
     """The runs that compare the values of the first variation; `roamsim.compare` says what the arguments mean."""
     if not variations:
@@ -309,6 +312,8 @@ def compared_runs(
         progress=progress,
         color=color,
         executor=executor,
+        time_limit_s=time_limit_s,
+        shard=shard,
     )
     return results, question
 

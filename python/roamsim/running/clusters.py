@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from warnings import warn
 
-from roamsim.errors import UsageError
+from roamsim.errors import Notice, UsageError
+from roamsim.running.engines import WorkerLost
 
 if TYPE_CHECKING:
     import distributed
@@ -22,14 +26,13 @@ if TYPE_CHECKING:
 #: Seconds in which a scheduler has to answer (chosen: who waits longer takes it for broken).
 ANSWER_S = 20
 
-#: How often a parcel is made again whose worker died (chosen: a parcel that takes its workers with it each time is at
-#: fault itself).
-AGAIN = 10
+#: Seconds after which a cluster is asked anew how many work for it (chosen: batch systems start them over minutes).
+COUNT_EVERY_S = 2.0
 
 
 @contextmanager
 def cluster(where: str | None, jobs: int | None = None) -> Iterator[Executor | None]:
-    """Those who make runs, while the context lasts.
+    """Those who make runs, while the context lasts. They are begun, or joined, when the first run is to be made.
 
     Args:
         where: `dask` for as many processes of this machine as `jobs` says, all processors unless given; `tcp://HOST:PORT`
@@ -38,7 +41,7 @@ def cluster(where: str | None, jobs: int | None = None) -> Iterator[Executor | N
         jobs: as above.
 
     Raises:
-        UsageError: Dask is not installed, no scheduler answers there, or `where` is neither.
+        UsageError: Dask is not installed, or `where` is neither.
     """
     if where is None:
         yield None
@@ -48,30 +51,10 @@ def cluster(where: str | None, jobs: int | None = None) -> Iterator[Executor | N
             f"--on takes `dask`, for processes of this machine, or the address of a scheduler, as tcp://HOST:PORT or "
             f"tls://HOST:PORT; this is {where!r}"
         )
-    try:
-        import dask
-        import distributed
-    except ImportError:
-        raise UsageError("--on needs Dask; this installs it: pip install 'roamsim[dask]'") from None
-    # What becomes of workers and schedulers is told by the runs that they make.
-    for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-    wait = {"distributed.comm.timeouts.connect": f"{ANSWER_S}s"}
-    with ExitStack() as open_things, dask.config.set(wait):
-        if where == "dask":
-            many = jobs or os.cpu_count() or 1
-            local = distributed.LocalCluster(
-                n_workers=many, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
-            where = open_things.enter_context(local).scheduler_address
-        try:
-            client = open_things.enter_context(
-                distributed.Client(where, timeout=f"{ANSWER_S}s", set_as_default=False)
-            )
-        except (OSError, TimeoutError, ValueError) as error:
-            raise UsageError(f"no scheduler answers at {where}: {error}") from None
-        yield _OnDask(client)
+    if find_spec("distributed") is None:
+        raise UsageError("--on needs Dask; this installs it: pip install 'roamsim[dask]'")
+    with ExitStack() as open_things:
+        yield _OnDask(where, jobs, open_things)
 
 
 def _is_address(where: str) -> bool:
@@ -82,37 +65,117 @@ def _is_address(where: str) -> bool:
         return False
 
 
-class _OnDask(Executor):
-    """A client of Dask as an executor; what a dead worker leaves undone is done again."""
+def _joined(where: str, jobs: int | None, open_things: ExitStack) -> distributed.Client:
+    """A client of the cluster there.
 
-    def __init__(self, client: distributed.Client) -> None:
-        self.client = client
-        #: How many runs it makes at a time.
-        self.workers = sum(client.ncores().values())
+    Raises:
+        UsageError: no scheduler answers.
+    """
+    import dask
+    import distributed
+
+    # What becomes of workers and schedulers is told by the runs that they make.
+    for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    open_things.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{ANSWER_S}s"}))
+    if where == "dask":
+        many = jobs or os.cpu_count() or 1
+        local = distributed.LocalCluster(
+            n_workers=many, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        )
+        where = open_things.enter_context(local).scheduler_address
+    try:
+        client: distributed.Client = open_things.enter_context(
+            distributed.Client(where, timeout=f"{ANSWER_S}s", set_as_default=False)
+        )
+    except (OSError, TimeoutError, ValueError) as error:
+        raise UsageError(f"no scheduler answers at {where}: {error}") from None
+    if not client.ncores():
+        warn(f"the scheduler at {where} has no worker yet; runs begin when one comes", Notice, stacklevel=2)
+    return client
+
+
+class _OnDask(Executor):
+    """A cluster of Dask as an executor."""
+
+    def __init__(self, where: str, jobs: int | None, open_things: ExitStack) -> None:
+        self._join: Callable[[], distributed.Client] = lambda: _joined(where, jobs, open_things)
+        self._client: distributed.Client | None = None
+        self._workers, self._counted_s = 0, 0.0
+
+    @property
+    def client(self) -> distributed.Client:
+        """Its client."""
+        if self._client is None:
+            self._client = self._join()
+        return self._client
+
+    @property
+    def workers(self) -> int:
+        """How many runs it makes at a time, by now."""
+        if time.monotonic() - self._counted_s > COUNT_EVERY_S:
+            # Of a scheduler that is gone its futures tell.
+            with suppress(OSError):
+                self._workers = sum(self.client.ncores().values())
+            self._counted_s = time.monotonic()
+        return self._workers
 
     def submit(self, fn: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """As of `concurrent.futures.Executor`."""
-        future: Future[Any] = Future()
-        self._try(future, fn, arguments, named, AGAIN)
-        return future
+        return self.submit_to(None, fn, arguments, named)
 
-    def _try(self, future: Future[Any], fn: Callable[..., Any], arguments: Any, named: Any, left: int) -> None:
+    def elsewhere(self, future: Future[Any]) -> Executor:
+        """As of `roamsim.running.engines.Choosing`."""
+        return _Without(self, future.worker) if isinstance(future, _There) else self
+
+    def submit_to(self, workers: list[str] | None, fn: Callable[..., Any], arguments: Any, named: Any) -> Future[Any]:
+        """As `submit`; by one of these workers, as long as they are there."""
         from distributed import KilledWorker
+
+        future = _There()
 
         def ended(there: distributed.Future[Any]) -> None:
             if future.cancelled():
                 return
             try:
-                future.set_result(there.result())
+                future.worker, result = there.result()
+                future.set_result(result)
             except KilledWorker as error:
-                if left:
-                    self._try(future, fn, arguments, named, left - 1)
-                else:
-                    future.set_exception(error)
+                # Dask gives a task up whose workers died more often than its own `allowed-failures`.
+                future.set_exception(WorkerLost(str(error)))
             except BaseException as error:
                 # Of a scheduler that is gone: its futures are cancelled.
                 future.set_exception(error if isinstance(error, Exception) else ConnectionError(str(error)))
 
-        there = self.client.submit(fn, *arguments, **named, pure=False)
+        there = self.client.submit(
+            _make, fn, arguments, named, pure=False, workers=workers or None, allow_other_workers=bool(workers)
+        )
         future.add_done_callback(lambda own: there.cancel() if own.cancelled() else None)
         there.add_done_callback(ended)
+        return future
+
+
+class _There(Future[Any]):
+    """What a worker of Dask makes, and that worker's address once it has."""
+
+    worker = ""
+
+
+class _Without(Executor):
+    """A cluster of Dask without one of its workers, while it has others."""
+
+    def __init__(self, whole: _OnDask, without: str) -> None:
+        self._whole, self._without = whole, without
+
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """As of `concurrent.futures.Executor`."""
+        others = [worker for worker in self._whole.client.ncores() if worker != self._without]
+        return self._whole.submit_to(others, fn, arguments, named)
+
+
+def _make(fn: Callable[..., Any], arguments: Any, named: Any) -> tuple[str, Any]:
+    """In a worker: its address, and what is made."""
+    from distributed import get_worker
+
+    return get_worker().address, fn(*arguments, **named)

@@ -1,4 +1,4 @@
-"""What a run will plainly take, told before it begins and again by its pace."""
+"""What is told before a run begins: what is hardly meant, and what it will plainly take; that again by its pace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def foresee(
     captured: bool = False,
     folder: Path | None = None,
 ) -> None:
-    """Warns, by a `Notice`, of runs that will plainly take long, or more memory or room on the disk than there is.
+    """Warns, by a `Notice`, of what is hardly meant, of runs that take long, or more memory or disk than there is.
 
     Args:
         runs: scenarios, and how often each is run.
@@ -45,14 +45,20 @@ def foresee(
     """
     events = written = most_packets = most_rows = 0.0
     names: dict[str, None] = {}
+    hardly_meant: dict[str, str] = {}
     many = 0
     for scenario, count in runs:
+        for told in scenario.warnings:
+            # The same of several points, with other numbers, is told of the first.
+            hardly_meant.setdefault("".join(letter for letter in told if not letter.isdigit()), told)
         names[scenario.name] = None
         many += count
         of_one, packets, rows = scenario.estimate(list(traces))
         events += of_one * count
         written += rows * count
         most_packets, most_rows = max(most_packets, packets), max(most_rows, rows)
+    for told in hardly_meant.values():
+        warn(told.strip(), Notice, stacklevel=2)
     used, limit = memory_bytes()
     under_way = most_packets * min(at_once, many)
     in_memory = most_rows * min(held, many)

@@ -23,11 +23,12 @@ from roamsim._roamsim import Scenario, ScenarioError
 from roamsim.errors import Interrupted, Notice, UsageError
 from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.work import Case, Progress, RunTables, Silent, make
+from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
 from roamsim.scenarios.vary import Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
+from roamsim.storing.remote import is_url, mirrored
 from roamsim.storing.store import (
     PointRows,
     Results,
@@ -146,6 +147,7 @@ def sweep(
     color: bool = False,
     shard: Shard = ALL,
     executor: Executor | None = None,
+    time_limit_s: float | None = None,
 ) -> Results:
     """Runs every point of a product of variations; `roamsim.sweep` says what the arguments mean."""
     if replications is not None and precision is not None:
@@ -154,6 +156,7 @@ def sweep(
     check_number("the maximum of replications", max_replications, 2 if precision else 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
+    makers = engine(jobs, executor, time_limit_s)
     if traces and out is None:
         raise UsageError("what is traced of a sweep needs a folder that keeps it; give one")
     if shard != ALL and precision is not None:
@@ -198,7 +201,7 @@ def sweep(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, scenarios, engine(jobs, executor), progress or Silent(), shard)
+        run = _Sweep(folder, manifest, scenarios, makers, progress or Silent(), shard)
         try:
             if run.parts.mended:
                 lost = [point for point in manifest.points if point.fingerprint not in scenarios]
@@ -215,7 +218,8 @@ def sweep(
             run.keep()
             raise
         tables = run.keep()
-        return Results(folder, manifest, tables, run.made)
+        run.made.require_all()
+        return Results(folder, manifest, tables, run.made.runs)
 
 
 class _Sweep:
@@ -235,7 +239,7 @@ class _Sweep:
         self.engine = engine
         self.progress = progress
         self.shard = shard
-        self.made = 0
+        self.made = Made()
         self.parts = Parts(folder, mend=True)
         self.labels = {
             point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
@@ -260,7 +264,11 @@ class _Sweep:
         traces = self.manifest.traces
         if not traces:
             return
-        self._work(self._own(dict.fromkeys(self.scenarios, 1), traces), traces)
+        failed = {failure.case.scenario.fingerprint for failure in self.made.failures if not failure.replication}
+        wanted = dict.fromkeys((fingerprint for fingerprint in self.scenarios if fingerprint not in failed), 1)
+        made = self._work(self._own(wanted, traces), traces)
+        # What is run a second time for its trace is one run to the user.
+        self.made += Made(failures=made.failures)
 
     def _own(self, wanted: Mapping[str, int], traces: Sequence[str] = ()) -> list[tuple[Case, int]]:
         """The runs of this shard among so many replications of points."""
@@ -272,15 +280,21 @@ class _Sweep:
             if self.shard.holds(case.key, replication)
         ]
 
-    def _work(self, own: list[tuple[Case, int]], traces: Sequence[str] = ()) -> int:
-        """Makes those that are missing, and returns how many."""
-        missing = [(case, replication) for case, replication in own if not self.parts.has(case.key, replication)]
+    def _work(self, own: list[tuple[Case, int]], traces: Sequence[str] = ()) -> Made:
+        """Makes those that are missing."""
+        # What has failed once in this call is not begun a third time by it.
+        failed = {(failure.case.key, failure.replication) for failure in self.made.failures}
+        missing = [
+            (case, replication)
+            for case, replication in own
+            if not self.parts.has(case.key, replication) and (case.key, replication) not in failed
+        ]
         self.progress.plan(len(own), len(own) - len(missing))
         if not missing:
-            return 0
+            return Made()
         forget_drawn(self.folder)
         seed = self.manifest.seed
-        return make(missing, self.parts, seed=seed, traces=traces, engine=self.engine, progress=self.progress).runs
+        return make(missing, self.parts, seed=seed, traces=traces, engine=self.engine, progress=self.progress)
 
     def _case(self, fingerprint: str, traces: Sequence[str]) -> Case:
         scenario, seed = self.known[fingerprint], self.manifest.seed
@@ -306,6 +320,10 @@ class _Sweep:
         unmet: set[str] = set()
         while undecided:
             self.until(counts)
+            # Of a point with a run that failed nothing is judged; the call ends with an error anyway.
+            undecided -= {failure.case.scenario.fingerprint for failure in self.made.failures}
+            if not undecided:
+                break
             points = [point for point in self.manifest.points if point.fingerprint in undecided]
             tables = {target.table: self._rows(target.table, points, count) for target in goal.targets}
             if undecided == set(counts):
@@ -425,6 +443,10 @@ def _whole_table(changed: Sequence[tuple[str, str]]) -> str:
 
 @contextmanager
 def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if out is not None and is_url(out):
+        with mirrored(os.fspath(out)) as folder:
+            yield folder
+        return
     if out is not None:
         yield Path(out)
         return

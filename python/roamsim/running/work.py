@@ -1,7 +1,8 @@
 """Makes runs side by side, and keeps them as they finish: what sweeps, comparisons and studies have in common.
 
 A run is named by its key (`roamsim.storing.parts`) and replication. What is finished is written every few seconds, so
-that a kill costs no more than these; the order in which runs finish changes nothing.
+that a kill costs no more than these; the order in which runs finish changes nothing. A run that fails keeps no other
+from being made: what failed is told when all the rest is finished.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ class Progress(Protocol):
     def done(self, runs: int) -> None:
         """So many more runs are finished."""
 
+    def failed(self, runs: int) -> None:
+        """So many more runs have failed, for good."""
+
     def under_way(self, runs: float) -> None:
         """Those at work make so many runs by now, each counted by the share of its simulated time that is over."""
 
@@ -41,6 +45,9 @@ class Silent:
         """Nothing."""
 
     def done(self, runs: int) -> None:
+        """Nothing."""
+
+    def failed(self, runs: int) -> None:
         """Nothing."""
 
     def under_way(self, runs: float) -> None:
@@ -65,15 +72,56 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A run that failed, and why."""
+
+    case: Case
+    replication: int
+    seed: int
+    why: str
+
+    def __str__(self) -> str:
+        where = f"{self.case.where}, " if self.case.where else ""
+        return f"{where}replication {self.replication}, seed {self.seed}: {self.why}"
+
+
+#: How many failures are told one by one (chosen: a screen's half; more of them are seldom of different kinds).
+MOST_TOLD = 10
+
+
+@dataclass(frozen=True)
 class Made:
-    """What runs took: how many, their events, and seconds of processor time."""
+    """What runs took: how many, their events, and seconds of processor time; and those that failed."""
 
     runs: int = 0
     events: int = 0
     processor_s: float = 0.0
+    failures: tuple[Failure, ...] = ()
 
     def __add__(self, other: Made) -> Made:
-        return Made(self.runs + other.runs, self.events + other.events, self.processor_s + other.processor_s)
+        return Made(
+            self.runs + other.runs,
+            self.events + other.events,
+            self.processor_s + other.processor_s,
+            self.failures + other.failures,
+        )
+
+    def require_all(self) -> None:
+        """Tells of the runs that failed.
+
+        Raises:
+            RunFailed: there are any.
+        """
+        count = len(self.failures)
+        if not count:
+            return
+        told = [f"  {failure}" for failure in self.failures[:MOST_TOLD]]
+        if count > MOST_TOLD:
+            told.append(f"  and {count - MOST_TOLD} more")
+        raise RunFailed(
+            f"{count} of {self.runs + count} runs failed; what is finished is kept, and the same call makes only the "
+            "failed ones again:\n" + "\n".join(told)
+        )
 
 
 def make(
@@ -85,10 +133,10 @@ def make(
     engine: Engine,
     progress: Progress,
 ) -> Made:
-    """Makes runs, each a case and its replication, and adds them to the parts of a folder.
+    """Makes runs, each a case and its replication, and adds those that do not fail to the parts of a folder.
 
     Raises:
-        RunFailed: a run broke one of the simulator's own rules; what was finished is kept.
+        RunFailed: the engine itself failed; what was finished is kept.
     """
     if not runs:
         return Made()
@@ -98,14 +146,16 @@ def make(
     foresee(many, traces, at_once=engine.at_once, held=engine.at_once)
     wanted = [(case.scenario, seed, replication) for case, replication in runs]
     waiting: list[Finished] = []
+    failures: dict[int, Failure] = {}
     made, written = Made(), time.monotonic()
     outcomes = engine.outcomes(wanted, traces, progress.under_way)
     try:
         for index, result in outcomes:
             case, replication = runs[index]
             if isinstance(result, Exception):
-                where = f"{case.where}, " if case.where else ""
-                raise RunFailed(f"{where}replication {replication}, seed {seed}: {result}") from result
+                failures[index] = Failure(case, replication, seed, str(result))
+                progress.failed(1)
+                continue
             waiting.append((case.key, replication, case.kept(result.tables)))
             made += Made(1, result.events, result.cpu_s)
             progress.done(1)
@@ -115,4 +165,5 @@ def make(
     finally:
         outcomes.close()
         parts.add(waiting)
-    return made
+    # In the order of what was asked for, whichever failed first.
+    return made + Made(failures=tuple(failure for _, failure in sorted(failures.items())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from roamsim._roamsim import build
 from roamsim.errors import UsageError
 from roamsim.storing.manifests import Manifest, StudyManifest, read_manifest
 from roamsim.storing.parts import Parts, run_key
+from roamsim.storing.remote import fetched, is_url
 from roamsim.storing.store import forget_drawn, merged, refuse_other_files, write_tables, writing
 
 
@@ -35,20 +37,33 @@ def merge(folders: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]
     Nothing is run, and the folders stay as they are. Runs that several of them have are taken once.
 
     Args:
-        folders: what `roamsim sweep --shard` or `roamsim study run --shard` wrote, by one command but for the shard.
+        folders: what `roamsim sweep --shard` or `roamsim study run --shard` wrote, by one command but for the shard;
+            or URLs of such.
         out: the folder of them all: a new one, or one that was merged before.
 
     Raises:
         UsageError: a folder holds no shard, or one of another campaign; nothing was written.
         Damaged: a folder is not as Roamsim left it.
     """
-    read = [(Path(folder), _manifest(Path(folder))) for folder in folders]
+    if is_url(out):
+        raise UsageError(f"{os.fspath(out)}: what is merged goes to a folder of this machine")
+    with ExitStack() as open_places:
+        return _merged(
+            [
+                open_places.enter_context(fetched(os.fspath(folder))) if is_url(folder) else Path(folder)
+                for folder in folders
+            ],
+            Path(out),
+        )
+
+
+def _merged(folders: Sequence[Path], target: Path) -> Merged:
+    read = [(folder, _manifest(folder)) for folder in folders]
     if not read:
         raise UsageError("name the folders that are to be merged")
     first_folder, manifest = read[0]
     for folder, other in read[1:]:
         _require_alike(first_folder, manifest, folder, other)
-    target = Path(out)
     found = [Parts(folder) for folder, _ in read if folder.resolve() != target.resolve()]
     with writing(target):
         held = read_manifest(target)

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts
+from roamsim.storing.remote import is_url, mirrored
 from roamsim.storing.store import refuse_other_files, writing
 from roamsim.study.answer import answer
 from roamsim.study.checks import Check
@@ -87,6 +89,7 @@ def run(
     seed: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    time_limit_s: float | None = None,
 ) -> Outcome:
     """Runs a study, or what is missing of it, and writes its report.
 
@@ -99,6 +102,7 @@ def run(
         seed: of every run; the study's own unless given.
         progress: hears how it gets on.
         executor: makes the runs in place of threads, as of `roamsim.sweep`.
+        time_limit_s: seconds after which a run is stopped, as of `roamsim.sweep`.
 
     Returns:
         Figures, statements with verdicts, and checks; its `require_checks()` raises when a closed form was missed.
@@ -106,17 +110,23 @@ def run(
     Raises:
         UsageError: there is no such study, or its definition is malformed, or the folder cannot be used.
         ScenarioError: a scenario of the study is not valid.
-        RunFailed: a run broke one of the simulator's own rules.
+        RunFailed: runs failed; all others were made, and are kept.
         Interrupted: the user stopped it; the same call goes on from there.
     """
     study = load(os.fspath(name))
     check_number("jobs", jobs or 1, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
+    makers = engine(jobs, executor, time_limit_s)
+    if out is not None and is_url(out):
+        raise UsageError(
+            f"{os.fspath(out)}: the report of a study goes to a folder of this machine. Have the runs made by "
+            f"--shard 1/1 --out {os.fspath(out)}, and merge them into one"
+        )
     folder = Path(out) if out is not None else Path("results") / f"{study.name}-{level}"
     planned = plan(study, level, seed)
     with writing(folder):
-        runs, effort, finished = _make(study, planned, folder, level, seed, engine(jobs, executor), progress, ALL)
+        runs, effort, finished = _make(study, planned, folder, level, seed, makers, progress, ALL)
         outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
         write_report(outcome, planned, finished.command)
         finished.write(folder)
@@ -133,18 +143,20 @@ def run_shard(
     seed: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> tuple[Path, Effort]:
+    time_limit_s: float | None = None,
+) -> tuple[str | os.PathLike[str], Effort]:
     """Makes a shard of a study's runs, or what is missing of it; `run` in the folder of all shards writes the report.
 
     Args:
         name: as for `run`, and so are the others.
         shard: which of how many, as in `3/16`.
         level: as for `run`.
-        out: folder of the runs; `results/NAME-LEVEL-shard-3-of-16` unless given.
+        out: folder of the runs, or a URL that fsspec understands; `results/NAME-LEVEL-shard-3-of-16` unless given.
         jobs: as for `run`.
         seed: as for `run`.
         progress: hears how it gets on.
         executor: as for `run`.
+        time_limit_s: as for `run`.
 
     Returns:
         The folder, and what it took.
@@ -156,14 +168,15 @@ def run_shard(
     check_number("jobs", jobs or 1, 1)
     seed = study.seed if seed is None else seed
     check_seed(seed)
+    makers = engine(jobs, executor, time_limit_s)
     share = Shard.parse(shard)
     usual = Path("results") / f"{study.name}-{level}-shard-{share.number}-of-{share.of}"
-    folder = Path(out) if out is not None else usual
     planned = plan(study, level, seed)
-    with writing(folder):
-        _, effort, finished = _make(study, planned, folder, level, seed, engine(jobs, executor), progress, share)
+    place = mirrored(os.fspath(out)) if out is not None and is_url(out) else nullcontext(Path(out or usual))
+    with place as folder, writing(folder):
+        _, effort, finished = _make(study, planned, folder, level, seed, makers, progress, share)
         finished.write(folder)
-    return folder, effort
+    return out or usual, effort
 
 
 def _make(

@@ -96,7 +96,7 @@ def execute(
     """Runs what is missing of a plan, or of a shard of it.
 
     Raises:
-        RunFailed: a run broke one of the simulator's own rules.
+        RunFailed: runs failed; all others were made, and are kept.
         Interrupted: the user stopped it; what was finished is kept.
     """
     wanted = {
@@ -118,6 +118,7 @@ def execute(
     except KeyboardInterrupt:
         raise Interrupted from None
     runs.put_together()
+    made.require_all()
     return Effort(kept, made.runs, made.events, made.processor_s)
 
 

@@ -1,4 +1,4 @@
-"""802.16 cells: what their frames were used for, what stations asked for and got, and how burst profiles changed."""
+"""802.16 cells: what frames were used for, what stations and service flows asked for and got, burst profiles."""
 
 from __future__ import annotations
 
@@ -58,17 +58,21 @@ def report(page: Report, results: Results) -> None:
         return
     page.heading("802.16")
     cells, stations = means(results, "wimax"), means(results, "wimax_stations")
+    flows = means(results, "wimax_flows")
     several = len(results.manifest.points) > 1
     which = "means over the runs" + (" of the first point" if several else "")
     for row in (cells.filter(point=0) if several else cells).to_dicts():
-        own = stations.filter(name=row["name"])
-        own = own.filter(point=0) if several else own
+        own, classes = (table.filter(name=row["name"]) for table in (stations, flows))
+        if several:
+            own, classes = own.filter(point=0), classes.filter(point=0)
+        note = _note(own)
+        if has_classes(classes):
+            own = by_flow(classes)
+            note += _refused(first_run(results, "wimax_additions").filter(name=row["name"]))
         drawn = io.BytesIO()
         write_figure(partial(draw, polars.DataFrame([row]), own), drawn, ".svg")
-        page.picture(
-            f"frames-{row['name']}", drawn.getvalue().decode(), f"{row['name']}: frames, {which}", _note(own)
-        )
-    changes = first_run(results)
+        page.picture(f"frames-{row['name']}", drawn.getvalue().decode(), f"{row['name']}: frames, {which}", note)
+    changes = first_run(results, "wimax_profiles")
     if changes.height:
         drawn = io.BytesIO()
         write_figure(partial(draw_profiles, changes), drawn, ".svg")
@@ -80,20 +84,34 @@ def report(page: Report, results: Results) -> None:
         )
     page.table(cells.rename(titles("wimax", cells.columns)), "wimax: means over replications")
     page.table(stations.rename(titles("wimax_stations", stations.columns)), "wimax_stations: means over replications")
+    if has_classes(flows):
+        page.table(flows.rename(titles("wimax_flows", flows.columns)), "wimax_flows: means over replications")
 
 
-def first_run(results: Results) -> polars.DataFrame:
-    """The changes of burst profiles in the first replication of the first point."""
-    if "wimax_profiles" not in results:
+def first_run(results: Results, table: str) -> polars.DataFrame:
+    """The rows of a table, where results have it, of the first replication of the first point."""
+    if table not in results:
         return polars.DataFrame()
-    changes = results["wimax_profiles"]
-    return changes.filter(
+    return results[table].filter(
         polars.col("point") == polars.col("point").min(), polars.col("replication") == polars.col("replication").min()
     )
 
 
+def has_classes(flows: polars.DataFrame) -> bool:
+    """Whether any service flow is for classes of packets: otherwise they are the stations."""
+    return bool((flows["dscp"] != "").any())
+
+
+def by_flow(flows: polars.DataFrame) -> polars.DataFrame:
+    """Service flows as rows of `draw`: each under its station, service and DSCPs, the stations in their order."""
+    dscp = polars.when(polars.col("dscp") == "").then(polars.lit("")).otherwise(" DSCP " + polars.col("dscp"))
+    named = polars.format("{}, {}{}", "node", "service", dscp)
+    numbered = flows.with_row_index("place").with_columns(polars.col("place").min().over("node"))
+    return numbered.sort("place", maintain_order=True).drop("place").with_columns(node=named)
+
+
 def draw(cell: polars.DataFrame, stations: polars.DataFrame) -> Figure:
-    """The shares of a cell's time above; below, for each station, what its bursts had room for, and its requests."""
+    """The shares of a cell's time above; below, of each station or service flow, the room of bursts, and requests."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
@@ -168,6 +186,12 @@ def _note(stations: polars.DataFrame) -> str:
     told = f"{requests:,.0f} bandwidth requests in contention, {share}."
     left_out = stations.height - MAX_STATIONS
     return told + (f" {left_out} stations with fewer PDUs are in the table alone." if left_out > 0 else "")
+
+
+def _refused(additions: polars.DataFrame) -> str:
+    refused = additions.filter(outcome="refused")
+    rows = [f"{row['service']} of {row['node']} at {row['time_s']:.2f} s" for row in refused.to_dicts()]
+    return f" Refused, and served best effort: {', '.join(rows)} (first run)." if rows else ""
 
 
 def _profile_note(changes: polars.DataFrame) -> str:

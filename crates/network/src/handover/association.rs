@@ -58,6 +58,11 @@ impl Association {
         Association { cells: vec![None; cells], current: None, hysteresis, uses, barred: vec![false; cells] }
     }
 
+    /// Whether it uses one cell at a time.
+    pub fn uses_one(&self) -> bool {
+        self.uses == Uses::One
+    }
+
     /// The cell that the station is associated with; of one that uses all, the one that it would choose.
     pub fn current(&self) -> Option<usize> {
         self.current
@@ -85,7 +90,7 @@ impl Association {
                 return changes;
             }
             LinkEvent::Down(_) | LinkEvent::Lost => self.cells[cell] = None,
-            LinkEvent::Up => return changes,
+            LinkEvent::Up | LinkEvent::ScanBegun | LinkEvent::ScanEnded => return changes,
         }
         let wanted = self.wanted();
         if wanted == self.current {

@@ -31,6 +31,7 @@ pub(crate) mod redirection;
 use self::association::{Association, Change};
 use self::mobile_sctp::PrimaryChange;
 use self::record::Handover;
+use crate::link::Link;
 use crate::link::indication::{Indication, LinkEvent, Quality};
 use crate::network::Network;
 use crate::topology::{LinkId, NodeId};
@@ -149,6 +150,8 @@ pub struct StationPlace {
     old_taken: bool,
     /// Whether it is among [`Handovers::announced`].
     announced: bool,
+    /// The cell that it is associated with lets it listen to others now.
+    scans: bool,
     /// The SCTP sockets that follow its addresses.
     pub(crate) followers: Vec<u32>,
 }
@@ -172,6 +175,7 @@ impl StationPlace {
             open: None,
             old_taken: false,
             announced: false,
+            scans: false,
             followers: Vec::new(),
         }
     }
@@ -198,6 +202,8 @@ pub struct Handovers {
     pub records: Vec<Handover>,
     /// Stations whose usable addresses have changed, for the world to tell their transports.
     announced: Vec<u32>,
+    /// Links that stations listen to again, or associate with, or not any more, for the world to wake.
+    changed: Vec<LinkId>,
     /// By the interface of a base station to a station, its cell.
     cell_of: BTreeMap<Address, u32>,
     /// By the number of an interface that is a station's: the station, and the place of the cell among its own.
@@ -289,9 +295,43 @@ impl Handovers {
         let Some((station, place)) = self.station_at(interface) else {
             return self.on_event_of_another_link(network, interface, event);
         };
-        let changes = self.stations[station as usize].association.on_link_event(place, event);
+        let own = &mut self.stations[station as usize];
+        let before = own.association.current();
+        let changes = own.association.on_link_event(place, event);
+        if matches!(event, LinkEvent::ScanBegun | LinkEvent::ScanEnded) || own.association.current() != before
+        {
+            own.scans = event == LinkEvent::ScanBegun;
+            self.tune(network, now, station);
+        }
         self.react(network, now, station, Cue::Link(place, event));
         changes.into_iter().for_each(|change| self.change(network, now, station, change));
+    }
+
+    /// A station has one radio for the cells of a kind that it is in one at a time: it listens to others than its own where it has none, and
+    /// while that lets it.
+    fn tune(&mut self, network: &mut Network, now: Time, station: u32) {
+        let StationPlace { cells, association, scans, .. } = &self.stations[station as usize];
+        if !association.uses_one() || cells.len() < 2 {
+            return;
+        }
+        let link_of = |place: usize| self.cells[cells[place].cell as usize].link;
+        let kind_of = |network: &Network, place: usize| network.link(link_of(place)).link_type();
+        let own = association.current();
+        for (place, membership) in cells.iter().enumerate() {
+            let busy =
+                own.is_some_and(|own| own != place && kind_of(network, own) == kind_of(network, place));
+            let link = link_of(place);
+            let listens = !busy || *scans;
+            let stations = network.stations_mut(link);
+            if stations.is_some_and(|stations| stations.listen(now, membership.number, listens)) {
+                self.changed.push(link);
+            }
+        }
+    }
+
+    /// The next link that has something to do since a station listens to it again, or not any more.
+    pub(crate) fn take_changed(&mut self) -> Option<LinkId> {
+        self.changed.pop()
     }
 
     /// A station's association changes: its link is told, and what that indicates at once its scheme hears.
@@ -310,6 +350,12 @@ impl Handovers {
             network.indicate(now, link, Indication { at, event });
             self.react(network, now, station, Cue::Link(place, event));
         }
+    }
+
+    /// The station with this interface, if it uses all of its cells, and the cell's place among them.
+    pub(crate) fn member_of_all(&self, interface: Address) -> Option<(u32, usize)> {
+        let (station, place) = self.station_at(interface)?;
+        (!self.stations[station as usize].association.uses_one()).then_some((station, place))
     }
 
     /// Link_Action.request at a station's link of a cell: power up, or disconnect. Returns the link, if it has something to do.

@@ -5,7 +5,7 @@
 //! (`world/link_events.rs`), the trace `link_events`.
 //!
 //! Beside the standard's: [`LinkEvent::Rollback`], which drafts of it had, and [`LinkEvent::Lost`], since a station of several
-//! cells chooses among those that it hears. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
+//! cells chooses among those that it hears, and the scan intervals of a station whose other cells share its radio. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
 //! layer, Link_PDU_Transmit_Status, thresholds.
 
 use super::Attachment;
@@ -78,6 +78,10 @@ pub enum LinkEvent {
     Down(LinkDownReason),
     /// A base station that was detected, and over which no link was up, is heard no more.
     Lost,
+    /// Its station listens on other channels, for a while.
+    ScanBegun,
+    /// And is back.
+    ScanEnded,
 }
 
 impl LinkEvent {
@@ -91,6 +95,8 @@ impl LinkEvent {
             LinkEvent::Rollback => "link_event_rollback",
             LinkEvent::Down(_) => "link_down",
             LinkEvent::Lost => "link_lost",
+            LinkEvent::ScanBegun => "scan_begun",
+            LinkEvent::ScanEnded => "scan_ended",
         }
     }
 

@@ -5,10 +5,10 @@
 //!
 //! Not modelled: height, obstacles, acceleration (a node has its speed at once).
 
-mod crossing;
+mod reach;
 mod trajectory;
 
-pub use crossing::{Crossing, crossings, ever_within};
+pub use reach::{ever_within, last_within};
 pub use trajectory::{Leg, Trajectory};
 
 /// A place in the plane, or the way from one place to another.

@@ -26,6 +26,10 @@ impl World {
         }
         self.network.rearm(number, moment);
         self.network.arm_indications(moment, number);
+        while let Some(LinkId(other)) = self.handovers.take_changed() {
+            self.network.rearm(other, moment);
+            self.network.arm_indications(moment, other);
+        }
         self.announce_addresses();
         true
     }
@@ -86,7 +90,7 @@ impl World {
     }
 
     /// What messages call the link of an interface.
-    fn mih_link(&self, interface: Address) -> MihLinkId {
+    pub(super) fn mih_link(&self, interface: Address) -> MihLinkId {
         let (link, _) = self.network.topology.attachment(interface);
         MihLinkId { link_type: self.network.link(link).link_type(), address: link_address(interface) }
     }
@@ -119,8 +123,9 @@ impl World {
             signalling.subscribed.push(link.clone());
             let tuple = LinkTupleId { link, point_of_attachment: None };
             self.on_mihf(now, responder, |mihf, cx, session| {
-                mihf.subscribe(cx, session, tuple, events);
+                mihf.subscribe(cx, session, tuple.clone(), events);
             });
+            self.configure_thresholds(now, number, tuple);
         }
     }
 }

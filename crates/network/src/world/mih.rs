@@ -1,5 +1,6 @@
 //! MIH in the world: MIHFs over their sockets, users over their MIHFs.
 
+use super::link_commands::result_of;
 use super::{Work, World};
 use crate::alarm::Moment;
 use crate::event::Event;
@@ -67,12 +68,20 @@ impl World {
                 return self.on_handover_event(now, number, handover, &event);
             }
         };
+        let signalling = &self.signalling[entry as usize];
+        let of_responder = signalling.responder.mihf == number;
         match event {
-            mih::Event::IndicationReceived { number: transaction, .. } => {
+            mih::Event::IndicationReceived { number: transaction, ref pdu, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {
                     // With a lifetime, an indication may be delivered again: the first time counts.
                     transaction.completed.get_or_insert(now);
                 }
+                self.act_upon(now, entry, pdu);
+            }
+            mih::Event::RequestReceived { number: transaction, ref pdu, .. }
+                if pdu.mid == MessageId::LINK_ACTIONS_REQUEST && !of_responder =>
+            {
+                self.act_on_links(moment, entry, transaction, pdu);
             }
             mih::Event::RequestReceived { number: transaction, .. } => {
                 let signalling = &mut self.signalling[entry as usize];
@@ -83,6 +92,18 @@ impl World {
             }
             mih::Event::PeerRegistered { links, .. } => {
                 self.subscribe_to_links(now, entry, links);
+            }
+            mih::Event::ResponseReceived { number: transaction, ref pdu, .. }
+                if matches!(self.signalling[entry as usize].config.kind, Kind::LinkEvents) =>
+            {
+                let result = result_of(pdu);
+                self.signalling[entry as usize].command_ended(now, transaction, Some(result));
+            }
+            mih::Event::TransactionFailed { number: transaction, .. }
+                if of_responder
+                    && matches!(self.signalling[entry as usize].config.kind, Kind::LinkEvents) =>
+            {
+                self.signalling[entry as usize].command_ended(now, transaction, None);
             }
             mih::Event::ResponseReceived { number: transaction, .. } => {
                 if let Some(transaction) = self.signalling[entry as usize].transaction(transaction) {

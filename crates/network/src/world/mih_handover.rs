@@ -36,7 +36,11 @@ fn cue_of(event: LinkEvent) -> Option<LinkCue> {
         LinkEvent::GoingDown { within, .. } => Some(LinkCue::GoingDown { within }),
         LinkEvent::Rollback => Some(LinkCue::Rollback),
         LinkEvent::Down(_) => Some(LinkCue::Down),
-        LinkEvent::Detected { .. } | LinkEvent::ParametersReport { .. } | LinkEvent::Lost => None,
+        LinkEvent::Detected { .. }
+        | LinkEvent::ParametersReport { .. }
+        | LinkEvent::Lost
+        | LinkEvent::ScanBegun
+        | LinkEvent::ScanEnded => None,
     }
 }
 
@@ -47,7 +51,11 @@ fn candidate_cue(event: LinkEvent) -> Option<CandidateCue> {
         LinkEvent::Up => Some(CandidateCue::Up),
         LinkEvent::Down(LinkDownReason::EXPLICIT_DISCONNECT) => Some(CandidateCue::Left),
         LinkEvent::Down(_) | LinkEvent::Lost => Some(CandidateCue::Gone),
-        LinkEvent::ParametersReport { .. } | LinkEvent::GoingDown { .. } | LinkEvent::Rollback => None,
+        LinkEvent::ParametersReport { .. }
+        | LinkEvent::GoingDown { .. }
+        | LinkEvent::Rollback
+        | LinkEvent::ScanBegun
+        | LinkEvent::ScanEnded => None,
     }
 }
 
@@ -137,9 +145,15 @@ impl World {
             if let Some(candidate) = at
                 && let Some(cue) = candidate_cue(event)
             {
-                if matches!(event, LinkEvent::Down(_)) {
-                    let name = mih_nodes[parties.mobile_node.mihf as usize].mihf.id();
-                    resources[parties.candidates[candidate].cell as usize].release(name);
+                let name = mih_nodes[parties.mobile_node.mihf as usize].mihf.id();
+                let there = &mut parties.candidates[candidate];
+                match event {
+                    LinkEvent::Up => {
+                        resources[there.cell as usize].arrive(name);
+                        there.pos.user.handle_arrival();
+                    }
+                    LinkEvent::Down(_) => resources[there.cell as usize].release(name),
+                    _ => {}
                 }
                 user.handle_candidate_event(candidate, cue);
                 work.push_back(Work::MihHandover(number));

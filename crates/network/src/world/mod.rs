@@ -7,6 +7,7 @@
 mod addresses;
 mod ending;
 mod flows;
+mod link_commands;
 mod link_events;
 mod mih;
 mod mih_handover;

@@ -156,6 +156,8 @@ impl Session {
         }
         if pdu.mid.is_management() {
             self.handle_management_request(now, outbox, number, pdu);
+        } else if pdu.mid == MessageId::LINK_CONFIGURE_THRESHOLDS_REQUEST {
+            self.configure_thresholds(now, outbox, number, pdu);
         } else if is_request {
             outbox.events.push_back(Event::RequestReceived { session: self.id, number, pdu: pdu.clone() });
         } else {

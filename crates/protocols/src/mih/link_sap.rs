@@ -2,12 +2,13 @@
 //! subscribed to it hear by MIH_Link_*.indication (section 7.4).
 //!
 //! A subscription is to events of a link, through whichever point of attachment it leads. A report of parameters has the
-//! signal's strength alone, and comes as often as the link makes one. Of what Link_Detected tells, the network's names are
-//! empty, SINR, data rate and capabilities 0: the links here do not tell them. Not modelled: Link_Actions and thresholds.
+//! signal's strength alone, and comes as often as the link makes one, or, where the peer has configured thresholds, when it crosses one
+//! ([`super::thresholds`]). Of what Link_Detected tells, the network's names are
+//! empty, SINR, data rate and capabilities 0: the links here do not tell them.
 
 use super::mihf::{Mihf, SessionId};
 use super::number::TransactionNumber;
-use super::wire::handover::{LinkParameterReport, LinkParameterType};
+use super::wire::handover::{LinkParameterReport, LinkParameterType, Threshold};
 use super::wire::link::{
     EventList, LinkDetectedInfo, LinkDownReason, LinkGoingDownReason, LinkTupleId, SignalStrength,
 };
@@ -55,7 +56,7 @@ impl LinkEvent {
         }
     }
 
-    fn tlvs(self, link: &LinkTupleId) -> Arc<[Tlv]> {
+    fn tlvs(self, link: &LinkTupleId, crossed: Vec<Threshold>) -> Arc<[Tlv]> {
         if let LinkEvent::Detected(signal) = self {
             return Arc::from([Tlv::LinkDetectedInfoList(vec![LinkDetectedInfo {
                 link: link.clone(),
@@ -72,12 +73,16 @@ impl LinkEvent {
         match self {
             LinkEvent::Detected(_) => Arc::from([]),
             LinkEvent::ParametersReport(signal) => {
-                let report = LinkParameterReport {
+                let report = |threshold| LinkParameterReport {
                     parameter: LinkParameterType::SIGNAL_STRENGTH,
                     value: signal.into(),
-                    threshold: None,
+                    threshold,
                 };
-                Arc::from([link, Tlv::LinkParameterReportList(vec![report])])
+                let reports = match crossed.is_empty() {
+                    true => vec![report(None)],
+                    false => crossed.into_iter().map(|threshold| report(Some(threshold))).collect(),
+                };
+                Arc::from([link, Tlv::LinkParameterReportList(reports)])
             }
             LinkEvent::Up => Arc::from([link]),
             LinkEvent::Down(reason) => Arc::from([link, Tlv::LinkDownReason(reason)]),
@@ -103,8 +108,16 @@ impl Mihf {
         size_bytes: Option<u32>,
     ) -> Option<TransactionNumber> {
         let (list, mid) = event.kind();
-        self.is_subscribed(session, link, list)
-            .then(|| self.indicate(cx, session, mid, event.tlvs(link), size_bytes))
+        let crossed = match event {
+            LinkEvent::ParametersReport(signal) => self.thresholds_mut(session).crossed(link, signal),
+            _ => None,
+        };
+        let counts = crossed.as_ref().is_none_or(|crossed| !crossed.is_empty());
+        if !counts || !self.is_subscribed(session, link, list) {
+            return None;
+        }
+        let tlvs = event.tlvs(link, crossed.unwrap_or_default());
+        Some(self.indicate(cx, session, mid, tlvs, size_bytes))
     }
 }
 

@@ -12,6 +12,7 @@ use super::event::{Capabilities, Event};
 use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox};
 use super::session::Session;
+use super::thresholds::Thresholds;
 use super::wire::link::{
     CommandList, EventList, LinkId, LinkTupleId, RegisterRequestCode, Status, TransportList,
 };
@@ -62,6 +63,7 @@ pub(super) struct Management {
     /// Whether the peer is registered here.
     peer_registered: bool,
     subscriptions: Vec<Subscription>,
+    pub(super) thresholds: Thresholds,
 }
 
 impl Management {
@@ -257,6 +259,30 @@ impl Session {
         self.rearm_management(outbox);
     }
 
+    /// The peer configures thresholds of a link: answers at once.
+    pub(super) fn configure_thresholds(
+        &mut self,
+        now: Time,
+        outbox: &mut Outbox,
+        number: TransactionNumber,
+        pdu: &Message,
+    ) {
+        let parameters = find(&pdu.tlvs, |tlv| match tlv {
+            Tlv::ConfigureRequestList(parameters) => Some(parameters.clone()),
+            _ => None,
+        });
+        let answer = match (link_of(&pdu.tlvs), parameters) {
+            (Some(link), Some(parameters)) => {
+                let status = self.management.thresholds.configure(&link, &parameters);
+                vec![Tlv::Status(status), Tlv::LinkIdentifier(link)]
+            }
+            // A structured message without its mandatory TLVs; octets are refused when they are read.
+            _ => vec![Tlv::Status(Status::UNSPECIFIED_FAILURE)],
+        };
+        let sent = self.respond(now, outbox, number, Arc::from(answer));
+        self.stats.responses += u64::from(sent);
+    }
+
     /// The peer asks: answers at once.
     pub(super) fn handle_management_request(
         &mut self,
@@ -292,6 +318,7 @@ impl Session {
                 };
                 management.peer_registered = false;
                 management.subscriptions.clear();
+                management.thresholds = Thresholds::default();
                 vec![Tlv::Status(status)]
             }
             MessageId::EVENT_SUBSCRIBE_REQUEST | MessageId::EVENT_UNSUBSCRIBE_REQUEST => {

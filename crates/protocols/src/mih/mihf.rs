@@ -14,6 +14,7 @@ use super::number::TransactionNumber;
 use super::outbox::{Outbox, TpDataRequest};
 use super::session::{Session, SessionConfig, Validity};
 use super::stats::{Rejection, Stats};
+use super::thresholds::Thresholds;
 use super::wire::link::{EventList, LinkId, LinkTupleId};
 use super::wire::{Message, MessageId, MihfId, Opcode, Tlv};
 use crate::{Context, Machine};
@@ -76,6 +77,11 @@ impl Mihf {
     /// Whether the response to a request of a session is accepted though its transaction has failed for this reason.
     pub fn still_accepts(&self, session: SessionId, reason: FailureReason) -> bool {
         reason == FailureReason::NotAcknowledged && self.session(session).config.validity == Validity::Open
+    }
+
+    /// The thresholds that the peer of a session has configured.
+    pub(super) fn thresholds_mut(&mut self, session: SessionId) -> &mut Thresholds {
+        &mut self.session_mut(session).management.thresholds
     }
 
     /// Whether the peer of a session has subscribed to an event of a link.

@@ -2,7 +2,7 @@
 //!
 //! Modelled: the wire format of every message; the source, destination, ACK requestor and ACK responder machines;
 //! registration, event subscription, capability discovery; indications, commands, information queries as carried
-//! messages; flow control; the users that hand a mobile node over ([`handover`]). Not modelled: what the commands do to links,
+//! messages; flow control; thresholds of links' reports; the users that hand a mobile node over ([`handover`]). Not modelled:
 //! fragmentation of MIH messages, security.
 
 pub mod event;
@@ -19,6 +19,7 @@ pub mod wire;
 
 mod destination;
 mod source;
+mod thresholds;
 
 pub use event::{Capabilities, Event, FailureReason};
 pub use limiter::RateLimit;

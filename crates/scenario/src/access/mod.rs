@@ -78,6 +78,11 @@ pub(crate) trait Access {
         None
     }
 
+    /// Whether a station has one radio for all accesses of the technology, and with one interface is in one of them at a time.
+    fn has_one_radio(&self) -> bool {
+        false
+    }
+
     /// By what its stations choose among cells; cells of one kind can be compared.
     fn compares(&self) -> Compares {
         Compares::Distances

@@ -39,6 +39,10 @@ const PLAIN_OR_TABLE: &str = "plain value or table";
 /// The serde name of an enum that is a table with exactly one key.
 const ONE_KEY: &str = "one key";
 
+/// Keys that mean something in some tables only, and which those are.
+const ELSEWHERE: [(&str, &str); 1] =
+    [("ecn", "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers marks")];
+
 /// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
 ///
 /// Where values are `copies` of each other, which have the same place, what is wrong with all is told once.
@@ -211,9 +215,11 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             let meant = nearest_key(&entry.key, free.iter().copied())
                 .or_else(|| nearest_key(&entry.key, keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
-            let help = match meant {
-                Some(meant) => format!("did you mean `{meant}`? The keys here: {list}"),
-                None => format!("the keys here: {list}"),
+            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == entry.key);
+            let help = match (meant, elsewhere) {
+                (Some(meant), _) => format!("did you mean `{meant}`? The keys here: {list}"),
+                (None, Some((_, belongs))) => format!("{belongs}; the keys here: {list}"),
+                (None, None) => format!("the keys here: {list}"),
             };
             meanings.extend(meant);
             let problem = Problem::new(format!("unknown key `{}`", entry.key))

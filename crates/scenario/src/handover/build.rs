@@ -16,6 +16,8 @@ impl Builder<'_> {
         let mut handovers = Handovers::default();
         let mut memberships: Vec<Vec<Membership>> = vec![Vec::new(); self.scenario.nodes.len()];
         let mut hysteresis_db: Vec<Option<f64>> = vec![None; self.scenario.nodes.len()];
+        // How many of its cells share one radio.
+        let mut sharing: Vec<usize> = vec![0; self.scenario.nodes.len()];
         let mut interfaces: BTreeMap<&str, Vec<Address>> = BTreeMap::new();
         for (number, interface) in (0..).zip(topology.interfaces()) {
             interfaces.entry(&interface.name).or_default().push(Address(number));
@@ -37,12 +39,13 @@ impl Builder<'_> {
             for (number, &interface) in (first..).zip(&own[1 + stations..]) {
                 let station = topology.owner(interface).0 as usize;
                 hysteresis_db[station] = entry.signal_hysteresis_db(&self.scenario.nodes[station]);
+                sharing[station] += usize::from(entry.has_one_radio());
                 memberships[station].push(Membership { cell, number, interface });
             }
         }
         let schemes = Schemes::new(self.scenario);
-        for ((node, memberships), hysteresis_db) in
-            self.scenario.nodes.iter().zip(memberships).zip(hysteresis_db)
+        for (((node, memberships), hysteresis_db), sharing) in
+            self.scenario.nodes.iter().zip(memberships).zip(hysteresis_db).zip(sharing)
         {
             if memberships.is_empty() {
                 continue;
@@ -66,7 +69,8 @@ impl Builder<'_> {
             }
             // With one interface for all of its cells, or one radio, it uses one at a time. Where it keeps an address in each of
             // several cells, it has a radio for each of them.
-            let one_radio = hysteresis_db.is_some() && !(node.multihomed && memberships.len() > 1);
+            let one_radio =
+                (sharing > 1 || hysteresis_db.is_some()) && !(node.multihomed && memberships.len() > 1);
             let one = scheme == Scheme::Bridged || one_radio;
             let uses = if one { Uses::One } else { Uses::All };
             let hysteresis = hysteresis_db.filter(|_| one).unwrap_or(node.hysteresis_m);

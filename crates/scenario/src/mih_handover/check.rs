@@ -65,6 +65,14 @@ fn check_policies(at: &[Step], entry: &MihHandover, report: &mut Report<'_>) {
         let help = "leave `notice` out, or write initiated_by = \"network\"";
         report.add(&join(at, ["notice"]), message, help);
     }
+    let reservation = join(at, ["reservation_time"]);
+    if entry.reservation_time == Span::ZERO {
+        let message = "a place that is kept for no time is never taken";
+        report.add(&reservation, message, "write a time that entering the network takes, such as \"30s\"");
+    } else if report.is_set(&reservation) && entry.to.iter().all(|target| target.capacity.is_none()) {
+        let message = "every network of `to` has room for all that come, and keeps no place for anybody";
+        report.add(&reservation, message, "leave it out, or give one of them a `capacity`");
+    }
     if let Some(no_answer) = entry.no_answer {
         if no_answer.after == Span::ZERO {
             let help = "write a time above zero, or leave `no_answer` out";

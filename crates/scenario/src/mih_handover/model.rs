@@ -48,6 +48,11 @@ pub struct MihHandover {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>", extend("default" = "0s"))]
     pub processing_time: Option<Span>,
+    /// How long a network with `capacity` keeps the place that was agreed on for a mobile node whose link there is not up. Default
+    /// chosen: 30s, longer than any step of the published 802.21 study takes, whose networks have room for all.
+    #[serde(default = "default_reservation_time", with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub reservation_time: Span,
     /// How long the mobile node scans for the networks that it may go to. It then knows those that it hears.
     pub scan_time: TimeDistribution,
     /// Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
@@ -84,6 +89,10 @@ pub struct MihHandover {
     /// A token bucket at each MIHF, for all that it sends in a session. Left out: no limit.
     #[serde(default)]
     pub rate_limit: Option<RateLimit>,
+}
+
+fn default_reservation_time() -> Span {
+    Span::from_secs(30)
 }
 
 /// Who decides on a handover.

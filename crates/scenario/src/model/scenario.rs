@@ -63,6 +63,9 @@ pub struct Scenario {
     /// The same before elements were repeated, where any were.
     #[serde(skip)]
     pub(crate) written: Option<String>,
+    /// What in it is hardly meant, each as a report for a person: where, what, and the way out.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// The `[scenario]` table.

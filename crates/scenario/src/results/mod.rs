@@ -31,6 +31,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(video::results::table(world, end));
     tables.extend(transfers::results::tables(world));
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));
+    tables.extend(signalling::results::commands(world));
     tables.extend(radio_phases::table(world));
     if !world.handovers.cells.is_empty() {
         tables.push(handover::results::table(world));

@@ -1,8 +1,8 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
 use super::model::{
-    Acknowledgement, AcknowledgementMode, RateLimit, Signalling as SignallingModel, SignallingKind,
-    SubscribedEvent, Validity,
+    Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind, RateLimit,
+    SignalThreshold, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
 };
 use crate::build::Builder;
 use crate::build::distribution::{size_distribution, time_distribution};
@@ -11,18 +11,24 @@ use crate::transport::Transport;
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
 use roamsim_network::flow::Association;
+use roamsim_network::handover::Membership;
 use roamsim_network::signalling::{
-    End, Kind, MihNode, SessionSocket, SessionUser, Signalling, SignallingConfig,
+    ConfiguredThresholds, End, Kind, LinkAction, MihNode, SessionSocket, SessionUser, Signalling,
+    SignallingConfig,
 };
 use roamsim_network::socket::{SocketEnd, User};
 use roamsim_network::topology::NodeId;
+use roamsim_protocols::mih::wire::handover::{
+    LinkActionType, LinkConfigurationParameter, LinkParameterType, Threshold, ThresholdAction,
+    ThresholdDirection,
+};
 use roamsim_protocols::mih::wire::link::EventList;
-use roamsim_protocols::mih::{self, Mihf, MihfId, PORT, SessionConfig};
+use roamsim_protocols::mih::{self, MessageId, Mihf, MihfId, PORT, SessionConfig};
 use roamsim_protocols::{Address, PeerAddress};
 use std::sync::Arc;
 
 /// The events that say whether a link can be used.
-const USABILITY: [SubscribedEvent; 3] =
+pub(super) const USABILITY: [SubscribedEvent; 3] =
     [SubscribedEvent::LinkUp, SubscribedEvent::LinkGoingDown, SubscribedEvent::LinkDown];
 
 impl Builder<'_> {
@@ -52,6 +58,8 @@ impl Builder<'_> {
             lifetime,
             rate_limit,
             ref events,
+            ref thresholds,
+            ref actions,
             ref start,
             stop,
         } = model;
@@ -66,6 +74,8 @@ impl Builder<'_> {
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let user = SessionUser::Signalling(number);
         let (ends, _) = self.session(world, &exchange, (names, [None; 2], port), user, random);
+        // Thresholds are for reports.
+        let reports = (!thresholds.is_empty()).then_some(SubscribedEvent::LinkParametersReport);
         let config = SignallingConfig {
             name: name.clone(),
             kind: match kind {
@@ -83,15 +93,20 @@ impl Builder<'_> {
             message_size: message_size.as_ref().map(size_distribution),
             interval: interval.as_ref().map(time_distribution),
             processing_time: time_distribution(processing_time),
-            events: events.as_deref().unwrap_or(&USABILITY).iter().fold(EventList::NONE, |list, &event| {
-                list.union(match event {
-                    SubscribedEvent::LinkDetected => EventList::LINK_DETECTED,
-                    SubscribedEvent::LinkUp => EventList::LINK_UP,
-                    SubscribedEvent::LinkParametersReport => EventList::LINK_PARAMETERS_REPORT,
-                    SubscribedEvent::LinkGoingDown => EventList::LINK_GOING_DOWN,
-                    SubscribedEvent::LinkDown => EventList::LINK_DOWN,
-                })
-            }),
+            events: events.as_deref().unwrap_or(&USABILITY).iter().copied().chain(reports).fold(
+                EventList::NONE,
+                |list, event| {
+                    list.union(match event {
+                        SubscribedEvent::LinkDetected => EventList::LINK_DETECTED,
+                        SubscribedEvent::LinkUp => EventList::LINK_UP,
+                        SubscribedEvent::LinkParametersReport => EventList::LINK_PARAMETERS_REPORT,
+                        SubscribedEvent::LinkGoingDown => EventList::LINK_GOING_DOWN,
+                        SubscribedEvent::LinkDown => EventList::LINK_DOWN,
+                    })
+                },
+            ),
+            thresholds: self.thresholds(world, from, thresholds),
+            actions: self.actions(world, from, actions),
             start: self.start(start, stream("start")),
             stop: self.stop(stop),
         };
@@ -101,6 +116,64 @@ impl Builder<'_> {
         };
         let ends = ((ends[0], stream("origin")), (ends[1], stream("responder")));
         world.signalling.push(Signalling::new(config, reporter, ends.0, ends.1));
+    }
+}
+
+impl Builder<'_> {
+    /// The interface of a station in a cell.
+    fn interface_in(&self, world: &World, node: &str, cell: &str) -> Address {
+        let station = world.handovers.station(self.node(node));
+        let named = |&&Membership { cell: number, .. }: &&Membership| {
+            world.handovers.cells[number as usize].name == cell
+        };
+        let found = station.and_then(|station| station.cells.iter().find(named));
+        found.expect("validation refuses a cell that it is no station of").interface
+    }
+
+    /// The thresholds of each link, in the order of their first ones.
+    fn thresholds(&self, world: &World, node: &str, models: &[SignalThreshold]) -> Vec<ConfiguredThresholds> {
+        let mut links: Vec<ConfiguredThresholds> = Vec::new();
+        for SignalThreshold { link, dbm, percent, direction, one_shot } in models {
+            let link = self.interface_in(world, node, link);
+            let value = dbm.map_or(i16::from(percent.unwrap_or(0)), i16::from);
+            let direction = match direction {
+                Crossing::Above => ThresholdDirection::ABOVE,
+                Crossing::Below => ThresholdDirection::BELOW,
+            };
+            let parameter = LinkConfigurationParameter {
+                parameter: LinkParameterType::SIGNAL_STRENGTH,
+                report_interval_ms: None,
+                action: if *one_shot { ThresholdAction::ONE_SHOT } else { ThresholdAction::NORMAL },
+                thresholds: vec![Threshold { value: value as u16, direction }],
+            };
+            match links.iter_mut().find(|of| of.link == link) {
+                Some(of) => of.parameters.push(parameter),
+                None => links.push(ConfiguredThresholds { link, parameters: vec![parameter] }),
+            }
+        }
+        links
+    }
+
+    fn actions(&self, world: &World, node: &str, models: &[LinkActionModel]) -> Vec<LinkAction> {
+        let action = |LinkActionModel { link, action, upon, of }: &LinkActionModel| LinkAction {
+            link: self.interface_in(world, node, link),
+            action: match action {
+                LinkActionKind::PowerUp => LinkActionType::POWER_UP,
+                LinkActionKind::PowerDown => LinkActionType::POWER_DOWN,
+                LinkActionKind::Disconnect => LinkActionType::DISCONNECT,
+                LinkActionKind::Scan => LinkActionType::NONE,
+            },
+            scans: *action == LinkActionKind::Scan,
+            upon: match upon {
+                SubscribedEvent::LinkDetected => MessageId::LINK_DETECTED_INDICATION,
+                SubscribedEvent::LinkUp => MessageId::LINK_UP_INDICATION,
+                SubscribedEvent::LinkParametersReport => MessageId::LINK_PARAMETERS_REPORT_INDICATION,
+                SubscribedEvent::LinkGoingDown => MessageId::LINK_GOING_DOWN_INDICATION,
+                SubscribedEvent::LinkDown => MessageId::LINK_DOWN_INDICATION,
+            },
+            of: of.as_deref().map(|of| self.interface_in(world, node, of)),
+        };
+        models.iter().map(action).collect()
     }
 }
 

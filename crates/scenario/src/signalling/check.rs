@@ -3,8 +3,14 @@
 use roamsim_engine::Span;
 use roamsim_protocols::mih::wire::octets::length_octets;
 
+use super::build::USABILITY;
 use crate::Scenario;
-use crate::signalling::model::{Acknowledgement, AcknowledgementMode, RateLimit, Signalling, SignallingKind};
+use crate::access::Compares;
+use crate::access::stations::THAT_COME_AND_GO;
+use crate::signalling::model::{
+    Acknowledgement, AcknowledgementMode, LinkActionKind, RateLimit, Signalling, SignallingKind,
+    SubscribedEvent,
+};
 use crate::transport::check::TooLarge;
 use crate::transport::{Transport, check as transport};
 use crate::validate::names::Names;
@@ -46,6 +52,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         }
         check_pace(&at, source, report);
         check_events(&at, source, report);
+        check_commands(&at, source, scenario, report);
         if source.kind == SignallingKind::LinkEvents && matches!(source.transport, Transport::Udp(_)) {
             check_registration(&at, source, ends, scenario, topology, report);
         }
@@ -124,6 +131,95 @@ fn check_events(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
             let mut steps = steps.clone();
             steps.push(At(j));
             report.add(&steps, "this event is named twice", "name each event once");
+        }
+    }
+}
+
+/// Checks thresholds and actions: of which links, and whether these can.
+fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report: &mut Report<'_>) {
+    for (key, some) in
+        [("thresholds", !source.thresholds.is_empty()), ("actions", !source.actions.is_empty())]
+    {
+        if some && source.kind != SignallingKind::LinkEvents {
+            let message = "only who is told of link events commands links";
+            let help = format!("leave `{key}` out, or write kind = \"link_events\"");
+            report.add(&join(at, [key]), message, help);
+            return;
+        }
+    }
+    let member = |name: &str| {
+        let cells = scenario.accesses().map(|entry| entry.access);
+        let mut stations = cells.filter(|cell| cell.name() == name && cell.beacon_period().is_some());
+        stations.find(|cell| cell.pairs().iter().any(|pair| pair.nodes[1] == source.from))
+    };
+    let unknown = |name: &str| {
+        let message = format!("\"{}\" is no station of \"{name}\"", source.from);
+        (message, format!("name {THAT_COME_AND_GO} that it is a station of"))
+    };
+    for (j, threshold) in source.thresholds.iter().enumerate() {
+        let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
+        let Some(access) = member(&threshold.link) else {
+            let (message, help) = unknown(&threshold.link);
+            report.add(&join(&place, ["link"]), message, help);
+            continue;
+        };
+        let by_distance = access.compares() == Compares::Distances;
+        match (threshold.dbm, threshold.percent) {
+            (Some(_), None) if by_distance => {
+                let message = format!(
+                    "in \"{}\" a distance stands for the signal, which is told in percent",
+                    threshold.link
+                );
+                report.add(&join(&place, ["dbm"]), message, "write `percent`, such as percent = 30");
+            }
+            (None, Some(_)) if !by_distance => {
+                let message = format!("\"{}\" tells its signal in dBm", threshold.link);
+                report.add(&join(&place, ["percent"]), message, "write `dbm`, such as dbm = -75");
+            }
+            (None, Some(101..)) => {
+                report.add(
+                    &join(&place, ["percent"]),
+                    "there are 100 percent",
+                    "write a number from 0 to 100",
+                );
+            }
+            (Some(_), None) | (None, Some(_)) => {}
+            _ => {
+                let message = "a threshold is one value";
+                report.add(&place, message, "write `dbm` or `percent`, such as dbm = -75");
+            }
+        }
+    }
+    let events = source.events.as_deref().unwrap_or(&USABILITY);
+    let reports = !source.thresholds.is_empty();
+    for (j, action) in source.actions.iter().enumerate() {
+        let place = [&join(at, ["actions"])[..], &[At(j)]].concat();
+        for (key, name) in [("link", Some(&action.link)), ("of", action.of.as_ref())] {
+            if let Some(name) = name
+                && member(name).is_none()
+            {
+                let (message, help) = unknown(name);
+                report.add(&join(&place, [key]), message, help);
+            }
+        }
+        let told =
+            events.contains(&action.upon) || reports && action.upon == SubscribedEvent::LinkParametersReport;
+        if !told {
+            let message = format!("\"{}\" is not told of this event", source.to);
+            report.add(&join(&place, ["upon"]), message, "add it to `events`, or name one of them");
+        }
+        let scans = scenario.wimax.iter().find(|cell| cell.name == action.link);
+        let can_scan =
+            scans.and_then(|cell| cell.entry.as_ref()).is_some_and(|entry| entry.scanning.is_some());
+        let keeps_all = scenario.nodes.iter().any(|node| node.name == source.from && node.multihomed);
+        if action.action == LinkActionKind::Scan && !can_scan {
+            let message = format!("the link of \"{}\" is not able to scan when it is told to", action.link);
+            let help = "name a [[wimax]] with `scanning` in its `entry`";
+            report.add(&join(&place, ["action"]), message, help);
+        } else if action.action != LinkActionKind::Scan && !keeps_all {
+            let message = format!("\"{}\" is in one cell at a time, and chooses that by itself", source.from);
+            let help = format!("write multihomed = true in [[node]] \"{}\"", source.from);
+            report.add(&join(&place, ["action"]), message, help);
         }
     }
 }

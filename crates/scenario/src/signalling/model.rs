@@ -57,6 +57,14 @@ pub struct Signalling {
     /// message.
     #[serde(default)]
     pub events: Option<Vec<SubscribedEvent>>,
+    /// Of `link_events`, thresholds of the signal that the MIH user at `to` configures at links of `from`
+    /// (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of these links a report is sent when the
+    /// signal has crossed one. Left out: none.
+    #[serde(default)]
+    pub thresholds: Vec<SignalThreshold>,
+    /// Of `link_events`, what the MIH user at `to` has links of `from` do when it is told an event (MIH_Link_Actions). Left out: nothing.
+    #[serde(default)]
+    pub actions: Vec<LinkAction>,
     /// When the first message is generated; by a distribution it is drawn once a run. Default: with the run.
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
@@ -94,6 +102,65 @@ pub enum SubscribedEvent {
     LinkGoingDown,
     /// MIH_Link_Down: packets cannot be sent over it any more.
     LinkDown,
+}
+
+/// A threshold of a link's signal.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalThreshold {
+    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+    pub link: String,
+    /// The signal, in dBm, where the link has one. This, or `percent`.
+    #[serde(default)]
+    pub dbm: Option<i8>,
+    /// In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach. This, or `dbm`.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub percent: Option<u8>,
+    /// Which crossing counts.
+    pub direction: Crossing,
+    /// Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false.
+    #[serde(default)]
+    pub one_shot: bool,
+}
+
+/// Which crossing of a threshold counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Crossing {
+    /// From at most the threshold to more.
+    Above,
+    /// From at least the threshold to less.
+    Below,
+}
+
+/// What a link is told to do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkAction {
+    /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]` or the like.
+    pub link: String,
+    /// What.
+    pub action: LinkActionKind,
+    /// Upon which event.
+    pub upon: SubscribedEvent,
+    /// Of this link of `from`. Left out: of any.
+    #[serde(default)]
+    pub of: Option<String>,
+}
+
+/// What a link is told to do (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkActionKind {
+    /// It may be taken up again, and is where it is heard.
+    PowerUp,
+    /// It is given up, and not taken up before it is powered up.
+    PowerDown,
+    /// The same.
+    Disconnect,
+    /// It scans: an 802.16 link with `scanning`.
+    Scan,
 }
 
 /// MIH acknowledgement and retransmission.

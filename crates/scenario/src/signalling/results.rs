@@ -161,3 +161,30 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
         ],
     }
 }
+
+/// `link_commands`: one row a command of a remote MIH user to a link; `None` where no entry has any.
+pub(crate) fn commands(world: &World) -> Option<Table> {
+    let asks = |entry: &&Signalling| !entry.config.thresholds.is_empty() || !entry.config.actions.is_empty();
+    world.signalling.iter().find(asks)?;
+    let topology = &world.network.topology;
+    let rows: Vec<_> = world
+        .signalling
+        .iter()
+        .flat_map(|entry| entry.commands.iter().map(move |one| (entry, one)))
+        .collect();
+    let rows = || rows.iter();
+    let node = |end: End| topology.node(world.mih_nodes[end.mihf as usize].node).name.clone();
+    let answered_s = |answered: Option<Time>| answered.map_or(f64::NAN, Time::as_secs_f64);
+    Some(Table {
+        name: "link_commands",
+        columns: vec![
+            text("name", rows().map(|(entry, _)| entry.config.name.clone())),
+            text("node", rows().map(|(entry, _)| node(entry.origin))),
+            text("link", rows().map(|(_, one)| topology.interface(one.link).name.clone())),
+            text("command", rows().map(|(_, one)| one.command.to_owned())),
+            float("time_s", "s", rows().map(|(_, one)| one.asked.as_secs_f64())),
+            float("answered_s", "s", rows().map(|(_, one)| answered_s(one.answered))),
+            text("result", rows().map(|(_, one)| one.result.to_owned())),
+        ],
+    })
+}

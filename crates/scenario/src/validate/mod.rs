@@ -77,6 +77,12 @@ impl Report<'_> {
         self.problems.add(Problem::new(message).at(node.place).path(path).help(help));
     }
 
+    /// Warns of the value that the steps lead to: it is valid, and hardly meant.
+    pub(crate) fn warn(&mut self, steps: &[Step], message: impl Into<String>, help: impl Into<String>) {
+        let (node, path) = locate(self.root, steps);
+        self.problems.warn(Problem::new(message).at(node.place).path(path).help(help));
+    }
+
     /// How many problems there are so far.
     pub(crate) fn count(&self) -> usize {
         self.problems.count()

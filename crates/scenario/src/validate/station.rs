@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use roamsim_engine::Time;
-use roamsim_network::mobility::ever_within;
+use roamsim_engine::{Span, Time};
+use roamsim_network::mobility::last_within;
 
 use super::{At, Key, Report, Step, join};
 use crate::Scenario;
@@ -12,7 +12,7 @@ use crate::access::stations::THAT_COME_AND_GO;
 use crate::access::{Attached, Compares, Context, Entry, Pair, Role, wifi};
 use crate::handover::model::Schemes;
 use crate::model::node::{Node, PrimaryChange};
-use crate::units::length_text;
+use crate::units::{length_text, time_text};
 
 /// Cells that are told of a station that reaches none; chosen.
 const TOLD: usize = 3;
@@ -124,25 +124,38 @@ fn check_compared(context: &Context<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Refuses a station into whose reach no cell ever comes. (Of a cell that nobody comes into, that is reported.)
+/// Refuses a station into whose reach no cell ever comes, and warns of one that leaves them all for good. (Of a cell that nobody
+/// comes into, that is reported.)
 fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
     let end = Time::ZERO + context.scenario.general.duration;
     let mut cells: BTreeMap<&str, Vec<(Entry<'_>, &str, f64)>> = BTreeMap::new();
+    let mut anywhere = BTreeSet::new();
     for entry in context.scenario.accesses() {
-        let Some(reach_m) = entry.access.reach_m() else { continue };
-        for pair in entry.access.pairs() {
+        for pair in entry.access.pairs().into_iter().filter(|pair| pair.has_station()) {
             let [base_station, station] = pair.nodes;
-            cells.entry(station).or_default().push((entry, base_station, reach_m));
+            match entry.access.reach_m() {
+                Some(reach_m) => cells.entry(station).or_default().push((entry, base_station, reach_m)),
+                None => drop(anywhere.insert(station)),
+            }
         }
     }
     let trajectory =
         |name: &str| context.names.node(name).and_then(|node| context.trajectories[node].as_ref());
     for (station, cells) in cells {
         let (Some(number), Some(walk)) = (context.names.node(station), trajectory(station)) else { continue };
-        let reached = cells.iter().any(|&(_, base_station, reach_m)| {
-            trajectory(base_station).is_none_or(|base| ever_within(walk, base, reach_m, end))
-        });
-        if reached {
+        let last = |&(_, base_station, reach_m): &(_, _, f64)| {
+            trajectory(base_station).map_or(Some(end), |base| last_within(walk, base, reach_m, end))
+        };
+        if let Some(leaves) = cells.iter().filter_map(last).max() {
+            if leaves < end && !anywhere.contains(station) {
+                let message = format!(
+                    "\"{station}\" is where none of its cells reaches from {} on, to the end of the run at {}",
+                    time_text(to_ms(leaves)),
+                    time_text(to_ms(end))
+                );
+                let help = "lead it back, make a cell larger, or let the run end there";
+                report.warn(&[Key("node"), At(number), Key("motion")], message, help);
+            }
             continue;
         }
         let mut told: Vec<_> = cells
@@ -165,6 +178,11 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
         let help = "lead it into a cell, make a cell larger, or leave the node out of its `stations`";
         report.add(&[Key("node"), At(number), Key(key)], message, help);
     }
+}
+
+/// The time since the start, to the millisecond, for messages.
+fn to_ms(time: Time) -> Span {
+    Span::from_ms(time.since(Time::ZERO).as_ns() / 1_000_000)
 }
 
 /// Checks that a rule for the primary address, at `steps`, has something to decide.

@@ -7,6 +7,7 @@ const KINDS = {
   "agent advertisement": ["short tick", "plain"], "unheard": ["short tick", "faint"],
   "link_detected": ["ring", "first"], "link_up": ["up", "good"], "link_going_down": ["diamond", "late"],
   "link_event_rollback": ["back", "good"], "link_down": ["down", "bad"], "link_lost": ["small cross", "late"],
+  "scan_begun": ["short tick", "second"], "scan_ended": ["short tick", "second"],
   "given up": ["cross", "bad"],
   "heard": ["bar", "first"], "up": ["bar", "good"], "no packet": ["bar", "bad"], "detected to completed": ["bar", "late"],
   "scanning": ["bar", "first"], "asking for resources": ["bar", "second"], "commitment": ["bar", "third"],

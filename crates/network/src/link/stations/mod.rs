@@ -39,6 +39,17 @@ pub trait Stations {
     /// association comes, or has gone, by itself.
     fn switch(&mut self, _now: Time, _station: u32, _on: bool) {}
 
+    /// The radio of a station, which is in another cell of the same kind as well, listens to this base station, or is on another channel;
+    /// whether that is new. Where cells share no radio nothing follows.
+    fn listen(&mut self, _now: Time, _station: u32, _listens: bool) -> bool {
+        false
+    }
+
+    /// A station that is connected is to scan for others (Link_Action.request with scan); whether its link can.
+    fn scan(&mut self, _now: Time, _station: u32) -> bool {
+        false
+    }
+
     /// Takes a packet from a broadcast interface for every station in reach, each of which gets a copy. The first copy keeps
     /// the packet's number, the others have numbers from `next_id` on. What reaches nobody is dropped. A copy that is taken may
     /// still be lost ([`Link::poll_drop`](super::Link::poll_drop)).

@@ -102,6 +102,7 @@ impl Admission {
                 vec![Message::CapabilityResponse]
             }
             (Message::ProfileRequest(profile), State::Registered) => vec![Message::ProfileResponse(profile)],
+            (Message::ScanRequest, State::Registered) => vec![Message::ScanResponse],
             (Message::RegistrationRequest, State::Capable | State::Registered) => {
                 self.state = State::Registered;
                 (self.timer, self.attempts) = (Some(now + timers.t7), 1);

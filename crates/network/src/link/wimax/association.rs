@@ -28,6 +28,18 @@ impl Stations for Cell {
         self.set_wanted(now, station, false)
     }
 
+    fn listen(&mut self, now: Time, station: u32, listens: bool) -> bool {
+        self.set_listens(now, station, listens)
+    }
+
+    fn scan(&mut self, now: Time, station: u32) -> bool {
+        let can = self.config.entry.as_ref().is_some_and(|entry| entry.scanning.is_some());
+        if can {
+            Cell::scan(self, now, station);
+        }
+        can
+    }
+
     fn reach_m(&self) -> Option<f64> {
         self.config.entry.as_ref().map(|entry| entry.radius_m)
     }

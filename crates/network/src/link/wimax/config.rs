@@ -11,6 +11,7 @@ use super::phy::{
     UPLINK_PREAMBLE_SYMBOLS,
 };
 use super::radio::RadioConfig;
+use super::scanning::ScanConfig;
 use crate::mobility::Trajectory;
 use crate::queue::{QueueLimit, Rule};
 use roamsim_engine::Span;
@@ -176,6 +177,8 @@ pub struct CellEntry {
     pub report_interval: Span,
     /// A link is going down when the walk of its station will have led it out of reach after this time.
     pub going_down_ahead: Option<Span>,
+    /// How connected stations scan; `None`: they do not.
+    pub scanning: Option<ScanConfig>,
 }
 
 /// What of network entry is in a frame.

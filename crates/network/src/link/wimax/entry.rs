@@ -212,6 +212,20 @@ impl Entry {
         }
     }
 
+    /// Whether it has heard a preamble, and looks for a DL-MAP.
+    pub fn awaits_map(&self) -> bool {
+        matches!(self.state, State::Synchronizing { .. })
+    }
+
+    /// It was on another channel for so long: that time does not count.
+    pub fn stand_still(&mut self, away: Span) {
+        let until = [&mut self.timer, &mut self.flows_until, &mut self.ranged_until].into_iter();
+        let until = until.chain(&mut self.descriptors).flatten();
+        for time in until.chain(&mut self.maps) {
+            *time += away;
+        }
+    }
+
     /// When it heard maps of both the last time.
     pub fn maps_heard(&self) -> Time {
         self.maps[0].min(self.maps[1])

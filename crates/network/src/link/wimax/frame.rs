@@ -105,9 +105,12 @@ impl Cell {
     fn fitting_bursts(&self, frame: u64) -> impl Iterator<Item = Burst> {
         let mut first_symbol = self.first_symbol(frame);
         let end = self.config.layout.uplink_symbols;
-        let served =
-            self.unsolicited.iter().filter(|&&flow| self.is_served(self.flows[flow as usize].station));
-        served.filter_map(move |&flow| {
+        let served = self
+            .unsolicited
+            .iter()
+            .map(|&flow| (flow, self.flows[flow as usize].station))
+            .filter(move |&(_, station)| self.is_served(station) && !self.leaves_alone(station, frame));
+        served.filter_map(move |(flow, _)| {
             let grants = self.unsolicited_grants(flow, frame);
             let own = &self.flows[flow as usize];
             let profile = self.stations[own.station as usize].config.uplink;
@@ -174,6 +177,9 @@ impl Cell {
     /// Schedules a frame that begins now, and sends its downlink bursts.
     pub(super) fn work_out(&mut self, now: Time, frame: u64) {
         self.leave_out_until(frame);
+        if !self.scanning.is_empty() {
+            self.note_scanning(frame);
+        }
         (self.next_frame, self.frame_pending) = (frame + 1, false);
         let (map_profile, robust) = (self.config.map_profile, self.speaks_robustly());
         let has_burst =
@@ -400,6 +406,9 @@ impl Cell {
                 let receiver = &mut self.stations[number as usize];
                 if receiver.lost(MESSAGES, now, blocks, reception).is_none() {
                     bursts.messages.push((bursts.bytes[profile as usize], number, message));
+                }
+                if message == Message::ScanResponse {
+                    self.grant_scan(number, self.frame_of(now));
                 }
                 let answer_bytes = message.answer().map_or(0, |answer| u64::from(answer.bytes()));
                 self.flows[number as usize].requested_bytes += answer_bytes;

@@ -8,9 +8,11 @@ use super::config::{CellEntry, is_due};
 use super::entry::{Action, Entry, Failure};
 use super::management::{Direction, Message};
 use super::phy::PREAMBLE_AND_FCH_SYMBOLS;
+use super::scanning::Scanning;
 use super::{Cell, Step};
 use crate::drops::DropReason;
 use crate::link::indication::{LinkDownReason, LinkEvent};
+use crate::link::phase::Phase;
 use crate::link::stations::account::Path;
 use roamsim_engine::{Stream, Time};
 use std::collections::VecDeque;
@@ -34,6 +36,7 @@ pub(super) struct Joining {
     pub reported: Option<(f64, Time)>,
     /// Until when it waits for DBPC-RSP.
     pub profile_until: Option<Time>,
+    pub scanning: Scanning,
 }
 
 impl Joining {
@@ -51,6 +54,7 @@ impl Joining {
             going_down: false,
             reported: None,
             profile_until: None,
+            scanning: Scanning::default(),
         }
     }
 }
@@ -78,12 +82,17 @@ impl Cell {
 
     /// Steps look at the timers of a station when they expire, or before.
     pub(super) fn arm_entry(&mut self, now: Time, station: u32) {
-        let phase =
-            self.stations[station as usize].joining.as_ref().and_then(|joining| joining.entry.phase());
+        let away = self.is_away(station, now);
+        let joining = self.stations[station as usize].joining.as_ref();
+        let frame = self.frame_of(now);
+        let phase = joining.and_then(|joining| match joining.scanning.scans(frame) {
+            true => Some(Phase::Scanning),
+            false => joining.entry.phase().filter(|_| !joining.scanning.is_deaf()),
+        });
         let (_, at) = self.attachments_of(station);
         self.phases.enter(now, station as usize, phase.map(|phase| (phase, at, false)));
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
-        let deadlines = [joining.entry.deadline(), joining.admission.deadline()];
+        let deadlines = [joining.entry.deadline().filter(|_| !away), joining.admission.deadline()];
         let steps = [Step::Entry(station), Step::Admission(station)];
         for (number, (deadline, step)) in deadlines.into_iter().zip(steps).enumerate() {
             let Some(joining) = &mut self.stations[station as usize].joining else { return };
@@ -104,6 +113,10 @@ impl Cell {
             return;
         }
         joining.timers[0] = None;
+        // It looks again when the station is back.
+        if self.is_away(station, now) {
+            return;
+        }
         self.look_at_maps(now, station);
         // Who is served may change.
         self.settle(now);
@@ -154,7 +167,7 @@ impl Cell {
         }
         let known = self.frame_of(joining.entry.maps_heard());
         let mut starts = (known + 1..=self.frame_of(now)).rev().map(|frame| self.frame_start(frame));
-        let heard = starts.find(|&start| self.reaches(station, start));
+        let heard = starts.find(|&start| self.hears_frame_from(station, start));
         if let (Some(start), Some(joining)) = (heard, &mut self.stations[station as usize].joining) {
             joining.entry.downlink_map(start);
             joining.entry.uplink_map(start);
@@ -187,7 +200,10 @@ impl Cell {
                     joining.from_station.push_back(message);
                 }
             }
-            Action::Connected => self.indicate(now, station, LinkEvent::Up),
+            Action::Connected => {
+                self.indicate(now, station, LinkEvent::Up);
+                self.scan_later(now, station);
+            }
             Action::Fails { connected, failure } => {
                 let reason = match failure {
                     Failure::NoMap => LinkDownReason::NO_BROADCAST,
@@ -219,6 +235,7 @@ impl Cell {
             joining.to_station.clear();
             joining.from_station.clear();
             (joining.going_down, joining.reported, joining.profile_until) = (false, None, None);
+            joining.scanning.reset();
         }
         self.note_station(station);
         for (from, packet) in left {
@@ -230,7 +247,7 @@ impl Cell {
     pub(super) fn hear_preamble(&mut self, now: Time, station: u32) {
         let (reaches, frame) = (self.reaches(station, now), self.frame_of(now));
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
-        if !joining.entry.listens() {
+        if !joining.entry.listens() || joining.scanning.is_deaf() {
             return;
         }
         if reaches {
@@ -239,6 +256,23 @@ impl Cell {
             self.at(self.map_time(frame), Step::Maps(station));
         } else {
             self.at(self.frame_start(frame + 1), Step::Preamble(station));
+        }
+    }
+
+    /// A station is on the channel of the base station again, and goes on where it was.
+    pub(super) fn listen_again(&mut self, now: Time, station: u32) {
+        let Some(joining) = &self.stations[station as usize].joining else { return };
+        let (searches, synchronized) = (joining.entry.listens(), joining.entry.is_synchronized());
+        let awaits_maps = synchronized && joining.entry.awaits_descriptors() || joining.entry.awaits_map();
+        if searches {
+            self.act(now, station, Action::Search);
+        }
+        if awaits_maps {
+            let frame = now.as_ns().div_ceil(self.config.layout.duration.as_ns());
+            self.at(self.map_time(frame), Step::Maps(station));
+        }
+        if synchronized {
+            self.report_later(now, station);
         }
     }
 
@@ -256,6 +290,9 @@ impl Cell {
         let hears = self.hears_frame_of(station, now);
         let mut actions = Vec::new();
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
+        if joining.scanning.is_deaf() {
+            return;
+        }
         if hears {
             actions.extend(joining.entry.downlink_map(now));
             joining.entry.uplink_map(now);
@@ -308,6 +345,10 @@ impl Cell {
         if let Message::ProfileResponse(_) = message {
             joining.profile_until = None;
         }
+        if message == Message::ScanResponse {
+            self.hear_scan_response(now, station);
+        }
+        let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let actions = match message {
             Message::RangingAbort => joining.entry.sent_away(now),
             _ => joining.entry.heard(now, message).into_iter().collect(),

@@ -61,6 +61,7 @@ pub(super) fn entry(stations: Vec<Trajectory>) -> CellEntry {
         uplink_descriptor: (5, 1000),
         report_interval: Span::from_ms(100),
         going_down_ahead: None,
+        scanning: None,
     }
 }
 
@@ -386,6 +387,8 @@ proptest! {
     fn packets_of_stations_that_come_and_go_end_once_and_in_order(
         sends in prop::collection::vec((0u64..4_000_000, 0u32..4, any::<bool>(), 1u32..2034), 0..200),
         leaves in prop::collection::vec((0u64..4_000_000, 0u32..4), 0..8),
+        away in prop::collection::vec((0u64..4_000_000, 0u32..4, 0u64..1_000_000), 0..8),
+        scans in prop::option::of((1u64..30, 1u64..30, 1u64..4, prop::option::of(20u64..2000))),
         stations in prop::collection::vec((0usize..7, 0usize..7, 0u32..5, 0.0f64..200.0, -40.0f64..40.0), 4),
         known_descriptors in any::<bool>(),
         with_radio in any::<bool>(),
@@ -418,14 +421,32 @@ proptest! {
         let mut known = if with_radio { by_radio(walks, Some(adaptation)) } else { entry(walks) };
         let radius_m = known.radius_m;
         known.station.known_descriptors = known_descriptors;
+        known.scanning = scans.map(|(duration, interleaving, iterations, every_ms)| ScanConfig {
+            duration,
+            interleaving,
+            iterations,
+            every: every_ms.map(Span::from_ms),
+            t44: Span::from_ms(30),
+            retries: 3,
+        });
         with.entry = Some(known);
         let mut work = Work::new(with);
         let mut does: Vec<_> = sends.into_iter().map(|(at_us, station, down, bytes)| (at_us, station, Some((down, bytes)))).collect();
         does.extend(leaves.into_iter().map(|(at_us, station)| (at_us, station, None)));
+        // No packet has that length: it goes to another channel, or is back.
+        let goes = |(at_us, station, for_us)| [(at_us, station, Some((false, 0))), (at_us + for_us, station, Some((true, 0)))];
+        does.extend(away.into_iter().flat_map(goes));
         does.sort();
         for (at_us, station, what) in does {
             go_on(&mut work, at_us);
             match what {
+                Some((back, 0)) => {
+                    Stations::listen(&mut work.cell, us(at_us), station, back);
+                    match back {
+                        true => Stations::associate(&mut work.cell, us(at_us), station),
+                        false => Stations::leave(&mut work.cell, us(at_us), station),
+                    };
+                }
                 Some((true, bytes)) => work.down(us(at_us), station, bytes),
                 Some((false, bytes)) => work.up(us(at_us), station, bytes),
                 None => {
@@ -434,7 +455,7 @@ proptest! {
                 }
             }
         }
-        go_on(&mut work, 60_000_000);
+        go_on(&mut work, 59_999_999);
         prop_assert_eq!(work.cell.packets_inside(), 0);
         for at in 0..9 {
             let ids: Vec<u64> =

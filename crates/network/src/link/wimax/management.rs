@@ -31,6 +31,10 @@ pub enum Message {
     ProfileRequest(BurstProfile),
     /// DBPC-RSP.
     ProfileResponse(BurstProfile),
+    /// MOB_SCN-REQ.
+    ScanRequest,
+    /// MOB_SCN-RSP.
+    ScanResponse,
 }
 
 /// A service flow of a station in one direction.
@@ -105,6 +109,11 @@ impl Message {
                 Message::FlowAcknowledgement(_) => 3 + 1 + 23,
                 // Type, DIUC with four reserved bits, configuration change count.
                 Message::ProfileRequest(_) | Message::ProfileResponse(_) => 3,
+                // Type, scan duration, interleaving interval, scan iteration, and no recommended base station by index or by name.
+                Message::ScanRequest => 1 + 1 + 1 + 1 + 1 + 1,
+                // Type, scan duration, report mode with period and metric 3; start frame, interleaving interval, scan iteration; no
+                // recommended base station by index or by name.
+                Message::ScanResponse => 1 + 1 + 3 + 1 + 1 + 1 + 1 + 1,
             }
     }
 }
@@ -142,6 +151,7 @@ mod tests {
         let to = [Message::RangingResponse, Message::CapabilityResponse, Message::RegistrationResponse];
         let to = to.into_iter().chain(Sfid::all(2).map(Message::FlowRequest));
         assert_eq!(to.map(Message::bytes).max(), Some(longest_to_station_bytes(true)));
+        assert_eq!((Message::ScanRequest.bytes(), Message::ScanResponse.bytes()), (16, 20));
         assert_eq!((DOWNLINK_DESCRIPTOR_BYTES, UPLINK_DESCRIPTOR_BYTES), (117, 72));
     }
 }

@@ -18,7 +18,7 @@
 //! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
 //! `contention` requests, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
-//! cell, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
+//! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
 //! A frame is worked out if the base station has something to send or to grant; requests and unsolicited bursts in other frames
 //! are steps of their own, and the rest costs nothing.
@@ -46,6 +46,7 @@ mod radio;
 mod ranging;
 mod reach;
 mod reports;
+mod scanning;
 mod schedule;
 mod service_flow;
 mod uplink;
@@ -59,6 +60,7 @@ pub use self::contention::ContentionConfig;
 pub use self::entry::{EntryConfig, Timers};
 pub use self::management::{Direction, LONGEST_FROM_STATION_BYTES, Message, Sfid, longest_to_station_bytes};
 pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
+pub use self::scanning::ScanConfig;
 pub use self::service_flow::Addition;
 
 use self::backlog::{Backlog, Wait};
@@ -111,6 +113,10 @@ enum Step {
     Told(u32, Message),
     /// A report of a station's link is due.
     Report(u32),
+    /// A scan interval of a station begins, or has ended.
+    Scan(u32),
+    /// T44 of a station may have expired, or a scan may be due.
+    ScanTimer(u32),
 }
 
 /// An uplink burst.
@@ -209,6 +215,8 @@ pub struct Cell {
     /// How far burst profiles reach, to stations and from them, where there is a radio.
     reaches: Option<[Reaches; 2]>,
     profile_changes: Vec<ProfileChange>,
+    /// Stations with scan intervals that are not over.
+    scanning: Vec<u32>,
     phases: Phases,
 }
 
@@ -273,6 +281,7 @@ impl Cell {
             reaches: (config.entry.as_ref().and_then(|entry| entry.radio.as_ref()))
                 .map(|radio| [false, true].map(|uplink| Reaches::new(radio, config.layout.clock, uplink))),
             profile_changes: Vec::new(),
+            scanning: Vec::new(),
             phases: Phases::default(),
             config,
         };
@@ -390,6 +399,8 @@ impl Machine for Cell {
                 Step::Heard(station, message) => self.hear(now, station, message),
                 Step::Told(station, message) => self.hear_told(now, station, message),
                 Step::Report(station) => self.report(now, station),
+                Step::Scan(station) => self.scan_step(now, station),
+                Step::ScanTimer(station) => self.scan_timer(now, station),
             }
         }
     }
@@ -401,6 +412,8 @@ mod disciplines;
 mod entry_tests;
 #[cfg(test)]
 mod joining_tests;
+#[cfg(test)]
+mod scanning_tests;
 #[cfg(test)]
 mod services;
 #[cfg(test)]

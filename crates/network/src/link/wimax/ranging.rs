@@ -77,7 +77,9 @@ impl Cell {
     pub(super) fn invite(&mut self, now: Time, station: u32, invitation: Invitation) {
         match invitation {
             Invitation::Grant if self.has_unasked(station) => {
-                let heard = self.hears_frame_of(station, now) && self.hears_burst_of(now, station);
+                // Who scans was not to be heard.
+                let heard = self.leaves_alone(station, self.frame_of(now))
+                    || self.hears_frame_of(station, now) && self.hears_burst_of(now, station);
                 self.ranged(now, station, heard);
             }
             Invitation::Grant => {

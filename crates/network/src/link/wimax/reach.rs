@@ -28,7 +28,12 @@ impl Cell {
 
     /// Whether a station heard the maps of the frame that an instant lies in.
     pub(super) fn hears_frame_of(&self, station: u32, at: Time) -> bool {
-        self.reaches(station, self.frame_start(self.frame_of(at)))
+        self.hears_frame_from(station, self.frame_start(self.frame_of(at)))
+    }
+
+    /// Whether it heard those of the frame that begins then.
+    pub(super) fn hears_frame_from(&self, station: u32, start: Time) -> bool {
+        self.reaches(station, start) && self.listened(station, start)
     }
 
     /// What a station gets of bursts to it in the frame of an instant.
@@ -36,8 +41,9 @@ impl Cell {
         if self.config.entry.is_none() {
             return Reception::All;
         }
-        let distance_m = self.distance_m(station, self.frame_start(self.frame_of(at)));
-        if !self.reaches_to(distance_m) {
+        let start = self.frame_start(self.frame_of(at));
+        let distance_m = self.distance_m(station, start);
+        if !self.reaches_to(distance_m) || !self.listened(station, start) {
             return Reception::Nothing(DropReason::OutOfReach);
         }
         self.reception(distance_m, profile, Direction::Downlink)

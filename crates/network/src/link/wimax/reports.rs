@@ -33,14 +33,26 @@ impl Cell {
         if !joining.entry.is_synchronized() {
             return;
         }
+        if self.is_away(station, now) {
+            return self.report_later(now, station);
+        }
         self.report_later(now, station);
+        self.report_now(now, station);
+        self.arm_entry(now, station);
+    }
+
+    /// What a station that is synchronized hears now.
+    pub(super) fn report_now(&mut self, now: Time, station: u32) {
         let hears = self.hears_frame_of(station, now);
         let going_down = self.going_down(now, station);
         let Some(joining) = &mut self.stations[station as usize].joining else { return };
         let connected = joining.entry.is_connected();
         let before = std::mem::replace(&mut joining.going_down, connected && going_down.is_some());
         match going_down {
-            Some(event) if connected && !before => self.indicate(now, station, event),
+            Some(event) if connected && !before => {
+                self.indicate(now, station, event);
+                self.scan_as_going_down(now, station);
+            }
             None if before => self.indicate(now, station, LinkEvent::Rollback),
             _ => {}
         }
@@ -49,7 +61,6 @@ impl Cell {
             self.indicate(now, station, LinkEvent::ParametersReport { quality });
             self.adapt(now, station);
         }
-        self.arm_entry(now, station);
     }
 
     /// Whether the link of a connected station is going down.

@@ -177,9 +177,10 @@ impl Cell {
         let profile = self.stations[own.station as usize].config.downlink;
         // Who enters has a message to send, and goes first.
         let uplink_rank = if self.enters(flow) { 0 } else { rank };
+        let served = !self.is_left_alone(own.station);
         let wait = Wait {
-            downlink: (!own.downlink.is_empty()).then_some((rank, profile)),
-            uplink: (own.requested_bytes > 0).then_some(uplink_rank),
+            downlink: (served && !own.downlink.is_empty()).then_some((rank, profile)),
+            uplink: (served && own.requested_bytes > 0).then_some(uplink_rank),
         };
         self.backlog.note(flow, wait);
     }
@@ -191,6 +192,7 @@ impl Cell {
         }
         let joining = &self.stations[station as usize].joining;
         let waits = joining.as_ref().is_some_and(|joining| !joining.to_station.is_empty());
+        let waits = waits && !self.is_left_alone(station);
         self.backlog.messages.set(station, waits);
     }
 

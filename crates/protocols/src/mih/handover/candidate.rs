@@ -21,12 +21,14 @@ pub struct Resources {
     /// For how many mobile nodes there is room; `None`: for all.
     capacity: Option<u32>,
     reserved: BTreeSet<MihfId>,
+    /// Those whose links are up here.
+    present: BTreeSet<MihfId>,
 }
 
 impl Resources {
     /// Room for so many mobile nodes; `None`: for all that come.
     pub fn new(capacity: Option<u32>) -> Resources {
-        Resources { capacity, reserved: BTreeSet::new() }
+        Resources { capacity, ..Resources::default() }
     }
 
     /// For how many mobile nodes there is room; one that has some already finds what it has.
@@ -50,9 +52,26 @@ impl Resources {
         room
     }
 
+    /// The link of a mobile node is up here: the place that it may have is taken.
+    pub fn arrive(&mut self, mobile_node: &MihfId) {
+        self.present.insert(mobile_node.clone());
+    }
+
+    /// A mobile node does not come: its place is free.
+    fn give_back(&mut self, mobile_node: &MihfId) {
+        self.reserved.remove(mobile_node);
+    }
+
     /// A mobile node has left the network: its place is free.
     pub fn release(&mut self, mobile_node: &MihfId) {
         self.reserved.remove(mobile_node);
+        self.present.remove(mobile_node);
+    }
+
+    /// Whether a place that is reserved for a mobile node is free again if that does not come: who is here already has taken it, and
+    /// where there is room for all nothing is reserved.
+    fn waits_for(&self, mobile_node: &MihfId) -> bool {
+        self.capacity.is_some() && self.reserved.contains(mobile_node) && !self.present.contains(mobile_node)
     }
 }
 
@@ -71,6 +90,8 @@ pub struct CandidatePosConfig {
     pub tells_places: bool,
     /// From a request's arrival to what is done about it.
     pub processing_time: Span,
+    /// How long a place is kept for a mobile node whose link is not up here.
+    pub reservation_time: Span,
     /// Octets of a whole message; `None`: as long as it is.
     pub message_bytes: Option<u32>,
 }
@@ -100,6 +121,8 @@ pub struct CandidatePos {
     processing: Processing<Work>,
     /// What the old PoS is being told, by this transaction.
     completing: Option<(TransactionNumber, Completion)>,
+    /// Until when the place of the mobile node is kept, which has not come.
+    reserved_until: Option<Time>,
     unexpected: u64,
 }
 
@@ -110,13 +133,14 @@ impl CandidatePos {
             processing: Processing::new(config.processing_time),
             config,
             completing: None,
+            reserved_until: None,
             unexpected: 0,
         }
     }
 
-    /// When a request's processing is done.
+    /// When a request's processing is done, or a place is kept no longer.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.processing.next()
+        self.processing.next().into_iter().chain(self.reserved_until).min()
     }
 
     /// How many messages did not fit to what was going on.
@@ -169,10 +193,18 @@ impl CandidatePos {
         mihf.respond(cx, self.config.mobile_node, request, tlvs, self.config.message_bytes);
     }
 
-    /// Does what is due: the processing of requests.
+    /// The link of the mobile node is up here: its place is taken.
+    pub fn handle_arrival(&mut self) {
+        self.reserved_until = None;
+    }
+
+    /// Does what is due: the processing of requests, and the end of a reservation.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, resources: &mut Resources) {
         let (serving, bytes) = (self.config.serving, self.config.message_bytes);
         let who = self.config.mobile_node_id.clone();
+        if self.reserved_until.take_if(|until| *until <= cx.now).is_some() {
+            resources.give_back(&who);
+        }
         while let Some(work) = self.processing.done(cx.now) {
             match work {
                 Work::Query(request) => {
@@ -182,11 +214,15 @@ impl CandidatePos {
                 }
                 Work::Commit(request) => {
                     let status = if resources.reserve(&who) { Status::SUCCESS } else { Status::REJECTED };
+                    if resources.waits_for(&who) {
+                        self.reserved_until = Some(cx.now + self.config.reservation_time);
+                    }
                     let tlvs = n2n_commit_response(status, &who, &self.config.link);
                     mihf.respond(cx, serving, request, tlvs, bytes);
                 }
                 Work::GiveBack(Completion { request, old, new }) => {
-                    resources.release(&who);
+                    self.reserved_until = None;
+                    resources.give_back(&who);
                     let tlvs = n2n_complete_response(&who, &old, &new);
                     mihf.respond(cx, serving, request, tlvs, bytes);
                 }

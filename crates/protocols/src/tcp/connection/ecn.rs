@@ -64,6 +64,11 @@ impl Ecn {
         self.reduced_by_echo = false;
     }
 
+    /// Whether all up to `ack` was sent before the last reduction.
+    pub(super) fn is_of_before_reduction(self, ack: u64) -> bool {
+        ack <= self.reduced_at
+    }
+
     /// A loss of what was sent at `offset` is answered: whether the window has been reduced for that time already (section 6.1.2: once
     /// for the marked and dropped packets of a window).
     pub(super) fn has_answered(&mut self, offset: u64) -> bool {
@@ -116,11 +121,12 @@ impl Connection {
         }
         let sender = &mut self.sender;
         let believed = ack.filter(|ack| (sender.snd_una..=sender.snd_max).contains(ack));
-        let is_news = believed.is_some_and(|ack| ack > self.ecn.reduced_at);
+        let is_news = believed.is_some_and(|ack| !self.ecn.is_of_before_reduction(ack));
         if !segment.flags.contains(Flags::ECE) || !is_news || sender.recovery.is_recovering() {
             return;
         }
-        sender.window.on_congestion(Cause::EcnEcho { flight_bytes: sender.flight() });
+        let flight_bytes = sender.counted_flight(&sender.outstanding());
+        sender.window.on_congestion(Cause::EcnEcho { flight_bytes });
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;

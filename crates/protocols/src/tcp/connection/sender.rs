@@ -204,7 +204,7 @@ impl Sender {
         self.recovery.send_window(self.window.cwnd_bytes(), self.smss)
     }
 
-    fn outstanding(&self) -> Outstanding {
+    pub(super) fn outstanding(&self) -> Outstanding {
         Outstanding {
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
@@ -241,7 +241,7 @@ impl Sender {
     /// FlightSize as a reduction takes it: what limited transmit sent does not count (RFC 5681 3.2, step 2), and equation 4 is
     /// an upper bound (3.1, 3.2). Behind a timeout what SACK has told of is outstanding beside the window: it does not raise it.
     #[cold]
-    fn counted_flight(&self, at: &Outstanding) -> u64 {
+    pub(super) fn counted_flight(&self, at: &Outstanding) -> u64 {
         let flight_bytes = at.flight_bytes().saturating_sub(self.limited_transmit_bytes);
         let beside_the_window = self.recovery.takes_blocks() && !self.recovery.is_recovering();
         if beside_the_window { flight_bytes.min(self.window.cwnd_bytes()) } else { flight_bytes }
@@ -250,13 +250,11 @@ impl Sender {
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
     pub(super) fn go_back(&mut self, now: Time) {
         let at = self.outstanding();
-        let mut flight_bytes = self.counted_flight(&at);
-        if self.recovery.is_recovering() {
-            // What was sent for duplicate ACKs took the place of octets that had left the network: the threshold that
-            // the repair began with is not raised by it.
-            flight_bytes = flight_bytes.min(self.window.ssthresh_bytes().saturating_mul(2));
-        }
-        self.window.on_congestion(Cause::Timeout { flight_bytes, repeated: self.retries > 1 });
+        self.window.on_congestion(Cause::Timeout {
+            flight_bytes: self.counted_flight(&at),
+            repeated: self.retries > 1,
+            repairing: self.recovery.is_recovering(),
+        });
         self.recovery.on_timeout(&at);
         self.detection.on_timeout(now);
         self.send_anew();
@@ -350,8 +348,10 @@ impl Connection {
         self.pending.set(Pending::ACKNOWLEDGED);
         let heard = sender.detection.on_new_ack(ack, now);
         let at = sender.outstanding();
-        // RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow.
-        let echoes = self.ecn.agreed && segment.flags.contains(Flags::ECE);
+        // RFC 3168 6.1.2: an acknowledgement that tells of congestion does not have the window grow. Behind a timeout, which has
+        // answered it, nothing new goes that could say CWR until all is repeated.
+        let is_answered = sender.slow_start_after_loss && self.ecn.is_of_before_reduction(ack);
+        let echoes = self.ecn.agreed && segment.flags.contains(Flags::ECE) && !is_answered;
         let restart_timer = match sender.recovery.on_ack(&at, acked, sender.window.ssthresh_bytes()) {
             Progress::Normal if echoes => true,
             Progress::Normal => {

@@ -43,8 +43,6 @@ pub struct Cubic {
     w_max_bytes: Option<u64>,
     /// cwnd_prior: the window when ssthresh was last set.
     cwnd_prior_bytes: u64,
-    /// The last reduction's losses are being repaired.
-    repairing: bool,
     /// The congestion avoidance stage under way.
     stage: Option<Stage>,
 }
@@ -82,7 +80,6 @@ impl Cubic {
             smss_bytes: 1,
             w_max_bytes: None,
             cwnd_prior_bytes: 0,
-            repairing: false,
             stage: None,
         }
     }
@@ -161,7 +158,6 @@ impl Cubic {
                 self.end_stage();
                 self.reduce(flight_bytes);
                 self.cwnd_bytes = self.ssthresh_bytes;
-                self.repairing = true;
             }
             Cause::EcnEcho { flight_bytes } => {
                 self.end_stage();
@@ -175,14 +171,11 @@ impl Cubic {
                 self.reduce(flight_bytes);
                 self.restart();
             }
-            Cause::Timeout { flight_bytes, repeated } => {
-                let before = self.ssthresh_bytes;
+            Cause::Timeout { flight_bytes, repeated, repairing } => {
+                let most_bytes = if repairing { self.ssthresh_bytes } else { u64::MAX };
                 if !repeated {
                     self.reduce(flight_bytes);
-                }
-                if self.repairing {
-                    // What was sent for duplicate ACKs took the place of octets that had left the network.
-                    self.ssthresh_bytes = self.ssthresh_bytes.min(before);
+                    self.ssthresh_bytes = self.ssthresh_bytes.min(most_bytes);
                 }
                 self.restart();
             }
@@ -197,7 +190,6 @@ impl Cubic {
 
     pub(super) fn on_recovered(&mut self, cwnd_bytes: u64) {
         self.cwnd_bytes = cwnd_bytes.max(self.smss_bytes);
-        self.repairing = false;
     }
 
     /// A reduction ends the stage: W_max.
@@ -221,7 +213,6 @@ impl Cubic {
     fn restart(&mut self) {
         self.cwnd_bytes = self.smss_bytes;
         self.w_max_bytes = None;
-        self.repairing = false;
         self.stage = None;
     }
 }
@@ -341,7 +332,7 @@ mod tests {
             law.start(1000, 10_000);
             law.on_congestion(Cause::EcnEcho { flight_bytes: 10_000 });
             assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, left));
-            assert_eq!((law.w_max_bytes, law.repairing), (Some(10_000), false));
+            assert_eq!(law.w_max_bytes, Some(10_000));
         }
     }
 
@@ -455,9 +446,9 @@ mod tests {
     #[test]
     fn a_timeout_forgets_the_maximum() {
         let mut law = reduced(36_000, true);
-        law.on_congestion(Cause::Timeout { flight_bytes: 20_000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 20_000, repeated: false, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 14_000));
-        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 14_000));
         law.cwnd_bytes = 14_000;
         // K = 0, W_max = 14000: the cubic is convex at once. W_cubic(1.5 + 0.5) = 14 + 0.4 x 8 = 17.2.
@@ -470,9 +461,9 @@ mod tests {
         let mut law = Cubic::new(None, true, false);
         law.start(1000, 20_000);
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 20_000 });
-        law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false, repairing: true });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 14_000));
-        law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 28_000, repeated: false, repairing: false });
         assert_eq!(law.ssthresh_bytes(), 19_600);
     }
 
@@ -539,7 +530,7 @@ mod tests {
                 let flight_bytes = a >> 24;
                 match what {
                     0 => law.on_congestion(Cause::FastRetransmit { flight_bytes }),
-                    1 => law.on_congestion(Cause::Timeout { flight_bytes, repeated: b % 2 == 0 }),
+                    1 => law.on_congestion(Cause::Timeout { flight_bytes, repeated: b % 2 == 0, repairing: b % 3 == 0 }),
                     2 => law.on_congestion(Cause::Idle { restart_window_bytes: flight_bytes }),
                     3 => law.on_recovered(law.ssthresh_bytes().min(a)),
                     4 => law.on_idle_end(Time::from_ns(now)),

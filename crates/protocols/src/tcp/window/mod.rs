@@ -39,6 +39,9 @@ pub enum Cause {
         flight_bytes: u64,
         /// The same octets had been repeated by the timer already.
         repeated: bool,
+        /// A loss was being repaired. What was sent for duplicate ACKs took the place of octets that had left the network, and is
+        /// in `flight_bytes`: ssthresh is not raised by it.
+        repairing: bool,
     },
     /// Nothing was sent for longer than the RTO: the window restarts at the initial window at most.
     Idle {

@@ -98,9 +98,10 @@ impl Reno {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
                 self.cwnd_bytes = self.smss_bytes;
             }
-            Cause::Timeout { flight_bytes, repeated } => {
+            Cause::Timeout { flight_bytes, repeated, repairing } => {
+                let most_bytes = if repairing { self.ssthresh_bytes } else { u64::MAX };
                 if !repeated {
-                    self.ssthresh_bytes = self.half_of(flight_bytes);
+                    self.ssthresh_bytes = self.half_of(flight_bytes).min(most_bytes);
                 }
                 self.cwnd_bytes = self.smss_bytes;
             }
@@ -211,11 +212,11 @@ mod tests {
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (4500, 4500));
         law.on_congestion(Cause::GoBack { flight_bytes: 8000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 4000));
-        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 3500));
-        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 3500));
-        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: false, repairing: false });
         assert_eq!(law.ssthresh_bytes(), 2000);
         law.on_recovered(8000);
         law.on_congestion(Cause::Idle { restart_window_bytes: 5000 });

@@ -137,16 +137,26 @@ impl Vegas {
                 // Acknowledgements with ECE are not seen here: the round ends, another begins behind them.
                 self.round_start = None;
             }
-            Cause::GoBack { flight_bytes } | Cause::Timeout { flight_bytes, repeated: false } => {
-                self.ssthresh_bytes = (flight_bytes / 2).max(2 * self.smss_bytes);
+            Cause::GoBack { flight_bytes } => {
+                self.ssthresh_bytes = self.half_of(flight_bytes);
                 self.restart();
             }
-            Cause::Timeout { repeated: true, .. } => self.restart(),
+            Cause::Timeout { flight_bytes, repeated, repairing } => {
+                let most_bytes = if repairing { self.ssthresh_bytes } else { u64::MAX };
+                if !repeated {
+                    self.ssthresh_bytes = self.half_of(flight_bytes).min(most_bytes);
+                }
+                self.restart();
+            }
             Cause::Idle { restart_window_bytes } => {
                 self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes).max(self.smss_bytes);
                 self.round_start = None;
             }
         }
+    }
+
+    fn half_of(&self, flight_bytes: u64) -> u64 {
+        (flight_bytes / 2).max(2 * self.smss_bytes)
     }
 
     /// Everything is sent anew, from two segments on.
@@ -246,9 +256,9 @@ mod tests {
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 4000 });
         // 11 segments after the first ACK; a quarter less.
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (8250, 8250));
-        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false });
+        law.on_congestion(Cause::Timeout { flight_bytes: 7000, repeated: false, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 3500));
-        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true });
+        law.on_congestion(Cause::Timeout { flight_bytes: 1000, repeated: true, repairing: false });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 3500));
         law.on_congestion(Cause::FastRetransmit { flight_bytes: 2000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Wimax;
 use super::radio::Radio;
+use super::scanning::Scanning;
 use crate::units;
 
 /// Network entry (IEEE Std 802.16-2004 section 6.3.9): stations search the base station, range, register, and are connected while
@@ -91,6 +92,9 @@ pub struct Entry {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
+    /// Scan intervals, in which a connected station listens on other channels. Left out: it never does.
+    #[serde(default)]
+    pub scanning: Option<Scanning>,
     /// Timers.
     #[serde(default)]
     pub timers: Timers,
@@ -386,6 +390,7 @@ impl Entry {
             search_interval,
             report_interval,
             going_down_ahead,
+            ref scanning,
             timers: _,
             beyond_standard: _,
         } = self;
@@ -418,6 +423,7 @@ impl Entry {
             uplink_descriptor: (frames(ucd_start), frames(ucd_interval).max(1)),
             report_interval,
             going_down_ahead,
+            scanning: scanning.as_ref().map(|scanning| scanning.config(frame)),
         }
     }
 }

@@ -7,6 +7,7 @@ use roamsim_network::mobility::ever_within;
 use super::entry::{Entry, Limit};
 use super::model::{BurstProfile, Wimax};
 use super::radio;
+use super::scanning;
 use crate::access::{Context, stations};
 use crate::units::{self, length_text};
 use crate::validate::{At, Report, Step, join};
@@ -23,6 +24,9 @@ pub(super) fn check(
     check_one_radio(cell, at, context, report);
     let steps = join(at, ["entry"]);
     check_limits(cell, entry, &steps, report);
+    if let Some(scanning) = &entry.scanning {
+        scanning::check(&join(&steps, ["scanning"]), cell.frame, scanning, report);
+    }
     let mut refuse =
         |key: &'static str, message: &str, help: &str| report.add(&join(&steps, [key]), message, help);
     if entry.ranging_opportunities == 0 {
@@ -147,15 +151,23 @@ pub(super) fn check(
     }
 }
 
-/// A station has one radio for 802.16.
+/// A station has one radio for 802.16: with an address in each cell it would have to be in several at once.
 fn check_one_radio(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &mut Report<'_>) {
     for (j, station) in cell.stations.iter().enumerate() {
         let mut steps = join(at, ["stations"]);
         steps.push(At(j));
         let others = context.scenario.wimax.iter().filter(|other| other.name != cell.name);
+        let keeps_all =
+            context.names.node(station).is_some_and(|node| context.scenario.nodes[node].multihomed);
+        if !keeps_all {
+            continue;
+        }
         if let Some(other) = others.into_iter().find(|other| other.stations.contains(station)) {
-            let message = format!("\"{station}\" is a station of [[wimax]] \"{}\" as well", other.name);
-            let help = "handovers within 802.16 are not modelled; leave it one of them";
+            let message = format!(
+                "\"{station}\" keeps an address in each cell (`multihomed = true`), and is a station of [[wimax]] \"{}\" as well",
+                other.name
+            );
+            let help = "it has one radio for 802.16: leave `multihomed` out, so that its address follows it, or leave it one of the cells";
             report.add(&steps, message, help);
         }
     }

@@ -7,10 +7,12 @@ mod entry_check;
 pub mod model;
 pub mod radio;
 mod results;
+pub mod scanning;
 
 use self::model::Wimax;
 use super::{Access, Compares, Context, Making, Pair, places, stations};
 use crate::build::Builder;
+use crate::model::node::Node;
 use crate::table::Table;
 use crate::validate::{Report, Step};
 use roamsim_engine::Span;
@@ -50,6 +52,15 @@ impl Access for Wimax {
             Some(_) => Compares::Signals("wimax"),
             None => Compares::Distances,
         }
+    }
+
+    fn has_one_radio(&self) -> bool {
+        true
+    }
+
+    fn signal_hysteresis_db(&self, _node: &Node) -> Option<f64> {
+        let entry = self.entry.as_ref().filter(|entry| entry.radio.is_some())?;
+        entry.scanning.as_ref().map(|scanning| scanning.hysteresis_db)
     }
 
     fn shows_itself(&self) -> bool {

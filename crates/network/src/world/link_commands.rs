@@ -1,0 +1,168 @@
+//! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4): MIH_Link_Configure_Thresholds, which its MIHF
+//! answers, and MIH_Link_Actions, which its links carry out: power up, power down, disconnect, scan.
+//!
+//! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for stations that use all of their
+//! cells. Others choose one by themselves, and are not able to.
+
+use super::World;
+use crate::alarm::Moment;
+use crate::signalling::LinkAction;
+use crate::topology::LinkId;
+use roamsim_engine::Time;
+use roamsim_protocols::Address;
+use roamsim_protocols::mih::wire::handover::{
+    LinkActionAttributes, LinkActionRequest, LinkActionResponse, LinkActionResult, LinkActionType,
+};
+use roamsim_protocols::mih::wire::link::{LinkTupleId, Status};
+use roamsim_protocols::mih::{Message, MessageId, Tlv, TransactionNumber};
+
+/// What an answer says, in the words of the table of commands.
+pub(super) fn result_of(pdu: &Message) -> &'static str {
+    let of_action = |tlv: &Tlv| match tlv {
+        Tlv::LinkActionsResultList(results) => results.first().map(|result| match result.result {
+            LinkActionResult::SUCCESS => "success",
+            LinkActionResult::REFUSED => "refused",
+            LinkActionResult::INCAPABLE => "incapable",
+            _ => "failure",
+        }),
+        _ => None,
+    };
+    let of_status = |tlv: &Tlv| match tlv {
+        Tlv::Status(Status::SUCCESS) => Some("success"),
+        Tlv::Status(_) => Some("refused"),
+        _ => None,
+    };
+    let of = |pick: &dyn Fn(&Tlv) -> Option<&'static str>| pdu.tlvs.iter().find_map(pick);
+    of(&of_action).or_else(|| of(&of_status)).unwrap_or("failure")
+}
+
+/// What a command is called in the table.
+fn name_of(action: &LinkAction) -> &'static str {
+    match action.action {
+        LinkActionType::POWER_UP => "power_up",
+        LinkActionType::POWER_DOWN => "power_down",
+        LinkActionType::DISCONNECT => "disconnect",
+        _ => "scan",
+    }
+}
+
+impl World {
+    /// The responder's user configures the thresholds of a link that has been registered.
+    pub(super) fn configure_thresholds(&mut self, now: Time, number: u32, tuple: LinkTupleId) {
+        let signalling = &self.signalling[number as usize];
+        let found = signalling.config.thresholds.iter().find(|one| self.mih_link(one.link) == tuple.link);
+        let Some(configured) = found.cloned() else { return };
+        let responder = signalling.responder;
+        let tlvs = vec![Tlv::LinkIdentifier(tuple), Tlv::ConfigureRequestList(configured.parameters)];
+        let mid = MessageId::LINK_CONFIGURE_THRESHOLDS_REQUEST;
+        let made =
+            self.on_mihf(now, responder, |mihf, cx, session| mihf.request(cx, session, mid, tlvs, None));
+        self.signalling[number as usize].commanded(now, made, configured.link, "configure_thresholds");
+    }
+
+    /// The responder's user has heard of an event: it makes the commands that are for it.
+    pub(super) fn act_upon(&mut self, now: Time, number: u32, pdu: &Message) {
+        let signalling = &self.signalling[number as usize];
+        if signalling.config.actions.is_empty() {
+            return;
+        }
+        let responder = signalling.responder;
+        let told = pdu.tlvs.iter().find_map(|tlv| match tlv {
+            Tlv::LinkIdentifier(link) => Some(link.link.clone()),
+            Tlv::LinkDetectedInfoList(found) => found.first().map(|found| found.link.link.clone()),
+            _ => None,
+        });
+        for at in 0..signalling.config.actions.len() {
+            let action = self.signalling[number as usize].config.actions[at];
+            let of_it = action.of.is_none_or(|of| told.as_ref() == Some(&self.mih_link(of)));
+            if action.upon != pdu.mid || !of_it {
+                continue;
+            }
+            let attributes =
+                if action.scans { LinkActionAttributes::SCAN } else { LinkActionAttributes::NONE };
+            let request = LinkActionRequest {
+                link: self.mih_link(action.link),
+                point_of_attachment: None,
+                action: action.action,
+                attributes,
+                execution_delay_ms: 0,
+            };
+            let tlvs = vec![Tlv::LinkActionsList(vec![request])];
+            let mid = MessageId::LINK_ACTIONS_REQUEST;
+            let made =
+                self.on_mihf(now, responder, |mihf, cx, session| mihf.request(cx, session, mid, tlvs, None));
+            self.signalling[number as usize].commanded(now, made, action.link, name_of(&action));
+        }
+    }
+
+    /// The origin's MIHF is asked for actions of its links, which do them at once.
+    pub(super) fn act_on_links(
+        &mut self,
+        moment: &mut Moment<'_>,
+        number: u32,
+        request: TransactionNumber,
+        pdu: &Message,
+    ) {
+        let asked = pdu.tlvs.iter().find_map(|tlv| match tlv {
+            Tlv::LinkActionsList(actions) => Some(actions.clone()),
+            _ => None,
+        });
+        let origin = self.signalling[number as usize].origin;
+        let node = self.mih_nodes[origin.mihf as usize].node;
+        let mut results = Vec::new();
+        for action in asked.unwrap_or_default() {
+            let interfaces = &self.network.topology.node(node).interfaces;
+            let interface =
+                interfaces.iter().map(|&own| Address(own)).find(|&own| self.mih_link(own) == action.link);
+            let result =
+                interface.map_or(LinkActionResult::FAILURE, |own| self.act_on_own_link(moment, own, &action));
+            results.push(LinkActionResponse { link: action.link, result, scan: Vec::new() });
+        }
+        let tlvs = vec![Tlv::Status(Status::SUCCESS), Tlv::LinkActionsResultList(results)];
+        self.on_mihf(moment.now, origin, |mihf, cx, session| {
+            mihf.respond(cx, session, request, tlvs, None);
+        });
+    }
+
+    fn act_on_own_link(
+        &mut self,
+        moment: &mut Moment<'_>,
+        interface: Address,
+        action: &LinkActionRequest,
+    ) -> LinkActionResult {
+        let now = moment.now;
+        let permitted = match action.action {
+            LinkActionType::NONE => None,
+            LinkActionType::POWER_UP => Some(true),
+            LinkActionType::POWER_DOWN | LinkActionType::DISCONNECT => Some(false),
+            _ => return LinkActionResult::INCAPABLE,
+        };
+        // What is asked for after some time, and other ways to do it, links here have not.
+        let scans = action.attributes.contains(LinkActionAttributes::SCAN);
+        if action.execution_delay_ms > 0 {
+            return LinkActionResult::INCAPABLE;
+        }
+        let mut able = permitted.is_some() || scans;
+        if let Some(permitted) = permitted {
+            let World { handovers, network, .. } = self;
+            let Some((station, place)) = handovers.member_of_all(interface) else {
+                return LinkActionResult::INCAPABLE;
+            };
+            if let Some(LinkId(link)) = handovers.permit(network, now, station, place, permitted) {
+                network.rearm(link, moment);
+                network.arm_indications(moment, link);
+            }
+            self.tell_listeners(moment);
+        }
+        if scans {
+            let World { handovers, network, .. } = self;
+            let (link, _) = network.topology.attachment(interface);
+            let station = handovers.number_of(interface);
+            let can = station.zip(network.stations_mut(link)).map(|(own, stations)| stations.scan(now, own));
+            able &= can == Some(true);
+            network.rearm(link.0, moment);
+            network.arm_indications(moment, link.0);
+        }
+        if able { LinkActionResult::SUCCESS } else { LinkActionResult::INCAPABLE }
+    }
+}
