@@ -131,11 +131,12 @@ fn check_reach(context: &Context<'_>, report: &mut Report<'_>) {
     let mut cells: BTreeMap<&str, Vec<(Entry<'_>, &str, f64)>> = BTreeMap::new();
     let mut anywhere = BTreeSet::new();
     for entry in context.scenario.accesses() {
-        for pair in entry.access.pairs().into_iter().filter(|pair| pair.has_station()) {
+        for pair in entry.access.pairs() {
             let [base_station, station] = pair.nodes;
             match entry.access.reach_m() {
                 Some(reach_m) => cells.entry(station).or_default().push((entry, base_station, reach_m)),
-                None => drop(anywhere.insert(station)),
+                None if pair.has_station() => drop(anywhere.insert(station)),
+                None => {}
             }
         }
     }
