@@ -474,3 +474,35 @@ fn classes_that_have_no_packets_or_two_claims_are_refused() {
         assert!(refused.contains(message), "{queue}: {refused}");
     }
 }
+
+#[test]
+fn classes_of_which_nothing_is_sent_are_warned_of() {
+    let warnings = |text: &str, pairs: &[(&str, &str)]| {
+        let pairs: Vec<_> =
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Scenario::parse(text, "queues", Format::Toml, &pairs).expect("valid").warnings
+    };
+    let classes =
+        [("link.line.queue", "{ discipline = \"priority\", classes = [[\"af41\", \"af42\"], [\"ef\"]] }")];
+    let both = warnings(SHARES, &classes);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(
+        both[0].contains("link.line.queue.classes.0: nothing here sends packets of this class"),
+        "{}",
+        both[0]
+    );
+    // One codepoint of a class that is sent is enough.
+    let text = SHARES.replace("name = \"large\"", "name = \"large\"\ndscp = \"af42\"");
+    let other = warnings(&text, &classes);
+    assert!(other.len() == 1 && other[0].contains("classes.1"), "{other:?}");
+    // Best effort is what nothing has to set.
+    let rest = "{ discipline = \"drr\", classes = [{ dscp = [\"default\"] }] }";
+    assert!(warnings(SHARES, &[("link.line.queue", rest)]).is_empty());
+
+    let silent = HOP.replace("dscp = \"ef\"\n", "");
+    let of_class =
+        "[[wimax.non_real_time_polling]]\nstations = [\"phone\"]\ndscp = [\"ef\"]\ninterval = \"20ms\"";
+    assert!(warnings(&format!("{HOP}{WIMAX}{of_class}"), &[]).is_empty());
+    let service = warnings(&format!("{silent}{WIMAX}{of_class}"), &[]);
+    assert!(service.len() == 1 && service[0].contains("non_real_time_polling.0.dscp"), "{service:?}");
+}

@@ -45,9 +45,14 @@ impl Classes {
         usize::from(self.count)
     }
 
+    /// That of a codepoint.
+    pub fn class_of(&self, dscp: u8) -> usize {
+        usize::from(self.of[usize::from(dscp)])
+    }
+
     /// That of a packet.
     fn class(&self, packet: &Packet) -> usize {
-        usize::from(self.of[usize::from(packet.traffic_class.dscp())])
+        self.class_of(packet.traffic_class.dscp())
     }
 }
 

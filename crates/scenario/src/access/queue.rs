@@ -1,10 +1,13 @@
 //! The queue before a transmitter: its key, its check, its rule.
 
+use std::collections::BTreeSet;
+
 use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::Scenario;
 use crate::model::dscp::Dscp;
 use crate::schema::first_variant_is_default;
 use crate::units;
@@ -390,8 +393,8 @@ impl Queue {
 /// The shortest time between updates of PIE; its default is 150 times that.
 const SHORTEST_UPDATE: Span = Span::from_us(100);
 
-/// Checks that something can wait in a queue, and that its rule can work.
-pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
+/// Checks that something can wait in a queue, and that its rule can work; warns of classes that have no packets.
+pub(crate) fn check_queue(at: &[Step], queue: Queue, scenario: &Scenario, report: &mut Report<'_>) {
     let at = join(at, ["queue"]);
     if matches!(queue.limit(), Limit::Packets(0) | Limit::Bytes(0)) {
         let help = "give the queue room for one packet or more; the packet in service does not count";
@@ -403,8 +406,10 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
         }
     };
     match queue {
-        Queue::DropTail(_) | Queue::Priority(_) => {}
+        Queue::DropTail(_) => {}
+        Queue::Priority(Priority { classes, .. }) => check_classes(&at, classes, scenario, report),
         Queue::Drr(Drr { classes, quantum_bytes, .. }) => {
+            check_classes(&at, classes.classes, scenario, report);
             let all = classes.quanta_bytes.into_iter().enumerate();
             let all = all.map(|(class, quantum)| (vec![Key("classes"), At(class), Key("quantum")], quantum));
             for (steps, quantum_bytes) in all.chain([(vec![Key("quantum")], quantum_bytes)]) {
@@ -461,6 +466,21 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, report: &mut Report<'_>) {
         check_quantum(&join(&at, ["quantum"]), quantum_bytes, report);
     }
 }
+
+/// Warns of classes of which nothing is sent.
+fn check_classes(at: &[Step], classes: Classes, scenario: &Scenario, report: &mut Report<'_>) {
+    let sent: BTreeSet<usize> =
+        scenario.sent_dscps().into_iter().map(|dscp| classes.class_of(dscp)).collect();
+    // The last is of whatever no other has, and may be empty.
+    for class in (0..classes.count() - 1).filter(|class| !sent.contains(class)) {
+        let place = [at, &[Key("classes"), At(class)]].concat();
+        report.warn(&place, "nothing here sends packets of this class", SEND_SOME);
+    }
+}
+
+/// What to do about a class of which nothing is sent.
+pub(crate) const SEND_SOME: &str =
+    "write its `dscp` in the [[flow]], [[signalling]] or [[handover]] that is meant, or leave the class out";
 
 fn check_quantum(at: &[Step], quantum_bytes: Option<u64>, report: &mut Report<'_>) {
     if quantum_bytes.is_some_and(|bytes| bytes == 0 || bytes > u64::from(u32::MAX)) {

@@ -1,9 +1,12 @@
 //! The whole scenario and its `[scenario]` table.
 
+use std::collections::BTreeSet;
+
 use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dscp::Dscp;
 use super::node::Node;
 use crate::access::cell::model::Cell;
 use crate::access::dect::model::Dect;
@@ -126,6 +129,15 @@ impl Scenario {
         let (wires, wifi) = (entries(&self.links), entries(&self.wifi));
         let others = entries(&self.cells).chain(entries(&self.dect)).chain(entries(&self.wimax));
         wires.chain(wifi).chain(others)
+    }
+
+    /// The classes of packets, by codepoint, that anything here sends; best effort always, which is what no key sets.
+    pub(crate) fn sent_dscps(&self) -> BTreeSet<u8> {
+        let flows = self.flows.iter().map(|flow| flow.dscp);
+        let signalling = self.signalling.iter().map(|entry| entry.dscp);
+        let handovers = self.mih_handovers.iter().map(|entry| entry.dscp);
+        let sent = flows.chain(signalling).chain(handovers).chain([Dscp::default()]);
+        sent.map(Dscp::codepoint).collect()
     }
 
     /// The values of the column `name` in the result tables that have rows for each entry of their kind, by table.

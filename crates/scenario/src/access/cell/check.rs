@@ -25,7 +25,7 @@ pub(super) fn check(cell: &Cell, at: &[Step], context: &Context<'_>, report: &mu
         let message = "a packet takes no time in this cell: its rate is too high";
         report.add(&join(at, ["rate"]), message, "write a rate below 320 Gb/s");
     }
-    check_queue(at, cell.queue, report);
+    check_queue(at, cell.queue, context.scenario, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     stations::check_advertisement(at, &cell.advertisement, context, report);
     if check_coverage(at, &cell.coverage, report) {

@@ -50,7 +50,7 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     check_warm_up(at, access, scenario, report);
     check_mtu(at, access.mtu_bytes, MAX_MTU_BYTES, scenario.general.ip, report);
     if let Some(queue) = access.queue {
-        check_queue(at, queue, report);
+        check_queue(at, queue, scenario, report);
     }
     if let Dlc::Lu2(lu2) = &access.dlc {
         check_lu2(at, lu2, report);

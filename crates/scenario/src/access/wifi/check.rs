@@ -63,7 +63,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         report.add(&join(at, ["fragmentation_threshold"]), message, help);
     }
     check_protection(at, cell, report);
-    check_queue(at, cell.queue, report);
+    check_queue(at, cell.queue, context.scenario, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
 }
 

@@ -15,9 +15,10 @@ use roamsim_network::mobility::{Point, Trajectory};
 use super::build::{LEAST_T16, config};
 use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
+use crate::Scenario;
 use crate::access::Context;
 use crate::access::mtu::check_mtu;
-use crate::access::queue::check_queue;
+use crate::access::queue::{SEND_SOME, check_queue};
 use crate::validate::{At, Key, Report, Step, join};
 
 /// The widest channel of the standard's lists (IEEE Std 802.16-2004 annex B.2).
@@ -42,9 +43,9 @@ pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &m
     }
     let profiles = cell.station_profiles.iter().map(|entry| &entry.stations);
     check_profiles(at, profiles, cell, report);
-    check_services(at, cell, report);
+    check_services(at, cell, context.scenario, report);
     check_requests(at, cell, report);
-    check_queue(at, cell.queue, report);
+    check_queue(at, cell.queue, context.scenario, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     if check_channel(at, cell, report) && check_grants(at, cell, report) {
         check_room(at, cell, report);
@@ -102,13 +103,17 @@ fn check_profiles<'a>(
 }
 
 /// Checks the stations of services: each is one of this cell, and has one service for what no other is for, and one for each class.
-fn check_services(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
+/// Warns of services for classes of which nothing is sent.
+fn check_services(at: &[Step], cell: &Wimax, scenario: &Scenario, report: &mut Report<'_>) {
     let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    let sent = scenario.sent_dscps();
     for Served { place: (key, number), stations, dscp, service: _ } in cell.served() {
         let entry = [&join(at, [key])[..], &[At(number)]].concat();
         if dscp.is_some_and(<[_]>::is_empty) {
             let help = "write classes, such as [\"ef\"]; or leave `dscp` out, for all packets";
             report.add(&join(&entry, ["dscp"]), "this service would be for no packet", help);
+        } else if dscp.is_some_and(|dscp| !dscp.iter().any(|class| sent.contains(&class.codepoint()))) {
+            report.warn(&join(&entry, ["dscp"]), "nothing here sends packets of this class", SEND_SOME);
         }
         for (j, name) in stations.iter().enumerate() {
             let place = [&entry[..], &[Key("stations"), At(j)]].concat();

@@ -35,7 +35,7 @@ pub(super) fn check(link: &Link, at: &[Step], context: &Context<'_>, report: &mu
     }
     path::check(at, link, context, report);
     if let Some(queue) = link.queue {
-        check_queue(at, queue, report);
+        check_queue(at, queue, context.scenario, report);
     }
     check_mtu(at, link.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
     if !(1..=MAX_COST).contains(&link.cost) {
