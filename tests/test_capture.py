@@ -454,3 +454,25 @@ def test_a_capture_of_frames_that_would_be_empty_is_refused(tmp_path: Path) -> N
         frames(tmp_path, "wifi-roaming.toml", "server")
     with pytest.raises(roamsim.UsageError, match="add --pcap FILE"):
         roamsim.run(ROOT / "examples" / "wifi-roaming.toml", pcap_frames="all")
+
+
+@pytest.mark.parametrize(("ip", "field"), [("ipv6", "ipv6.tclass.ecn"), ("ipv4", "ip.dsfield.ecn")])
+def test_what_says_that_it_is_congested_stands_in_the_packets(tmp_path: Path, ip: str, field: str) -> None:
+    """RFC 3168: ECT(0) on data, CE behind the queue that marked it, ECE of the receiver, CWR of the sender."""
+    example = "queue-management.toml"
+    flags = ("tcp.flags.syn", "tcp.flags.ack", "tcp.flags.ece", "tcp.flags.cwr")
+    found = marks(tmp_path, example, field, *flags, "tcp.len", **{"scenario.ip": ip})
+    tables = roamsim.run(ROOT / "examples" / example, set={"scenario.duration": "20s", "scenario.ip": ip}).tables
+    marked, reductions = (tables["ecn"][name][0] for name in ("marked_packets", "reductions"))
+    segments = Counter[tuple[str, ...]]()
+    for (ecn, *said, length), count in found.items():
+        if length:  # of TCP
+            segments[ecn, "".join(said), "data" if int(length) else ""] += count
+    # Each packet passes four interfaces; a mark is made behind the third. The SYN says ECE and CWR, its answer ECE.
+    assert segments["0", "1011", ""] == segments["0", "1110", ""] == 4
+    assert segments["3", "0100", "data"] + segments["3", "0101", "data"] == marked > 10
+    assert segments["2", "0101", "data"] + segments["3", "0101", "data"] == 4 * reductions > 40
+    assert segments["0", "0110", ""] > 4 * reductions
+    # Nothing else is sent: no ACK is marked, and no repetition (section 6.1.5) was needed.
+    kinds = {kind for kind in segments if segments[kind]}
+    assert {(ecn, kind) for ecn, _, kind in kinds} == {("0", ""), ("2", "data"), ("3", "data")}

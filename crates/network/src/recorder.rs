@@ -331,12 +331,13 @@ impl Recorder {
         if self.trace.queue {
             self.sample(now, Subject::Interface(at), "queue", "packets", waiting as f64);
         }
-        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
+        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get_mut(&packet.id)) {
             let node = |id| &topology.node(id).name;
             let place =
                 format!("{} ({} to {})", interface.name, node(interface.node), node(interface.neighbour));
             let dropped = dropped.map(|dropped| (dropped, place.as_str()));
-            capture.packet(now, at, Direction::Outbound, &capture.tunnelled(packet, &traced.octets), dropped);
+            let octets = capture.on_the_way(packet, &mut traced.octets);
+            capture.packet(now, at, Direction::Outbound, &octets, dropped);
         }
         self.passed(now, interface.node, Subject::Interface(at), dropped, packet);
         if let Some(dropped) = dropped {
@@ -449,8 +450,9 @@ impl Recorder {
         if self.fingerprints {
             self.digest(now, u32::MAX - at.0, packet);
         }
-        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get(&packet.id)) {
-            capture.packet(now, at, Direction::Inbound, &capture.tunnelled(packet, &traced.octets), None);
+        if let (Some(capture), Some(traced)) = (&mut self.capture, self.traced.get_mut(&packet.id)) {
+            let octets = capture.on_the_way(packet, &mut traced.octets);
+            capture.packet(now, at, Direction::Inbound, &octets, None);
         }
     }
 
@@ -459,11 +461,11 @@ impl Recorder {
     pub(crate) fn frames(&mut self, link: u32, frames: &mut dyn Frames) {
         let Some(capture) = &mut self.capture else { return };
         loop {
-            let octets_of = |packet: &Packet| {
-                let traced = self.traced.get(&packet.id)?;
-                Some(capture.tunnelled(packet, &traced.octets).into_owned())
+            let mut octets_of = |packet: &Packet| {
+                let traced = self.traced.get_mut(&packet.id)?;
+                Some(capture.on_the_way(packet, &mut traced.octets).into_owned())
             };
-            let Some(frame) = frames.poll_captured(&octets_of) else { return };
+            let Some(frame) = frames.poll_captured(&mut octets_of) else { return };
             capture.frame(link, &frame);
         }
     }

@@ -3,6 +3,7 @@
 //! Addresses are from the documentation prefix 2001:db8::/32 (RFC 3849), or from 10.0.0.0/8 (RFC 1918).
 
 use crate::packet::{BROADCAST, Icmp, IpVersion, Packet, Pdu, ipv4};
+use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
 use roamsim_protocols::mobile_ip::wire::tunnel::OuterHeader;
@@ -33,6 +34,21 @@ pub fn outer_header(packet: &Packet) -> OuterHeader {
         identification: packet.id.0 as u16,
         dont_fragment: true,
         ttl: HOP_LIMIT,
+    }
+}
+
+/// Writes a traffic class into the IP header of a packet's octets.
+pub fn set_class(ip: IpVersion, octets: &mut [u8], class: TrafficClass) {
+    let class = class.octet();
+    match ip {
+        // Version, traffic class, flow label (RFC 8200 section 3); the flow label is zero.
+        IpVersion::V6 => octets[..2].copy_from_slice(&[0x60 | class >> 4, class << 4]),
+        IpVersion::V4 => {
+            octets[1] = class;
+            octets[10..12].fill(0);
+            let checksum = Sum::default().with(&octets[..20]).finish();
+            octets[10..12].copy_from_slice(&checksum.to_be_bytes());
+        }
     }
 }
 
@@ -67,29 +83,26 @@ pub fn packet(ip: IpVersion, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
-    let class = packet.traffic_class.octet();
     let mut octets = Vec::with_capacity(packet.size_bytes as usize);
     match ip {
         IpVersion::V6 => {
-            // Version, traffic class, flow label (RFC 8200 section 3).
-            octets.extend([0x60 | class >> 4, class << 4, 0, 0]);
+            octets.extend([0; 4]);
             octets.extend((length as u16).to_be_bytes());
             octets.extend([protocol, hop_limit]);
             octets.extend(source);
             octets.extend(destination);
         }
         IpVersion::V4 => {
-            octets.extend([0x45, class]);
+            octets.extend([0x45, 0]);
             octets.extend((packet.size_bytes as u16).to_be_bytes());
             octets.extend((packet.id.0 as u16).to_be_bytes());
             // Don't fragment.
             octets.extend([0x40, 0, hop_limit, protocol, 0, 0]);
             octets.extend(source);
             octets.extend(destination);
-            let checksum = Sum::default().with(&octets).finish();
-            octets[10..12].copy_from_slice(&checksum.to_be_bytes());
         }
     }
+    set_class(ip, &mut octets, packet.traffic_class);
     octets.extend(transport);
     octets
 }

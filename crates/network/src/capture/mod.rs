@@ -64,11 +64,15 @@ impl Capture {
         encode::packet(self.ip, packet, payload)
     }
 
-    /// The octets of a packet as it is now: with an outer header in front of its own, if it is in a tunnel.
-    pub fn tunnelled<'a>(&self, packet: &Packet, octets: &'a [u8]) -> Cow<'a, [u8]> {
+    /// The octets of a packet as it is now: with what queues on its way have said of congestion, and with an outer header in front of its
+    /// own, if it is in a tunnel. A mark in a tunnel stands in the outer header until its end (RFC 6040 section 4).
+    pub fn on_the_way<'a>(&self, packet: &Packet, octets: &'a mut [u8]) -> Cow<'a, [u8]> {
         match packet.tunnel {
             Some(_) => Cow::Owned(encode::outer_header(packet).encapsulate(octets)),
-            None => Cow::Borrowed(octets),
+            None => {
+                encode::set_class(self.ip, octets, packet.traffic_class);
+                Cow::Borrowed(octets)
+            }
         }
     }
 

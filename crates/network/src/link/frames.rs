@@ -29,7 +29,7 @@ pub struct CapturedFrame {
 }
 
 /// The octets of a packet, as long as they are known.
-pub type OctetsOf<'a> = &'a dyn Fn(&Packet) -> Option<Vec<u8>>;
+pub type OctetsOf<'a> = &'a mut dyn FnMut(&Packet) -> Option<Vec<u8>>;
 
 /// A link whose frames can be captured.
 pub trait Frames {

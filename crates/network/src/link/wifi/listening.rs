@@ -89,7 +89,7 @@ impl Frames for Cell {
         while captured.is_none()
             && let Some(frame) = self.poll_frame()
         {
-            captured = listener.hear(self, &frame, octets_of);
+            captured = listener.hear(self, &frame, &mut *octets_of);
         }
         self.listener = Some(listener);
         captured
