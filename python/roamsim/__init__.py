@@ -4,9 +4,9 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run`, `sweep` and `compare` run them, `open_results` reads what a
-command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies. Tables are polars
-frames; `roamsim.explain` says what each of their columns means.
+`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare` and `sensitivity` run them, `open_results`
+reads what a command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies.
+Tables are polars frames; `roamsim.explain` says what each of their columns means.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from roamsim import study
-    from roamsim.api import Comparison, SweepResult, check, compare, open_results, query, schema, sweep
+    from roamsim.api import (
+        Comparison,
+        Sensitivity,
+        SweepResult,
+        check,
+        compare,
+        open_results,
+        query,
+        schema,
+        sensitivity,
+        sweep,
+    )
     from roamsim.pictures import timesequence
     from roamsim.running.memory import limit_memory
     from roamsim.running.run import run
@@ -37,6 +48,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "ScenarioError",
+    "Sensitivity",
     "SweepResult",
     "UsageError",
     "__version__",
@@ -50,6 +62,7 @@ __all__ = [
     "query",
     "run",
     "schema",
+    "sensitivity",
     "study",
     "sweep",
     "timesequence",
@@ -63,6 +76,8 @@ _HOMES = {
     "limit_memory": "roamsim.running.memory",
     "run": "roamsim.running.run",
     "schema": "roamsim.api",
+    "sensitivity": "roamsim.api",
+    "Sensitivity": "roamsim.api",
     "sweep": "roamsim.api",
     "explain": "roamsim.tables.metrics",
     "query": "roamsim.api",

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
-from roamsim.estimates import comparisons
+from roamsim.estimates import comparisons, sensitivities
 from roamsim.estimates.comparisons import compared_runs
+from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
 from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
+from roamsim.scenarios.ranges import ranges
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
@@ -93,6 +95,12 @@ SweepResult = Results
 
 class Comparison(comparisons.Comparison):
     """What `compare` returns; of its `results` more can be asked, drawn and reported."""
+
+    results: Results
+
+
+class Sensitivity(sensitivities.Sensitivity):
+    """What `sensitivity` returns; of its `results` more can be asked, and reported."""
 
     results: Results
 
@@ -302,6 +310,72 @@ def compare(
             time_limit_s=time_limit_s,
         )
     return Comparison(Results.of(results), question)
+
+
+def sensitivity(
+    scenario: ScenarioLike,
+    vary: Mapping[str, str | Sequence[Any]],
+    *,
+    set: Mapping[str, Any] | None = None,
+    metric: str | Sequence[str] = (),
+    method: str = "sobol",
+    samples: int | None = None,
+    replications: int | None = None,
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    time_limit_s: float | None = None,
+) -> Sensitivity:
+    """Tells which of several uncertain quantities moves a metric, and how much.
+
+    Args:
+        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
+        vary: for each dotted path its range: `{"link.path.delay": "10ms:50ms", "link.path.loss.probability": (0,
+            0.1)}`; a third part is the step. Without one a range is cut as finely as the scenario takes it.
+        set: values to replace at every point.
+        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them; what the scenario is about unless given. Of
+            several rows of a run it is the mean, of counts of what was dropped or marked the sum.
+        method: `sobol` for shares of the variance, `morris` for the size of effects, with fewer runs.
+        samples: base samples of Sobol's method, a power of two, 128 unless given: with k quantities they make k + 2
+            points each; or trajectories of Morris' method, 16 unless given, of k + 1 points each.
+        replications: independent repetitions of each point, on the same random streams at all; 5 unless given.
+        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        seed: selects the random streams and the points.
+        out: a folder that keeps the results, or a URL; an interrupted call goes on there, as that of `sweep` does,
+            and one with more samples or replications adds to it.
+        progress: hears how many runs are done.
+        executor: makes the runs in place of threads, as of `sweep`.
+        time_limit_s: seconds after which a run is stopped, as of `sweep`.
+
+    Returns:
+        `indices`, a table with 95 % intervals, which take in the choice of points and the chance of the replications;
+        `sentences`, `notes`, and the `results` of all runs.
+
+    Raises:
+        ScenarioError: the scenario is not valid at one of the points; nothing was run.
+        RunFailed: runs failed, as of `sweep`.
+        UsageError: a malformed range, an unknown metric or method, or what `sweep` refuses.
+        ModuleNotFoundError: `pip install 'roamsim[sensitivity]'` brings what is missing.
+    """
+    with in_words_of_python():
+        results = run_sensitivity(
+            scenario,
+            ranges(vary),
+            settings=overrides(set),
+            metrics=[metric] if isinstance(metric, str) else metric,
+            method=method,
+            samples=samples,
+            replications=replications,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            progress=progress,
+            executor=executor,
+            time_limit_s=time_limit_s,
+        )
+    return Sensitivity(Results.of(results))
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:

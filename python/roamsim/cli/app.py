@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamsim._roamsim import ScenarioError, version
-from roamsim.cli import completion, streams
+from roamsim.cli import answers, completion, streams
 from roamsim.cli.faults import Commands
 from roamsim.cli.options import (
     Jobs,
@@ -30,6 +29,10 @@ from roamsim.cli.options import (
     ShardOption,
     TimeLimit,
     Trace,
+    color,
+    command,
+    next_step,
+    overrides,
     seconds,
 )
 from roamsim.cli.streams import put_out
@@ -37,7 +40,6 @@ from roamsim.cli.study import app as study_app
 from roamsim.errors import UsageError
 
 if TYPE_CHECKING:
-    from roamsim.scenarios.reading import Overrides
     from roamsim.storing.store import Results
 
 app = typer.Typer(
@@ -113,7 +115,7 @@ def run(
     if kinds and not (json or csv or parquet):
         raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
     read = source(file)
-    scenario = parse_source(read, _overrides(settings), color=_color())
+    scenario = parse_source(read, overrides(settings), color=color())
     with ExitStack() as open_folders:
         if parquet is not None:
             open_folders.enter_context(outputs.prepared(parquet))
@@ -131,7 +133,7 @@ def run(
                 spool=spool,
             )
         if parquet is not None:
-            outputs.write_parquet(parquet, scenario, result, spool, read.text, _command())
+            outputs.write_parquet(parquet, scenario, result, spool, read.text, command())
             _say(f"wrote {parquet}")
         if pcap is not None:
             _say(f"wrote {pcap}")
@@ -198,7 +200,7 @@ def sweep(
         results = run_sweep(
             file,
             [parse_variation(text) for text in vary],
-            settings=_overrides(settings),
+            settings=overrides(settings),
             replications=replications,
             precision=Precision.parse(precision) if precision else None,
             max_replications=max_replications or MAX_REPLICATIONS,
@@ -206,9 +208,9 @@ def sweep(
             seed=seed,
             out=out,
             traces=traces(trace or []),
-            command=_command(),
+            command=command(),
             progress=heard,
-            color=_color(),
+            color=color(),
             shard=Shard.parse(shard) if shard is not None else ALL,
             executor=executor,
             time_limit_s=seconds("--time-limit", time_limit),
@@ -226,7 +228,7 @@ def sweep(
     for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
         if note:
             _say(note)
-    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {_next(out)}")
+    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")
     typer.echo(out)
 
 
@@ -334,7 +336,7 @@ def compare(
         runs = compared_runs(
             file,
             [parse_variation(text) for text in vary],
-            settings=_overrides(settings),
+            settings=overrides(settings),
             metrics=metric or [],
             baseline=baseline,
             replications=replications,
@@ -344,9 +346,9 @@ def compare(
             jobs=jobs,
             seed=seed,
             out=out,
-            command=_command(),
+            command=command(),
             progress=heard,
-            color=_color(),
+            color=color(),
             executor=executor,
             time_limit_s=seconds("--time-limit", time_limit),
             shard=Shard.parse(shard) if shard is not None else ALL,
@@ -366,7 +368,10 @@ def compare(
         for pair in compared.wide(precision):
             _say(f"not as precise as asked for after {max_replications or MAX_REPLICATIONS} replications: {pair}")
     if out is not None:
-        _say(f"kept in {out}; next: {_next(out)}")
+        _say(f"kept in {out}; next: {next_step(out)}")
+
+
+app.command()(answers.sensitivity)
 
 
 @app.command()
@@ -377,12 +382,12 @@ def check(
     """Validate scenarios without running them."""
     from roamsim.api import check_text
 
-    overrides = _overrides(settings)
+    replaced = overrides(settings)
     # A scenario that is not valid tells more than a file that cannot be read: its exit code goes first.
     invalid, unreadable = [], []
     for file in files:
         try:
-            typer.echo(f"{file} is valid. {check_text(file, overrides, color=_color())}")
+            typer.echo(f"{file} is valid. {check_text(file, replaced, color=color())}")
         except ScenarioError as error:
             invalid.append(error)
         except UsageError as error:
@@ -531,26 +536,6 @@ def _say_of_shard(shard: str, results: Results) -> None:
         f"shard {shard} of {len(points)} points, {runs} runs: {results.made} made now; "
         "when all are made: roamsim merge DIR... --out OUT"
     )
-
-
-def _next(out: str) -> str:
-    from roamsim.storing.remote import is_url
-
-    return f"roamsim merge {shlex.quote(out)} --out DIR" if is_url(out) else f"roamsim report {shlex.quote(out)}"
-
-
-def _overrides(settings: list[str] | None) -> Overrides:
-    from roamsim.scenarios.reading import parse_setting
-
-    return [parse_setting(text) for text in settings or []]
-
-
-def _color() -> bool:
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
-
-
-def _command() -> list[str]:
-    return ["roamsim", *sys.argv[1:]]
 
 
 def _complain(error: Exception) -> None:

@@ -17,6 +17,7 @@ DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 
 
 #: The extra of pyproject.toml that brings a package which not every command needs (`rich` brings markdown-it-py).
 EXTRAS = {
+    "SALib": "sensitivity",
     "altair": "report",
     "distributed": "dask",
     "duckdb": "sql",

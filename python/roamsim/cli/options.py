@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from roamsim._roamsim import trace_kinds
 from roamsim.cli import completion
 from roamsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from roamsim.scenarios.reading import Overrides
 
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin.")]
 Settings = Annotated[
@@ -100,3 +106,27 @@ def seconds(option: str, text: str | None) -> float | None:
     if unit != "s":
         raise UsageError(f"{option} takes a time with its unit, as in 1.5s or 200ms; this is {text!r}")
     return number
+
+
+def overrides(settings: list[str] | None) -> Overrides:
+    """What `--set` replaces."""
+    from roamsim.scenarios.reading import parse_setting
+
+    return [parse_setting(text) for text in settings or []]
+
+
+def color() -> bool:
+    """Whether errors of scenarios are coloured."""
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def command() -> list[str]:
+    """The command as it was given, for manifests."""
+    return ["roamsim", *sys.argv[1:]]
+
+
+def next_step(out: str) -> str:
+    """The command that shows what a folder or a URL holds."""
+    from roamsim.storing.remote import is_url
+
+    return f"roamsim merge {shlex.quote(out)} --out DIR" if is_url(out) else f"roamsim report {shlex.quote(out)}"

@@ -23,7 +23,7 @@ from roamsim.estimates.comparisons import Comparison
 from roamsim.running import foresight
 from roamsim.running.work import Progress
 from roamsim.statistics import Estimate
-from roamsim.storing.store import short
+from roamsim.storing.store import Results, short
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Metric, Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
@@ -98,6 +98,23 @@ def comparison_summary(compared: Comparison) -> None:
         style="dim",
         soft_wrap=True,
     )
+
+
+def answer_summary(results: Results, table: polars.DataFrame, told: Sequence[str]) -> None:
+    """Prints what a sensitivity or a search found, on stdout: a table, and the same in words."""
+    console = _console()
+    manifest = results.manifest
+    title = Text(manifest.scenario, style="bold")
+    console.print(title.append(f"  {', '.join(manifest.vary)}; seed {manifest.seed}", style="not bold dim"))
+    shown = Table(box=None, header_style="dim", pad_edge=False)
+    for name, dtype in table.schema.items():
+        shown.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", no_wrap=True)
+    for row in table.iter_rows():
+        shown.add_row(*(Text(shown_value(value)) for value in row))
+    _print(console, shown)
+    for sentence in told:
+        console.print(Text(sentence), soft_wrap=True)
+    console.print("Intervals hold the true value with 95 %, each by itself.", style="dim", soft_wrap=True)
 
 
 def print_frame(frame: polars.DataFrame) -> None:

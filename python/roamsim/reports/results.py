@@ -18,7 +18,7 @@ from roamsim.estimates.curves import Curves, curves, titled
 from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import NOTES, POINTS, segments, time_series
-from roamsim.reports import inspector, transfers
+from roamsim.reports import answers, inspector, transfers
 from roamsim.reports.plot import save
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results, open_results
@@ -70,6 +70,8 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     manifest = results.manifest
+    if manifest.sampled:
+        return answers.report(results, target, follow=out is not None)
     replications = sorted({point.replications for point in manifest.points})
     page = Report(
         manifest.scenario,

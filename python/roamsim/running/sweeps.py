@@ -7,7 +7,7 @@ import operator
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from roamsim.running.engines import Engine, engine
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, parse_source, source
-from roamsim.scenarios.vary import Variation, product
+from roamsim.scenarios.vary import Point, Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import is_url, mirrored
@@ -183,15 +183,7 @@ def sweep(
         compared=compared,
     )
     scenarios = {}
-    for values in product(variations):
-        changed = [(path, value.toml) for path, value in values.items()]
-        try:
-            valid = parse_source(read, settings + changed, color=color)
-        except ScenarioError as error:
-            where = ", ".join(f"{path}={value}" for path, value in changed)
-            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
-        shown = {path: value.shown for path, value in values.items()}
-        point = PointEntry(dict(changed), shown, valid.fingerprint, 0)
+    for point, valid in _entries(read, settings, product(variations), color=color):
         manifest.points.append(point)
         scenarios[point.fingerprint] = valid
 
@@ -241,10 +233,12 @@ class _Sweep:
         self.shard = shard
         self.made = Made()
         self.parts = Parts(folder, mend=True)
-        self.labels = {
-            point.fingerprint: ", ".join(f"{path}={value}" for path, value in point.values.items())
-            for point in manifest.points
-        }
+        self.labels = {point.fingerprint: _label(point) for point in manifest.points}
+
+    def add(self, point: PointEntry, scenario: Scenario) -> None:
+        """Makes a further point known."""
+        self.scenarios[point.fingerprint] = self.known[point.fingerprint] = scenario
+        self.labels[point.fingerprint] = _label(point)
 
     def until(self, wanted: dict[str, int]) -> None:
         """Runs what is missing of so many replications of each point, named by its fingerprint."""
@@ -325,7 +319,7 @@ class _Sweep:
             if not undecided:
                 break
             points = [point for point in self.manifest.points if point.fingerprint in undecided]
-            tables = {target.table: self._rows(target.table, points, count) for target in goal.targets}
+            tables = {target.table: self.rows(target.table, points, count) for target in goal.targets}
             if undecided == set(counts):
                 for target in goal.targets:
                     found = [target.rows(p.table)[target.column].drop_nulls() for p in tables[target.table]]
@@ -342,7 +336,7 @@ class _Sweep:
             counts |= dict.fromkeys(sorted(undecided), count)
         self.manifest.unmet = [point.values for point in self.manifest.points if point.fingerprint in unmet]
 
-    def _rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
+    def rows(self, table: str, points: Sequence[PointEntry], count: int) -> list[PointRows]:
         """The rows of the first replications of points, in order."""
         found = self.parts.rows(table)
         if table not in self.parts.names():
@@ -362,6 +356,162 @@ class _Sweep:
         tables = merged(self.folder, self.manifest, self.parts)
         write_tables(self.folder, tables)
         return tables
+
+
+class Campaign:
+    """Points of a scenario in one folder that are told as they come, and their runs; `campaign` begins one."""
+
+    def __init__(self, run: _Sweep, read: Source, settings: Overrides, color: bool) -> None:
+        self._run = run
+        self._read = read
+        self._settings = settings
+        self._color = color
+        self._numbers = {_identity(point.values): n for n, point in enumerate(run.manifest.points)}
+
+    @property
+    def manifest(self) -> Manifest:
+        """Of the folder."""
+        return self._run.manifest
+
+    @property
+    def made(self) -> int:
+        """Runs that were made, and not there before."""
+        return self._run.made.runs
+
+    def add(self, points: Sequence[Point]) -> list[int]:
+        """The numbers of points, those that are there already among them.
+
+        Raises:
+            ScenarioError: the scenario is not valid at one of them; none was added.
+        """
+        entries = _entries(self._read, self._settings, points, color=self._color)
+        for entry, scenario in entries:
+            self._run.add(entry, scenario)
+            if (identity := _identity(entry.values)) not in self._numbers:
+                self._numbers[identity] = len(self.manifest.points)
+                self.manifest.points.append(entry)
+                for path, value in entry.values.items():
+                    self.manifest.vary[path] = list(dict.fromkeys([*self.manifest.vary[path], value]))
+        return [self._numbers[_identity(entry.values)] for entry, _ in entries]
+
+    def make(self, points: Iterable[int], replications: int) -> None:
+        """Makes what is missing of the first replications of points.
+
+        Raises:
+            RunFailed: there are runs that failed; all others were made.
+        """
+        self._run.until({self.manifest.points[number].fingerprint: replications for number in points})
+        self._run.made.require_all()
+
+    def rows(self, table: str, points: Sequence[int], replications: int) -> polars.DataFrame:
+        """The rows of a table of the first replications of points, whose numbers stand in the column `point`.
+
+        Raises:
+            UsageError: the runs have no such table.
+        """
+        entries = [self.manifest.points[number] for number in points]
+        found = self._run.rows(table, entries, replications)
+        return polars.concat(
+            [of.table.with_columns(point=polars.lit(n, polars.Int64)) for n, of in zip(points, found, strict=True)]
+        )
+
+    def results(self) -> Results:
+        """Tables of everything that is finished, written to the folder."""
+        return Results(self._run.folder, self.manifest, self._run.keep(), self.made)
+
+
+@contextmanager
+def campaign(
+    read: Source,
+    paths: Sequence[str],
+    *,
+    settings: Overrides,
+    first: Sequence[Point],
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    command: list[str] | None = None,
+    progress: Progress | None = None,
+    color: bool = False,
+    executor: Executor | None = None,
+    time_limit_s: float | None = None,
+) -> Iterator[Campaign]:
+    """A campaign over `paths`, which goes on in the folder of an earlier one, with the arguments of a sweep.
+
+    The points in `first` are known from the beginning, and are checked before the folder is made.
+
+    Raises:
+        ScenarioError: the scenario is not valid at one of the first points.
+        UsageError: the folder holds something else.
+    """
+    check_number("jobs", jobs or 1, 1)
+    check_seed(seed)
+    makers = engine(jobs, executor, time_limit_s)
+    base = parse_source(read, settings, color=color)
+    _entries(read, settings, first, color=color)
+    manifest = Manifest(
+        kind="sweep",
+        scenario=base.name,
+        text=read.text,
+        canonical=json.loads(base.canonical),
+        version=_roamsim.version(),
+        build=_roamsim.build(),
+        seed=seed,
+        command=command or [],
+        vary={path: [] for path in paths},
+    )
+    with _folder(out) as folder, writing(folder):
+        known = results_manifest(folder)
+        if known is not None:
+            _merge(folder, known, manifest)
+        else:
+            refuse_other_files(folder)
+        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), ALL)
+        begun = Campaign(run, read, settings, color)
+        try:
+            begun.add(first)
+            if run.parts.mended:
+                run.again(
+                    {p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in manifest.points}
+                )
+            yield begun
+        except KeyboardInterrupt:
+            run.keep()
+            raise Interrupted from None
+        except Exception:
+            run.keep()
+            raise
+
+
+def _entries(
+    read: Source, settings: Overrides, points: Sequence[Point], *, color: bool
+) -> list[tuple[PointEntry, Scenario]]:
+    """Points as manifests keep them, with no replications yet, and their scenarios.
+
+    Raises:
+        ScenarioError: the scenario is not valid at one of them.
+    """
+    entries = []
+    for values in points:
+        changed = [(path, value.toml) for path, value in values.items()]
+        try:
+            valid = parse_source(read, settings + changed, color=color)
+        except ScenarioError as error:
+            where = ", ".join(f"{path}={value}" for path, value in changed)
+            raise ScenarioError(f"at {where}:\n{error}{_whole_table(changed)}") from None
+        shown = {path: value.shown for path, value in values.items()}
+        entries.append((PointEntry(dict(changed), shown, valid.fingerprint, 0), valid))
+    return entries
+
+
+def _label(point: PointEntry) -> str:
+    """A point in words."""
+    return ", ".join(f"{path}={value}" for path, value in point.values.items())
+
+
+def _identity(values: Mapping[str, str]) -> str:
+    """What tells a point from others."""
+    return json.dumps(values, sort_keys=True)
 
 
 def _with_run(table: Mapping[str, Any], scenario: str, seed: int) -> dict[str, Any]:
@@ -426,6 +576,7 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
         raise refuse(f"also other points, traced by {', '.join(known.traces)} alone")
     new.traces = traces
     new.compared = new.compared or known.compared
+    new.sampled = new.sampled or known.sampled
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))

@@ -127,6 +127,12 @@ def quantity(text: str) -> tuple[float, str] | None:
     return float(Decimal(match[1]) * Decimal(factor)), unit
 
 
+def parse_number(text: str) -> tuple[Decimal, str] | None:
+    """A text such as `10ms` as an exact number and its unit, (10, "ms"); `None` for other texts."""
+    match = _QUANTITY.fullmatch(text)
+    return (Decimal(match[1]), match[2] or "") if match else None
+
+
 def _items(spec: str) -> list[str]:
     """Splits at commas that are outside of quotes, brackets and braces."""
     items, depth, quote, current = [], 0, "", ""
@@ -157,10 +163,10 @@ def _parse_item(path: str, item: str) -> list[Value]:
 
 
 def _range(path: str, item: str) -> list[Value]:
-    matches = [_QUANTITY.fullmatch(part) for part in item.split(":")]
-    if any(match is None for match in matches):
+    parts = [parse_number(part) for part in item.split(":")]
+    if any(part is None for part in parts):
         raise UsageError(f"{path}: {item!r} is no range; one is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms")
-    numbers = [(Decimal(match[1]), match[2] or "") for match in matches if match]
+    numbers = [part for part in parts if part]
     unit = next((unit for _, unit in numbers if unit), "")
     units = {unit for number, unit in numbers if unit or number != 0}  # a zero needs no unit
     if len(units) > 1:
@@ -173,15 +179,16 @@ def _range(path: str, item: str) -> list[Value]:
         raise UsageError(f"{path}: {item!r} has {count} values, more than {LIMIT}")
     last = start + (count - 1) * step
     if last != end:
-        first, before, behind, by = (_decimal(value, unit).toml for value in (start, last, last + step, step))
+        first, before, behind, by = (decimal_value(value, unit).toml for value in (start, last, last + step, step))
         raise UsageError(
             f"{path}: no step of {item!r} falls on its end: {before} is the last value before it; "
             f"write {first}:{before}:{by} or {first}:{behind}:{by}"
         )
-    return [_decimal(start + k * step, unit) for k in range(count)]
+    return [decimal_value(start + k * step, unit) for k in range(count)]
 
 
-def _decimal(number: Decimal, unit: str) -> Value:
+def decimal_value(number: Decimal, unit: str) -> Value:
+    """A number with its unit as a range writes it: without an exponent, and without zeros at its end."""
     plain = format(number, "f")
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")

@@ -18,6 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import UsageError
 from roamsim.files import read_whole, write_whole
+from roamsim.scenarios.ranges import as_range
 
 MANIFEST = "manifest.json"
 
@@ -68,6 +69,27 @@ class Compared:
 
 
 @dataclass
+class Sampled:
+    """What `sensitivity` sampled.
+
+    Attributes:
+        method: `sobol` or `morris`.
+        metrics: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` each.
+        ranges: of each varied path, as `LOW:HIGH:STEP`.
+        samples: base samples of Sobol's method, trajectories of Morris'.
+        replications: of each point that count.
+        rows: of each row of the design, in its order, the number of its point.
+    """
+
+    method: str
+    metrics: list[str]
+    ranges: dict[str, str]
+    samples: int
+    replications: int
+    rows: list[int]
+
+
+@dataclass
 class Manifest:
     """What a folder of a run or a sweep holds and how it came about.
 
@@ -85,6 +107,7 @@ class Manifest:
         unmet: the points, by their values, that are not that precise after the most replications.
         traces: what was recorded of the first replication of each point of a sweep.
         compared: what `roamsim compare` compared.
+        sampled: what `roamsim sensitivity` sampled.
         points: in the order of the `point` column.
         tables: of a run, the digest (SHA-256) of each table's file.
         layout: number of the layout.
@@ -103,6 +126,7 @@ class Manifest:
     unmet: list[dict[str, str]] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
     compared: Compared | None = None
+    sampled: Sampled | None = None
     points: list[PointEntry] = field(default_factory=list)
     tables: dict[str, str] = field(default_factory=dict)
     layout: int = LAYOUT
@@ -118,10 +142,11 @@ class Manifest:
             yield "points: a run has one, and nothing varied"
         if not self.points:
             yield "points: there is none"
+        values = {path: set(of_path) for path, of_path in self.vary.items()}
         for number, point in enumerate(self.points):
             if set(point.values) != paths or set(point.shown) != paths:
                 yield f"points[{number}]: its values are not those of the varied paths"
-            elif any(value not in self.vary[path] for path, value in point.values.items()):
+            elif any(value not in values[path] for path, value in point.values.items()):
                 yield f"points[{number}].values: one is not among those in vary"
             if any(isinstance(shown, int) and not -(2**63) <= shown < 2**63 for shown in point.shown.values()):
                 yield f"points[{number}].shown: a number has more than 64 bits"
@@ -136,6 +161,8 @@ class Manifest:
             yield "canonical: it is no scenario"
         if self.compared is not None:
             yield from self._faults_of(self.compared)
+        if self.sampled is not None:
+            yield from self._faults_of_samples(self.sampled)
 
     def _faults_of(self, compared: Compared) -> Iterator[str]:
         if compared.over not in self.vary:
@@ -146,6 +173,27 @@ class Manifest:
             yield "compared.values: they are not those of the points"
         if not compared.metrics:
             yield "compared.metrics: there is none"
+
+    def _faults_of_samples(self, sampled: Sampled) -> Iterator[str]:
+        paths = len(sampled.ranges)
+        rows = {"sobol": paths + 2, "morris": paths + 1}.get(sampled.method)
+        if rows is None:
+            yield f"sampled.method: there is no {sampled.method!r}"
+        elif paths < 1 or len(sampled.rows) != sampled.samples * rows or sampled.samples < 2:
+            yield "sampled.rows: they are not those of so many samples"
+        if set(sampled.ranges) != set(self.vary):
+            yield "sampled.ranges: they are not those of the varied paths"
+        for path, text in sampled.ranges.items():
+            try:
+                whole = as_range(path, text).step > 0
+            except UsageError:
+                whole = False
+            if not whole:
+                yield f"sampled.ranges: {text!r} is no range with its step"
+        if not all(0 <= row < len(self.points) for row in sampled.rows):
+            yield "sampled.rows: there is no such point"
+        if not sampled.metrics or not 1 <= sampled.replications <= 10**9:
+            yield "sampled: it has no metric or no replication"
 
 
 #: Columns that every table has before those of what was varied.

@@ -1,0 +1,119 @@
+"""The commands that make a campaign an answer: `roamsim sensitivity`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from roamsim.cli import completion
+from roamsim.cli.options import (
+    Jobs,
+    MaxMemory,
+    OnOption,
+    ScenarioFile,
+    Seed,
+    Settings,
+    TimeLimit,
+    color,
+    command,
+    next_step,
+    overrides,
+    seconds,
+)
+from roamsim.cli.streams import put_out, say
+from roamsim.errors import UsageError
+
+Ranges = Annotated[
+    list[str],
+    typer.Option(
+        "--vary",
+        metavar="PATH=LOW:HIGH",
+        help="A quantity and its range, units allowed (10ms:100ms); LOW:HIGH:STEP for steps. May be repeated.",
+        autocompletion=completion.keys,
+    ),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Folder that keeps the results, or a URL; what is there is used."),
+]
+
+
+def sensitivity(
+    file: ScenarioFile,
+    vary: Ranges,
+    settings: Settings = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given. May be repeated.",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="sobol|morris",
+            help="Shares of the variance, or, for fewer runs, the size of effects.",
+        ),
+    ] = "sobol",
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Base samples of Sobol's method, 128 unless given; trajectories of Morris', 16."
+        ),
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Repetitions of each point, the same at all; 5 unless given.")
+    ] = None,
+    out: Out = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object: sentences, indices.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the indices as CSV.")] = False,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    seed: Seed = 1,
+    time_limit: TimeLimit = None,
+    on: OnOption = None,
+) -> None:
+    """Tell which of several uncertain quantities moves a metric, and how much, with intervals."""
+    from roamsim.cli.summary import answer_summary, progress
+    from roamsim.estimates.sensitivities import Sensitivity
+    from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
+    from roamsim.running.clusters import cluster
+    from roamsim.scenarios.ranges import parse_range
+    from roamsim.storing.outputs import csv_text
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    with cluster(on, jobs) as executor, progress("sensitivity") as heard:
+        results = run_sensitivity(
+            file,
+            [parse_range(text) for text in vary],
+            settings=overrides(settings),
+            metrics=metric or [],
+            method=method,
+            samples=samples,
+            replications=replications,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=command(),
+            progress=heard,
+            color=color(),
+            executor=executor,
+            time_limit_s=seconds("--time-limit", time_limit),
+        )
+    found = Sensitivity(results)
+    if json:
+        put_out(f"{found.to_json()}\n")
+    elif csv:
+        put_out(csv_text(found.indices))
+    else:
+        answer_summary(results, found.indices, (*found.sentences, *found.notes))
+    sampled = found.sampled
+    runs = len(set(sampled.rows)) * sampled.replications
+    kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
+    say(f"{len(set(sampled.rows))} points, {runs} runs{kept}")
+    if out is not None:
+        say(f"kept in {out}; next: {next_step(out)}")

@@ -1,0 +1,391 @@
+"""`sensitivity`: which of several uncertain quantities moves a metric, by Sobol's indices or Morris' effects.
+
+First-order and total-order indices: Saltelli, Annoni, Azzini, Campolongo, Ratto and Tarantola 2010, Computer Physics
+Communications 181, 259-270. Elementary effects: Morris 1991, Technometrics 33, 161-174, and Campolongo, Cariboni and
+Saltelli 2007, Environmental Modelling & Software 22, 1509-1518. SALib makes the designs and the estimates.
+
+Every point meets the same random streams, so that what replications have in common is no effect of what is varied. An
+interval takes in both that the points are a sample (SALib's bootstrap over the design) and that the replications are
+(jackknife over replications, Tukey 1958): the squares of the two half-widths are added.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.estimates.comparisons import default_target
+from roamsim.estimates.paired import rounded
+from roamsim.estimates.rows import require_mean, values_of_runs
+from roamsim.running.sweeps import campaign, check_number
+from roamsim.running.work import Progress
+from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
+from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
+from roamsim.statistics import student_t_quantile
+from roamsim.storing.manifests import Sampled
+from roamsim.storing.store import Results
+from roamsim.tables.metrics import Target
+
+METHODS = ("sobol", "morris")
+
+#: Base samples of Sobol's method and trajectories of Morris' unless given (chosen: intervals of some 0.2 around the
+#: indices of three quantities; screening needs 10 to 50 trajectories, Campolongo and others 2007).
+SAMPLES = {"sobol": 128, "morris": 16}
+
+#: Replications of each point unless given (chosen: Student's t over five is 2.8).
+REPLICATIONS = 5
+
+#: Points of a design at most (chosen: their values stand in the manifest).
+MOST_POINTS = 100_000
+
+#: Levels of Morris' design (Campolongo and others 2007), and bootstrap resamples of a design (chosen: the half-width
+#: of an interval is then known to some 3 %).
+LEVELS, RESAMPLES = 4, 500
+
+#: Fewest steps of a range at which Morris' levels fall where they should within a tenth.
+FEW_STEPS = 15
+
+#: Width of an interval beside its value below which words tell the value alone (chosen).
+EVEN = 1e-4
+
+#: What the index that orders the quantities is called, for each method.
+LEADING = {"sobol": "total", "morris": "mu_star"}
+
+#: What each index says.
+MEANINGS = {
+    "first": "share of the variance that the quantity explains by itself",
+    "total": "share of the variance that would be left if all others were fixed: with its interactions",
+    "mu_star": "mean magnitude of its elementary effects: the change over its whole range, in the metric's unit",
+    "mu": "mean of its elementary effects: as mu_star where the effects have one sign",
+    "sigma": "standard deviation of its elementary effects: 0 where it acts alone and evenly",
+}
+
+Numbers = npt.NDArray[np.float64]
+
+
+class Sensitivity:
+    """What `sensitivity` returns.
+
+    Attributes:
+        sampled: what was asked for.
+        indices: one row a metric, quantity and index: `metric`, `path`, `index`, `value`, `low`, `high` (the 95 %
+            interval), and its two parts, half-widths `of_points` and `of_replications`. Indices are `first` and
+            `total` of Sobol's method, `mu_star`, `mu` and `sigma` of Morris'. Null where nothing tells.
+        sentences: the same in words, the most important quantity first.
+        notes: what a reader has to know of them.
+        results: the tables of all runs.
+    """
+
+    def __init__(self, results: Results) -> None:
+        sampled = results.manifest.sampled
+        if sampled is None:
+            raise UsageError(f"{os.fspath(results.path)!r} holds no sensitivity")
+        self.results = results
+        self.sampled = sampled
+        self.notes: list[str] = []
+        self.sentences: list[str] = []
+        rows: list[dict[str, Any]] = []
+        for name in sampled.metrics:
+            of_metric = self._of_metric(Target.parse(name))
+            rows += of_metric
+            self.sentences += _sentences(Target.parse(name), of_metric, LEADING[sampled.method])
+        few = [one for one in self.ranges if sampled.method == "morris" and one.steps < FEW_STEPS]
+        for one in few:
+            self.notes.append(
+                f"{one.path} takes {one.steps + 1} values only, on which Morris' levels fall unevenly: its effects "
+                f"may be off by {100 * 1.5 / one.steps:.0f} %."
+            )
+        if sampled.replications == 1:
+            self.notes.append("One replication a point: how much of this is chance of the runs is in no interval.")
+        kinds = {"metric": polars.String, "path": polars.String, "index": polars.String}
+        numbers = dict.fromkeys(("value", "low", "high", "of_points", "of_replications"), polars.Float64)
+        self.indices = polars.DataFrame(rows, schema={**kinds, **numbers})
+
+    @property
+    def ranges(self) -> list[Range]:
+        """What was varied."""
+        return [as_range(path, text) for path, text in self.sampled.ranges.items()]
+
+    def values(self, target: Target) -> Numbers:
+        """The metric of each row of the design and replication; replications that lack any are left out.
+
+        Raises:
+            UsageError: none is left.
+        """
+        points = sorted(set(self.sampled.rows))
+        table = self.results.tables.get(target.table, polars.DataFrame())
+        if not table.height:
+            raise UsageError(f"{target.table} has no rows in any run of this scenario; choose another metric")
+        found = values_of_runs(target, table, points, self.sampled.replications)
+        whole = ~np.isnan(found).any(axis=0)
+        if not whole.any():
+            first = points[int(np.argmax(np.isnan(found).any(axis=1)))]
+            where = ", ".join(f"{path}={value}" for path, value in self.results.manifest.points[first].values.items())
+            raise UsageError(
+                f"{target.name} has no value at some points, as at {where}, so that nothing can be told of it; "
+                "choose another metric, or narrower ranges"
+            )
+        if not whole.all():
+            self.notes.append(
+                f"{target.name} has no value in some run of {np.count_nonzero(~whole)} of {whole.size} replications, "
+                "which count nowhere."
+            )
+        places = np.searchsorted(points, self.sampled.rows)
+        chosen: Numbers = found[places][:, whole]
+        return chosen
+
+    def _points(self) -> Numbers:
+        """The rows of the design, each quantity as its place between the ends of its range."""
+        entries = self.results.manifest.points
+        return np.array(
+            [[one.share(entries[row].values[one.path]) for one in self.ranges] for row in self.sampled.rows]
+        )
+
+    def _of_metric(self, target: Target) -> list[dict[str, Any]]:
+        values = self.values(target)
+        count = values.shape[1]
+        paths = list(self.sampled.ranges)
+        outcome = values.mean(axis=1)
+        if np.ptp(outcome) == 0:
+            self.notes.append(f"{target.name} is the same at every point: nothing that was varied moves it.")
+            return [_row(target, path, index) for path in paths for index in _names(self.sampled.method)]
+        method, points = self.sampled.method, self._points()
+        found, of_points = estimates(method, points, outcome)
+        # Of these the bootstrap is of no use, and SALib makes no fewer resamples.
+        without = [
+            estimates(method, points, np.delete(values, r, axis=1).mean(axis=1), 2)[0]
+            for r in range(count)
+            if count > 1
+        ]
+        rows = []
+        for number, path in enumerate(paths):
+            for index in _names(self.sampled.method):
+                value, spread = found[index][number], of_points.get(index)
+                half = None if spread is None else spread[number]
+                chance = _jackknife([one[index][number] for one in without]) if count > 1 else None
+                rows.append(_row(target, path, index, float(value), half, chance))
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `roamsim sensitivity --json` prints; missing values are `None`."""
+        manifest, sampled = self.results.manifest, self.sampled
+        return {
+            "scenario": manifest.scenario,
+            "seed": manifest.seed,
+            "version": manifest.version,
+            "method": sampled.method,
+            "samples": sampled.samples,
+            "replications": sampled.replications,
+            "points": len(set(sampled.rows)),
+            "vary": sampled.ranges,
+            "sentences": self.sentences,
+            "notes": self.notes,
+            "indices": self.indices.to_dicts(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences, *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity of {', '.join(self.sampled.metrics)} to {', '.join(self.sampled.ranges)}>"
+
+
+def _problem(quantities: int) -> dict[str, Any]:
+    """SALib's description of the unit cube."""
+    names = [str(number) for number in range(quantities)]
+    return {"num_vars": quantities, "names": names, "bounds": [[0.0, 1.0]] * quantities}
+
+
+def design(method: str, quantities: int, samples: int, seed: int) -> Numbers:
+    """The points of a method in the unit cube, a row each: SALib's."""
+    from SALib.sample import morris, sobol
+
+    points: Numbers
+    generator = np.random.default_rng(seed)
+    if method == "sobol":
+        points = sobol.sample(_problem(quantities), samples, calc_second_order=False, seed=generator)
+    else:
+        points = morris.sample(_problem(quantities), samples, num_levels=LEVELS, seed=generator)
+    return points
+
+
+def estimates(
+    method: str, points: Numbers, outcome: Numbers, resamples: int = RESAMPLES
+) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+    """SALib's indices of each quantity; and half-widths of their 95 % intervals over the design, where it has them.
+
+    Args:
+        method: that the points are of.
+        points: of the design, in its order; of Sobol's method the order alone counts.
+        outcome: the value at each.
+        resamples: of the bootstrap.
+    """
+    from SALib.analyze import morris, sobol
+
+    problem = _problem(points.shape[1])
+    # Of the bootstrap only; SALib takes 0 for none.
+    seed = 1
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if method == "sobol":
+            found = sobol.analyze(problem, outcome, calc_second_order=False, num_resamples=resamples, seed=seed)
+            return {"first": found["S1"], "total": found["ST"]}, {
+                "first": found["S1_conf"],
+                "total": found["ST_conf"],
+            }
+        found = morris.analyze(problem, points, outcome, num_resamples=resamples, num_levels=LEVELS, seed=seed)
+        named = {name: np.asarray(found[name]) for name in ("mu_star", "mu", "sigma")}
+        return named, {"mu_star": np.asarray(found["mu_star_conf"])}
+
+
+def sensitivity(
+    scenario: ScenarioLike,
+    varied: Sequence[Range],
+    *,
+    settings: Overrides,
+    metrics: Sequence[str] = (),
+    method: str = "sobol",
+    samples: int | None = None,
+    replications: int | None = None,
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    command: list[str] | None = None,
+    progress: Progress | None = None,
+    color: bool = False,
+    executor: Executor | None = None,
+    time_limit_s: float | None = None,
+) -> Results:
+    """The runs of a sensitivity; `roamsim.sensitivity` says what the arguments mean."""
+    # What is not installed is said before anything is run.
+    import SALib.analyze
+
+    del SALib
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+    samples = SAMPLES[method] if samples is None else samples
+    replications = REPLICATIONS if replications is None else replications
+    check_number("samples", samples, 2)
+    check_number("replications", replications, 1)
+    if method == "sobol" and samples & (samples - 1):
+        lower = 1 << (samples.bit_length() - 1)
+        raise UsageError(
+            f"samples: {samples} is no power of two, without which Sobol's sequence is not even; "
+            f"ask for {lower} or {2 * lower}"
+        )
+    read = source(scenario)
+    base = parse_source(read, settings, color=color)
+    targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or (default_target(json.loads(base.canonical)),)
+    for target in targets:
+        target.check(base)
+        require_mean(target)
+    chosen = stepped_ranges(varied, read, settings, color=color)
+    rows = samples * (len(chosen) + (2 if method == "sobol" else 1))
+    if rows > MOST_POINTS:
+        raise UsageError(
+            f"samples: {samples} of {len(chosen)} quantities make {rows} points, more than {MOST_POINTS}"
+        )
+    points = [
+        {one.path: one.at(_number(one, float(share), method)) for one, share in zip(chosen, row, strict=True)}
+        for row in design(method, len(chosen), samples, seed)
+    ]
+    with campaign(
+        read,
+        [one.path for one in chosen],
+        settings=settings,
+        first=points,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+        command=command,
+        progress=progress,
+        color=color,
+        executor=executor,
+        time_limit_s=time_limit_s,
+    ) as runs:
+        numbers = runs.add(points)
+        runs.manifest.sampled = Sampled(
+            method,
+            [target.name for target in targets],
+            {one.path: one.text() for one in chosen},
+            samples,
+            replications,
+            numbers,
+        )
+        runs.make(numbers, replications)
+        return runs.results()
+
+
+def _number(of: Range, share: float, method: str) -> int:
+    """The step of a range that a place between 0 and 1 falls on.
+
+    Of Sobol's design every value is as likely as any other; Morris' levels are 0, 1/3, 2/3 and 1 of the range.
+    """
+    return min(int(share * (of.steps + 1)), of.steps) if method == "sobol" else round(share * of.steps)
+
+
+def _names(method: str) -> tuple[str, ...]:
+    return ("first", "total") if method == "sobol" else ("mu_star", "mu", "sigma")
+
+
+def _row(
+    target: Target,
+    path: str,
+    index: str,
+    value: float | None = None,
+    of_points: float | None = None,
+    of_replications: float | None = None,
+) -> dict[str, Any]:
+    low = high = None
+    if value is not None and of_points is not None:
+        half = math.hypot(of_points, of_replications or 0.0)
+        low, high = value - half, value + half
+    head = {"metric": target.name, "path": path, "index": index, "value": value, "low": low, "high": high}
+    return {**head, "of_points": of_points, "of_replications": of_replications}
+
+
+def _jackknife(without: Sequence[float]) -> float:
+    """Half-width of the 95 % interval of what was worked out without each replication in turn (Student's t)."""
+    count = len(without)
+    centre = math.fsum(without) / count
+    error = math.sqrt((count - 1) / count * math.fsum((one - centre) ** 2 for one in without))
+    return student_t_quantile(0.975, count - 1) * error
+
+
+def _sentences(target: Target, rows: Sequence[dict[str, Any]], leading: str) -> list[str]:
+    """What the leading index says of each quantity, the most important one first."""
+    of_paths = [row for row in rows if row["index"] == leading and row["value"] is not None]
+    of_paths.sort(key=lambda row: -row["value"])
+    told = []
+    for row in of_paths:
+        if leading == "total":
+            low, high = rounded(100 * row["low"], 100 * row["high"])
+            (own,) = [100 * r["value"] for r in rows if r["path"] == row["path"] and r["index"] == "first"]
+            size = f"{low} % to {high} %" if float(low) > 0 else f"no more than {high} %"
+            told.append(
+                f"{row['path']} explains {size} of the variance of {target.name}, its interactions with others "
+                f"included; about {max(0.0, own):.0f} % by itself"
+            )
+        else:
+            unit = f" {target.metric.unit}" if target.metric.unit else ""
+            low, high = rounded(row["low"], row["high"])
+            size = f"{low} to {high}" if float(low) > 0 else f"no more than {high}"
+            # Of effects that are all alike the interval has rounding alone for its width.
+            if row["high"] - row["low"] < EVEN * row["value"]:
+                size = f"{row['value']:.4g}"
+            told.append(f"{row['path']} changes {target.name} by {size}{unit} over its range")
+    return told

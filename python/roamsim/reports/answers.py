@@ -1,0 +1,106 @@
+"""The report of a campaign that answers a question: a sensitivity."""
+
+from __future__ import annotations
+
+import html
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from roamsim.estimates.sensitivities import LEADING, MEANINGS, Sensitivity
+from roamsim.pages.page import Report
+from roamsim.storing.manifests import Manifest
+from roamsim.storing.store import Results
+
+#: Height of a bar, and of the axes beside the bars, in pixels (chosen).
+BAR, AXES = 28, 30
+
+
+def report(results: Results, target: Path, *, follow: bool) -> Path:
+    """Writes the page of a campaign.
+
+    Args:
+        results: of its folder.
+        target: the HTML file.
+        follow: as of `files.write_aside`.
+    """
+    manifest = results.manifest
+    points = len(manifest.points)
+    page = Report(
+        manifest.scenario,
+        f"Sensitivity over {points} points, {sum(point.replications for point in manifest.points)} runs, "
+        f"roamsim {manifest.version}",
+    )
+    _what_was_run(page, manifest)
+    _sensitivity(page, Sensitivity(results))
+    return page.write(target, follow=follow)
+
+
+def _what_was_run(page: Report, manifest: Manifest) -> None:
+    page.heading("What was run")
+    page.parameters(
+        {
+            "scenario": manifest.scenario,
+            "duration": manifest.canonical["scenario"].get("duration"),
+            "seed": manifest.seed,
+            "version": manifest.version,
+            "command": shlex.join(manifest.command) or "Python",
+        }
+    )
+    page.preformatted(manifest.text, "Scenario")
+    page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+
+
+def _sensitivity(page: Report, found: Sensitivity) -> None:
+    sampled = found.sampled
+    page.heading("Sensitivity")
+    page.parameters(
+        {
+            "method": {"sobol": "Sobol' indices", "morris": "Morris' elementary effects"}[sampled.method],
+            "samples": sampled.samples,
+            "points": len(set(sampled.rows)),
+            "replications": sampled.replications,
+            **sampled.ranges,
+        },
+        "Design",
+    )
+    for sentence in (*found.sentences, *found.notes):
+        page.text(html.escape(sentence))
+    shown = found.indices["index"].unique(maintain_order=True).to_list()
+    page.text("\n".join(f"- `{index}`: {MEANINGS[index]}" for index in shown))
+    for (metric,), rows in found.indices.drop_nulls("value").group_by("metric", maintain_order=True):
+        page.figure(
+            f"sensitivity-{metric}",
+            chart(rows.drop("metric"), LEADING[sampled.method]),
+            f"Sensitivity of {metric}",
+            "Bars are estimates, lines 95 % intervals: of the choice of points (bootstrap) and of the replications "
+            "(jackknife) together.",
+        )
+    page.table(found.indices, "Indices with their 95 % intervals")
+
+
+def chart(rows: polars.DataFrame, leading: str) -> dict[str, Any]:
+    """A Vega-Lite specification: a bar for each quantity and index, the most important quantity on top."""
+    import altair
+
+    order = rows.filter(index=leading).sort("value", descending=True, maintain_order=True)["path"].to_list()
+    kinds = rows["index"].unique(maintain_order=True).to_list()
+    base = altair.Chart(rows).encode(
+        y=altair.Y("path", type="nominal", title=None, sort=order, axis=altair.Axis(labelLimit=300)),
+        yOffset=altair.YOffset("index", type="nominal", sort=kinds),
+        color=altair.Color("index", type="nominal", title=None, sort=kinds),
+        tooltip=[
+            altair.Tooltip("path", type="nominal"),
+            altair.Tooltip("index", type="nominal"),
+            *(altair.Tooltip(name, type="quantitative", format=".4g") for name in ("value", "low", "high")),
+        ],
+    )
+    bars = base.mark_bar(opacity=0.7).encode(x=altair.X("value", type="quantitative", title=None))
+    ends = {"x": altair.X("low", type="quantitative", title=None), "x2": "high", "color": altair.value("#888")}
+    lines = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=2).encode(**ends)
+    height = AXES + BAR * len(order) * len(kinds)
+    spec: dict[str, Any] = altair.layer(bars, lines).properties(height=height).to_dict()
+    return spec

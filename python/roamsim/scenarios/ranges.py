@@ -1,0 +1,180 @@
+"""Ranges of quantities that an answer is looked for in: `10ms:50ms`, cut into steps that the scenario takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from roamsim._roamsim import ScenarioError
+from roamsim.errors import UsageError
+from roamsim.scenarios.reading import Overrides, Source, parse_source
+from roamsim.scenarios.vary import Value, decimal_value, parse_number, quantity, variation
+
+#: Decimal places of a range's size to which it is cut where no step is given (chosen: a millionth of it is finer than
+#: any replication tells).
+PLACES = 6
+
+#: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
+MOST_DIGITS = 30
+
+
+@dataclass(frozen=True)
+class Range:
+    """A path and the numbers that it takes: `low`, `low + step`, ..., as many as `steps` says.
+
+    Attributes:
+        path: dotted path into the scenario.
+        low: the lowest value, in `unit`.
+        high: the upper end.
+        step: between two values; 0 until `stepped` has chosen it.
+        unit: as the scenario writes it; empty for bare numbers.
+    """
+
+    path: str
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    unit: str
+
+    @property
+    def steps(self) -> int:
+        """Number of the last value, the first one being 0."""
+        return int((self.high - self.low) / self.step)
+
+    def at(self, number: int) -> Value:
+        """The value of a number from 0 to `steps`."""
+        return decimal_value(self.low + number * self.step, self.unit)
+
+    def share(self, value: str) -> float:
+        """The place of a value, as `at` writes it, between the ends: 0 to 1."""
+        number, _ = parse_number(value) or (self.low, "")
+        return float((number - self.low) / (self.high - self.low))
+
+    def text(self) -> str:
+        """As `parse_range` reads what stands behind the path."""
+        return ":".join(decimal_value(end, self.unit).toml for end in (self.low, self.high, self.step))
+
+    def stepped(self, read: Source, settings: Overrides, *, color: bool = False) -> Range:
+        """The same with both ends valid, and the finest decimal step that the scenario takes.
+
+        A time has no parts of a nanosecond, a queue no half packets: what is no value of the scenario is in no range.
+
+        Raises:
+            ScenarioError: there is no such path, or one of its ends is no value.
+        """
+
+        def refusal(number: Decimal) -> str:
+            value = decimal_value(number, self.unit).toml
+            try:
+                parse_source(read, [*settings, (self.path, value)], color=color)
+            except ScenarioError as error:
+                return f"at {self.path}={value}:\n{error}"
+            return ""
+
+        for end in (self.low, self.high):
+            if why := refusal(end):
+                raise ScenarioError(why)
+        if self.step:
+            return self
+        size = (self.high - self.low).adjusted()
+        why = ""
+        for exponent in range(size - PLACES, size + 1):
+            step = Decimal(1).scaleb(exponent)
+            if not (why := refusal(self.low + step)):
+                return replace(self, step=step)
+        raise ScenarioError(f"there is nothing between the ends of {self.path}; give a step, as in 0:8:4\n{why}")
+
+
+def parse_range(text: str) -> Range:
+    """Reads `PATH=LOW:HIGH` or `PATH=LOW:HIGH:STEP` of the command line.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    path, equals, spec = text.partition("=")
+    if not equals or not path.strip() or not spec.strip():
+        raise UsageError(
+            f"--vary takes PATH=LOW:HIGH, as in --vary link.path.loss.probability=0:0.1; this is {text!r}"
+        )
+    return as_range(path.strip(), spec)
+
+
+def as_range(path: str, spec: str | Sequence[Any]) -> Range:
+    """The range of one path.
+
+    Args:
+        path: dotted path into the scenario.
+        spec: a text, `0:0.1`, `10ms:50ms` or, in steps that end on the upper end, `1:9:2`; or its two or three
+            numbers.
+
+    Raises:
+        UsageError: it is no range, or its lower end is not below the upper one.
+    """
+    parts = spec.split(":") if isinstance(spec, str) else [str(part) for part in spec]
+    where = f"{path}: {spec if isinstance(spec, str) else ':'.join(parts)!s}"
+    if len(parts) not in (2, 3):
+        raise UsageError(f"{where} is no range; one is LOW:HIGH, as in 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP")
+    numbers = [parse_number(part) for part in parts]
+    for part, number in zip(parts, numbers, strict=True):
+        if number is None or abs(number[0].adjusted()) > MOST_DIGITS:
+            raise UsageError(f"{where}: {part.strip()!r} is no number; a range is of quantities, as in 10ms:50ms")
+    found = [number for number in numbers if number is not None]
+    units = {unit for number, unit in found if unit or number}  # a zero needs no unit
+    if len(units) > 1:
+        raise UsageError(f"{where}: both ends, and the step, must have one unit")
+    low, high, *steps = (number for number, _ in found)
+    if low == high:
+        raise UsageError(f"{where} has one value only; a range needs two ends")
+    if low > high:
+        raise UsageError(f"{where}: the lower end stands first")
+    step = steps[0] if steps else Decimal(0)
+    if steps:
+        if step <= 0 or low + step > high:
+            raise UsageError(f"{where}: a step of {step} does not lead from {low} to {high}")
+        if (high - low) % step:
+            raise UsageError(f"{where}: no step falls on the upper end")
+    return Range(path, low, high, step, units.pop() if units else "")
+
+
+def ranges(vary: Mapping[str, str | Sequence[Any]]) -> list[Range]:
+    """The API's `vary` argument as ranges."""
+    if not isinstance(vary, Mapping):
+        raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms'}}")
+    return [as_range(path, spec) for path, spec in vary.items()]
+
+
+def stepped_ranges(varied: Sequence[Range], read: Source, settings: Overrides, *, color: bool = False) -> list[Range]:
+    """Ranges in steps that the scenario takes.
+
+    Raises:
+        UsageError: there is none, or a path stands twice.
+        ScenarioError: a path or an end is not valid.
+    """
+    paths = [one.path for one in varied]
+    if not paths:
+        raise UsageError("nothing is varied; give the range of a path, as in --vary link.path.delay=10ms:50ms")
+    if len(set(paths)) < len(paths):
+        raise UsageError(f"{next(path for path in paths if paths.count(path) > 1)} is varied twice")
+    return [one.stepped(read, settings, color=color) for one in varied]
+
+
+def written_value(scenario: Mapping[str, Any], path: str) -> Value | None:
+    """What a scenario says at a path; `None` where it leaves that to a default."""
+    place: Any = scenario
+    for step in (match[1] or match[2] for match in re.finditer(r'"([^"]*)"|([^.]+)', path)):
+        if isinstance(place, list):
+            named = [entry for entry in place if isinstance(entry, Mapping) and entry.get("name") == step]
+            if not named and step.isdigit():
+                named = place[int(step) : int(step) + 1]
+            place = named[0] if named else None
+        else:
+            place = place.get(step) if isinstance(place, Mapping) else None
+    if place is None:
+        return None
+    # As a range writes it, so that a value stands in the tables under one name.
+    if isinstance(place, str) and quantity(place):
+        return Value(place, place)
+    return variation(path, [place]).values[0]

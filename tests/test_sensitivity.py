@@ -1,0 +1,343 @@
+"""Sensitivities: indices that are known in closed form, their intervals, resuming, bad input."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command, begin
+from roamsim.estimates.rows import values_of_runs
+from roamsim.estimates.sensitivities import design, estimates
+from roamsim.scenarios.ranges import as_range, written_value
+from roamsim.tables.metrics import Target
+
+#: A packet's delay is the sum of the links' delays and of what does not vary. Each link's delay is uniform over its
+#: range, and the variance of the sum the sum of their variances, the squares of the widths by 12.
+CHAIN = """
+[scenario]
+name = "Three hops"
+duration = "1s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[node]]
+name = "c"
+[[node]]
+name = "d"
+[[link]]
+name = "first"
+between = ["a", "b"]
+rate = "10Mb/s"
+delay = "20ms"
+[[link]]
+name = "second"
+between = ["b", "c"]
+rate = "10Mb/s"
+delay = "20ms"
+[[link]]
+name = "third"
+between = ["c", "d"]
+rate = "10Mb/s"
+delay = "20ms"
+queue = { packets = 20 }
+[[flow]]
+name = "calls"
+from = "a"
+to = "d"
+transport = { protocol = "udp" }
+application = { kind = "cbr", interval = "200ms", packet_size = "100B" }
+"""
+
+DELAYS = {"link.first.delay": "0ms:10ms", "link.second.delay": "20ms:40ms", "link.third.delay": "10ms:50ms"}
+
+#: Widths of 10, 20 and 40 ms: 100, 400 and 1600 of 2100.
+SHARES = (100 / 2100, 400 / 2100, 1600 / 2100)
+
+LOSSY = {"link.path.loss.probability": "0:0.1", "link.path.delay": "10ms:50ms"}
+LOSS = ["--vary", "link.path.loss.probability=0:0.1", "--vary", "link.path.delay=10ms:50ms"]
+
+
+def index(found: package.Sensitivity, name: str) -> list[dict[str, Any]]:
+    return found.indices.filter(index=name).to_dicts()
+
+
+def test_sobol_indices_of_a_sum_are_the_shares_of_its_variance() -> None:
+    found = package.sensitivity(CHAIN, DELAYS, metric="flows.calls.mean_delay_s", samples=256, replications=2)
+    for name in ("first", "total"):
+        for row, share in zip(index(found, name), SHARES, strict=True):
+            assert row["path"] == list(DELAYS)[SHARES.index(share)]
+            assert row["low"] <= share <= row["high"], row
+            assert row["value"] == pytest.approx(share, abs=0.06)
+            assert row["high"] - row["low"] < 0.4
+            # Nothing is random but the choice of points.
+            assert row["of_replications"] == pytest.approx(0, abs=1e-12)
+    assert found.results.made == 256 * 5 * 2
+    assert found.sentences[0].startswith("link.third.delay explains ")
+    assert "flows.calls.mean_delay_s" in found.sentences[0]
+
+
+def test_morris_effects_of_a_sum_are_the_widths_of_its_ranges() -> None:
+    found = package.sensitivity(CHAIN, DELAYS, metric="flows.mean_delay_s", method="morris", replications=1)
+    for name in ("mu_star", "mu"):
+        for row, width_s in zip(index(found, name), (0.01, 0.02, 0.04), strict=True):
+            # The ranges are cut into steps of a millionth.
+            assert row["value"] == pytest.approx(width_s, rel=1e-5)
+    assert [row["value"] for row in index(found, "sigma")] == pytest.approx([0, 0, 0], abs=1e-7)
+    assert len(found.sampled.rows) == 16 * 4
+    assert found.sentences[0] == "link.third.delay changes flows.mean_delay_s by 0.04 s over its range"
+    assert "One replication a point" in found.notes[0]
+
+
+def test_what_works_together_has_a_total_above_its_own_share() -> None:
+    # Of x y over the unit square: variance 1/9 - 1/16 = 7/144, of E(xy|x) = x/2 that is 1/48 = 3/144; so the first
+    # indices are 3/7 each, and the totals 4/7.
+    points = design("sobol", 2, 1024, seed=3)
+    found, spread = estimates("sobol", points, points.prod(axis=1))
+    assert found["first"] == pytest.approx([3 / 7, 3 / 7], abs=0.02)
+    assert found["total"] == pytest.approx([4 / 7, 4 / 7], abs=0.02)
+    assert all(0 < half < 0.15 for half in (*spread["first"], *spread["total"]))
+
+
+def test_the_chance_of_replications_is_in_the_intervals() -> None:
+    few = package.sensitivity(SCENARIO, LOSSY, samples=8, replications=3, set={"scenario.duration": "2s"})
+    for row in few.indices.to_dicts():
+        assert row["of_replications"] > 0
+        half = (row["high"] - row["low"]) / 2
+        assert half == pytest.approx(np.hypot(row["of_points"], row["of_replications"]))
+    # By hand: three means of two replications each; t(2) = 4.3027, and the jackknife's factor is 2/3.
+    values = few.values(Target.parse("flows.goodput_bps"))
+    assert values.shape == (8 * 4, 3)
+    points = design("sobol", 2, 8, seed=1)
+    left = [estimates("sobol", points, np.delete(values, r, axis=1).mean(axis=1), 2)[0]["first"][0] for r in range(3)]
+    error = np.sqrt(2 / 3 * sum((one - sum(left) / 3) ** 2 for one in left))
+    assert index(few, "first")[0]["of_replications"] == pytest.approx(4.3027 * error, rel=1e-4)
+
+
+def test_every_point_meets_the_same_streams() -> None:
+    # Nothing of what is varied reaches the losses, so that packets are lost at the same places everywhere.
+    lossy = CHAIN.replace("queue = { packets = 20 }", 'loss = { model = "bernoulli", probability = 0.3 }').replace(
+        'interval = "200ms"', 'interval = "20ms", stop = "800ms"'
+    )
+    found = package.sensitivity(lossy, DELAYS, metric="flows.delivered_packets", samples=4, replications=3)
+    counts = found.results.flows.group_by("replication").agg(polars.col("delivered_packets").n_unique())
+    assert counts["delivered_packets"].to_list() == [1, 1, 1]
+    assert found.results.flows["delivered_packets"].n_unique() > 1
+    assert found.notes[0].startswith("flows.delivered_packets is the same at every point")
+    assert found.indices["value"].null_count() == found.indices.height == 6
+
+
+def test_whole_numbers_stay_whole() -> None:
+    found = package.sensitivity(
+        CHAIN, {"link.third.queue.packets": "5:8", "link.third.rate": "1Mb/s:9Mb/s:4Mb/s"}, samples=8, replications=1
+    )
+    points = found.results.manifest.points
+    assert {point.values["link.third.queue.packets"] for point in points} == {"5", "6", "7", "8"}
+    assert {point.values["link.third.rate"] for point in points} == {"1Mb/s", "5Mb/s", "9Mb/s"}
+    # A design meets some of these twelve several times; what is there is not made again.
+    assert len(points) == found.results.made <= 12 < len(found.sampled.rows)
+
+
+def test_ranges_are_read_and_cut_as_the_scenario_takes_them() -> None:
+    # A millionth of the power of ten in the range; times are whole nanoseconds.
+    for path, text, step in (
+        ("link.path.loss.probability", "0:0.5", "0.0000001"),
+        ("link.path.delay", "1us:2us", "0.001us"),
+        ("link.path.queue.packets", "5:50", "1"),
+    ):
+        found = package.sensitivity(SCENARIO, {path: text}, samples=2, replications=1)
+        assert found.sampled.ranges[path] == f"{text}:{step}"
+    assert as_range("a", (1, 2.5)).text() == "1:2.5:0"
+    assert as_range("a", "0:10ms:5ms").at(2).toml == "10ms"
+    assert as_range("a", "-1:1:0.5").share("0.5") == 0.75
+
+
+def test_what_a_scenario_says_is_found_by_name_and_number() -> None:
+    tree = json.loads(package.load(CHAIN).written)
+    for path in ("link.third.queue.packets", "link.2.queue.packets"):
+        assert written_value(tree, path).toml == "20"  # type: ignore[union-attr]
+    assert written_value(tree, 'link."first".delay').toml == "20ms"  # type: ignore[union-attr]
+    for path in ("link.first.queue.packets", "link.9.delay", "link.none.delay", "scenario.name.x", "link.x"):
+        assert written_value(tree, path) is None
+
+
+def table(rows: list[tuple[int, int, str, float | None]]) -> polars.DataFrame:
+    names = ("point", "replication", "name", "goodput_bps")
+    return polars.DataFrame(rows, schema=names, orient="row").with_columns(direction=polars.lit("forward"))
+
+
+def test_a_metric_is_one_number_a_run() -> None:
+    rows = table(
+        [
+            (0, 0, "a", 1.0),
+            (0, 0, "b", 3.0),
+            (0, 1, "a", 2.0),
+            (0, 1, "b", None),
+            (1, 0, "a", 5.0),
+            (1, 0, "b", 7.0),
+            (2, 0, "a", 99.0),
+            (0, 0, "never", None),
+        ]
+    )
+    several = values_of_runs(Target.parse("flows.goodput_bps"), rows, [0, 1], 2)
+    # Without b a run is not better for what is left of it; there is no second run of point 1.
+    assert np.array_equal(several, [[2.0, np.nan], [6.0, np.nan]], equal_nan=True)
+    one = values_of_runs(Target.parse("flows.a.goodput_bps"), rows, [1, 0], 2)
+    assert np.array_equal(one, [[5.0, np.nan], [1.0, 2.0]], equal_nan=True)
+    drops = polars.DataFrame(
+        {"point": [0, 0], "replication": [1, 1], "name": "l", "node": "n", "reason": ["x", "y"], "packets": [2, 3]}
+    )
+    assert values_of_runs(Target.parse("drops.packets"), drops, [0], 2).tolist() == [[0.0, 5.0]]
+    handovers = polars.DataFrame({"point": 0, "replication": 0, "interruption_s": [1.0, None, 3.0]})
+    assert values_of_runs(Target.parse("handovers.interruption_s"), handovers, [0], 1).tolist() == [[2.0]]
+
+
+def test_any_number_of_jobs_and_any_folder_give_the_same(tmp_path: Path) -> None:
+    def found(**how: Any) -> dict[str, Any]:
+        options = {"samples": 8, "replications": 2, "set": {"scenario.duration": "2s"}}
+        return package.sensitivity(SCENARIO, LOSSY, **{**options, **how}).to_dict()
+
+    first = found(jobs=1)
+    assert found(jobs=4, out=tmp_path / "a") == first
+    assert found(jobs=2, out=tmp_path / "a") == first
+    assert found(seed=2) != first
+
+
+def test_more_samples_and_replications_add_to_a_folder(tmp_path: Path) -> None:
+    def run(**how: Any) -> package.Sensitivity:
+        return package.sensitivity(CHAIN, DELAYS, metric="flows.mean_delay_s", out=tmp_path / "a", **how)
+
+    assert run(samples=4, replications=1).results.made == 4 * 5
+    assert run(samples=4, replications=2).results.made == 4 * 5
+    # The sequence goes on: what the first samples were they are still.
+    more = run(samples=8, replications=2)
+    assert more.results.made == 4 * 5 * 2
+    whole = package.sensitivity(CHAIN, DELAYS, metric="flows.mean_delay_s", samples=8, replications=2)
+    assert more.to_dict() == whole.to_dict()
+    # Fewer replications count fewer, whatever the folder has.
+    assert run(samples=4, replications=1).values(Target.parse("flows.mean_delay_s")).shape == (4 * 5, 1)
+
+
+def test_killed_it_goes_on_and_nothing_differs(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    ask = ["sensitivity", scenario, *LOSS, "--samples", "64", "--replications", "8", "--set", "scenario.duration=60s"]
+    process = begin(*ask, "--out", tmp_path / "killed", "--jobs", "1", cwd=tmp_path)
+    parts = tmp_path / "killed" / "parts"
+    until = time.monotonic() + 60
+    while not list(parts.glob("[!.]*.zip")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    done = roamsim(*ask, "--out", tmp_path / "killed", "--json")
+    assert "256 points, 2048 runs (" in done.stderr
+    assert "were there already" in done.stderr
+    whole = roamsim(*ask, "--out", tmp_path / "whole", "--json")
+    assert "already" not in whole.stderr
+    assert json.loads(done.stdout) == json.loads(whole.stdout)
+    for file in (tmp_path / "whole").glob("*.parquet"):
+        assert file.read_bytes() == (tmp_path / "killed" / file.name).read_bytes()
+
+
+def test_the_report_has_indices_as_chart_and_table(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    ask = ["sensitivity", scenario, *LOSS, "--samples", "4", "--replications", "2", "--out", "out"]
+    said = roamsim(*ask)
+    assert "next: roamsim report out" in said.stderr
+    for word in ("link.path.delay", "total", "of_replications"):
+        assert word in said.stdout
+    assert roamsim(*ask, "--csv").stdout.startswith("metric,path,index,value,low,high,of_points,of_replications\n")
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    for word in ("Sensitivity of flows.goodput_bps", "sensitivity-flows.goodput_bps", "Sobol&#39; indices", "0:0.1:"):
+        assert word in page
+    for sentence in json.loads(roamsim(*ask, "--json").stdout)["sentences"]:
+        assert sentence in page
+    # The runs are a sweep's, to be asked like any others.
+    assert roamsim("query", "out", "select count(*) as n from flows", "--csv").stdout == "n\n32\n"
+
+
+def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
+    ask = ["sensitivity", scenario, *LOSS, "--samples", "4", "--replications", "2", "--json"]
+    assert roamsim(*ask, "--on", "dask", "--jobs", "2", "--time-limit", "60s").stdout == roamsim(*ask).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "complaint"),
+    [
+        (["--vary", "link.path.delay=50ms:10ms"], 2, "the lower end stands first"),
+        (["--vary", "link.path.delay=10ms"], 2, "is no range; one is LOW:HIGH"),
+        (["--vary", "link.path.delay=10ms:10ms"], 2, "has one value only"),
+        (["--vary", "link.path.delay=10ms:20us"], 2, "must have one unit"),
+        (["--vary", "link.path.delay=10ms:20ms:3ms"], 2, "no step falls on the upper end"),
+        (["--vary", "link.path.delay=10ms:20ms:0ms"], 2, "a step of 0"),
+        (["--vary", "link.path.delay=1ms:1e999999999ms"], 2, "is no number"),
+        (["--vary", "flow.download.transport.variant=reno:sack"], 2, "'reno' is no number"),
+        (["--vary", "nonsense"], 2, "PATH=LOW:HIGH"),
+        (["--vary", "link.path.delay=10ms:20ms", "--vary", "link.path.delay=1ms:2ms"], 2, "varied twice"),
+        (["--vary", "link.nowhere.delay=10ms:20ms"], 3, "no element `nowhere`"),
+        (["--vary", "link.path.dela=10ms:20ms"], 3, "unknown key `dela`"),
+        (["--vary", "link.path.delay=-5ms:5ms"], 3, "may not be negative"),
+        (["--vary", "link.path.loss.probability=0:1.5"], 3, "at link.path.loss.probability=1.5"),
+        (["--vary", "scenario.name=1:2"], 3, "a string is needed"),
+        ([*LOSS, "--metric", "flows.nonsense"], 2, "there is no metric"),
+        ([*LOSS, "--metric", "flows.name"], 2, "is no number"),
+        ([*LOSS, "--metric", "flows.nobody.goodput_bps"], 2, "there are download"),
+        ([*LOSS, "--metric", "messages.delay_s"], 2, "many values a run"),
+        ([*LOSS, "--replications", "0"], 2, "replications: 0 is less than 1"),
+        ([*LOSS, "--samples", "1"], 2, "samples: 1 is less than 2"),
+        ([*LOSS, "--samples", "100"], 2, "ask for 64 or 128"),
+        ([*LOSS, "--samples", "32768"], 2, "131072 points, more than 100000"),
+        ([*LOSS, "--method", "guess"], 2, "there are sobol, morris"),
+        ([*LOSS, "--json", "--csv"], 2, "choose one"),
+        ([*LOSS, "--on", "nowhere"], 2, "--on takes"),
+        ([*LOSS, "--time-limit", "fast"], 2, "--time-limit takes a time"),
+    ],
+)
+def test_bad_input_is_refused_before_the_first_run(
+    roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], code: int, complaint: str
+) -> None:
+    done = roamsim("sensitivity", scenario, *options, "--out", tmp_path / "out", code=code)
+    assert complaint in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_metric_without_a_value_is_told(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("sensitivity", scenario, *LOSS, "--samples", "2", "--metric", "flows.completion_time_s", code=2)
+    assert "flows.completion_time_s has no value at some points, as at link.path.loss.probability=" in done.stderr
+
+
+def test_folders_of_something_else_are_refused(roamsim: Command, scenario: Path) -> None:
+    roamsim("sweep", scenario, "--vary", "link.path.delay=10ms", "--out", "out")
+    ask = ["sensitivity", scenario, *LOSS, "--samples", "2"]
+    assert "a sweep over link.path.delay, not over" in roamsim(*ask, "--out", "out", code=2).stderr
+    assert "other files" in roamsim(*ask, "--out", ".", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("method", "guess"),
+        ("rows", [0]),
+        ("rows", [99] * 8),
+        ("ranges", {"link.path.delay": "1ms:2ms:1ms"}),
+        ("ranges", {"link.path.loss.probability": "0:0.1", "link.path.delay": "x"}),
+        ("metrics", []),
+        ("replications", 0),
+        ("samples", -1),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_told(
+    roamsim: Command, scenario: Path, tmp_path: Path, key: str, value: object
+) -> None:
+    roamsim("sensitivity", scenario, *LOSS, "--samples", "2", "--replications", "1", "--out", "out")
+    file = tmp_path / "out" / "manifest.json"
+    tree = json.loads(file.read_text())
+    tree["sampled"][key] = value
+    file.write_text(json.dumps(tree))
+    assert "is no manifest of this version (sampled" in roamsim("report", "out", code=2).stderr
