@@ -372,6 +372,7 @@ def compare(
 
 
 app.command()(answers.sensitivity)
+app.command()(answers.optimise)
 
 
 @app.command()
