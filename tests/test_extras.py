@@ -60,6 +60,7 @@ def test_the_core_runs_sweeps_and_compares(bare: dict[str, str], scenario: Path,
         ("query run 'select 1'", "sql"),
         ("study run sctp-mobile-ip --quick", "all"),
         ("sweep scenario.toml --vary link.path.delay=10ms --out new --on dask", "dask"),
+        ("optimise scenario.toml --vary link.path.delay=10ms:20ms --maximise flows.goodput_bps", "optimise"),
         ("sensitivity scenario.toml --vary link.path.delay=10ms:20ms", "sensitivity"),
         ("sweep scenario.toml --vary link.path.delay=10ms --out memory://new", "url"),
     ],
@@ -80,10 +81,10 @@ def test_every_package_of_an_extra_is_known_to_the_commands() -> None:
     packages = {"vl-convert-python": "vl_convert"}
     declared = {
         packages.get(name, name): extra
-        for extra in ("dask", "plot", "report", "sensitivity", "sql", "url")
+        for extra in ("dask", "optimise", "plot", "report", "sensitivity", "sql", "url")
         for requirement in extras[extra]
         for name in [re.split(r"[<>=]", requirement)[0]]
         if name != "markdown-it-py"  # `rich` brings it
     }
     assert declared == EXTRAS
-    assert extras["all"] == ["roamsim[dask,plot,report,sensitivity,sql,url]"]
+    assert extras["all"] == ["roamsim[dask,optimise,plot,report,sensitivity,sql,url]"]

@@ -92,7 +92,7 @@ def test_morris_effects_of_a_sum_are_the_widths_of_its_ranges() -> None:
             assert row["value"] == pytest.approx(width_s, rel=1e-5)
     assert [row["value"] for row in index(found, "sigma")] == pytest.approx([0, 0, 0], abs=1e-7)
     assert len(found.sampled.rows) == 16 * 4
-    assert found.sentences[0] == "link.third.delay changes flows.mean_delay_s by 0.04 s over its range"
+    assert found.sentences[0] == "link.third.delay changes flows.mean_delay_s by 40 ms over its range"
     assert "One replication a point" in found.notes[0]
 
 

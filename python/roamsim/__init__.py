@@ -4,9 +4,9 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare` and `sensitivity` run them, `open_results`
-reads what a command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and runs studies.
-Tables are polars frames; `roamsim.explain` says what each of their columns means.
+`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them,
+`open_results` reads what a command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and
+runs studies. Tables are polars frames; `roamsim.explain` says what each of their columns means.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from roamsim import study
     from roamsim.api import (
         Comparison,
+        Optimum,
         Sensitivity,
         SweepResult,
         check,
         compare,
         open_results,
+        optimise,
         query,
         schema,
         sensitivity,
@@ -44,6 +46,7 @@ __version__ = version()
 __all__ = [
     "CheckFailed",
     "Comparison",
+    "Optimum",
     "Result",
     "RunFailed",
     "Scenario",
@@ -59,6 +62,7 @@ __all__ = [
     "load",
     "merge",
     "open_results",
+    "optimise",
     "query",
     "run",
     "schema",
@@ -85,6 +89,8 @@ _HOMES = {
     "load": "roamsim.scenarios.reading",
     "merge": "roamsim.storing.merging",
     "open_results": "roamsim.api",
+    "optimise": "roamsim.api",
+    "Optimum": "roamsim.api",
     "SweepResult": "roamsim.api",
 }
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
-from roamsim.estimates import comparisons, sensitivities
+from roamsim.errors import UsageError
+from roamsim.estimates import comparisons, optima, sensitivities
 from roamsim.estimates.comparisons import compared_runs
+from roamsim.estimates.optima import optimise as run_search
 from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
 from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
@@ -95,6 +97,12 @@ SweepResult = Results
 
 class Comparison(comparisons.Comparison):
     """What `compare` returns; of its `results` more can be asked, drawn and reported."""
+
+    results: Results
+
+
+class Optimum(optima.Optimum):
+    """What `optimise` returns; of its `results` more can be asked, and reported."""
 
     results: Results
 
@@ -376,6 +384,78 @@ def sensitivity(
             time_limit_s=time_limit_s,
         )
     return Sensitivity(Results.of(results))
+
+
+def optimise(
+    scenario: ScenarioLike,
+    vary: Mapping[str, str | Sequence[Any]],
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    set: Mapping[str, Any] | None = None,
+    trials: int | None = None,
+    replications: int | None = None,
+    fresh: int | None = None,
+    jobs: int | None = None,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    time_limit_s: float | None = None,
+) -> Optimum:
+    """Searches for the values of several quantities at which a metric is best, and confirms them by fresh runs.
+
+    Args:
+        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. It says a value of each varied path, which
+            the winner is compared with.
+        vary: for each dotted path its range, as of `sensitivity`.
+        maximise: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` that should be high. Of several rows of a run it is the mean,
+            of counts of what was dropped or marked the sum.
+        minimise: or one that should be low.
+        set: values to replace, in the scenario as written too.
+        trials: combinations of values that are tried; 50 unless given.
+        replications: independent repetitions of each trial, on the same random streams at all; 5 unless given.
+        fresh: further repetitions of the winner, the runner-up and the scenario as written, by which they are
+            compared in pairs; 20 unless given.
+        jobs: threads; all processors unless said otherwise. Results do not depend on it.
+        seed: selects the random streams and the search.
+        out: a folder that keeps the results, or a URL; an interrupted call goes on there and ends as if it had not
+            been, and one with more trials adds to it.
+        progress: hears how many runs are done.
+        executor: makes the runs in place of threads, as of `sweep`.
+        time_limit_s: seconds after which a run is stopped, as of `sweep`.
+
+    Returns:
+        `winner`, `confirmed`, `sentences` and `notes`; as tables `means`, `differences` and `trials`; and the
+        `results` of all runs.
+
+    Raises:
+        ScenarioError: the scenario is not valid at one end of a range; nothing was run.
+        RunFailed: runs failed, as of `sweep`.
+        UsageError: not one of `maximise` and `minimise`, a malformed range, an unknown metric, or what `sweep`
+            refuses.
+        ModuleNotFoundError: `pip install 'roamsim[optimise]'` brings what is missing.
+    """
+    if (maximise is None) == (minimise is None):
+        raise UsageError("say what is best: either maximise or minimise, a metric each")
+    with in_words_of_python():
+        results = run_search(
+            scenario,
+            ranges(vary),
+            settings=overrides(set),
+            metric=maximise or minimise or "",
+            goal="maximise" if maximise is not None else "minimise",
+            trials=trials,
+            replications=replications,
+            fresh=fresh,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            progress=progress,
+            executor=executor,
+            time_limit_s=time_limit_s,
+        )
+    return Optimum(Results.of(results))
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The commands that make a campaign an answer: `roamsim sensitivity`."""
+"""The commands that make a campaign an answer: `roamsim sensitivity`, `roamsim optimise`."""
 
 from __future__ import annotations
 
@@ -115,5 +115,83 @@ def sensitivity(
     runs = len(set(sampled.rows)) * sampled.replications
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
     say(f"{len(set(sampled.rows))} points, {runs} runs{kept}")
+    if out is not None:
+        say(f"kept in {out}; next: {next_step(out)}")
+
+
+def optimise(
+    file: ScenarioFile,
+    vary: Ranges,
+    maximise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            help="TABLE.COLUMN or TABLE.NAME.COLUMN that should be high.",
+            autocompletion=completion.metrics,
+        ),
+    ] = None,
+    minimise: Annotated[
+        str | None, typer.Option(metavar="METRIC", help="One that should be low.", autocompletion=completion.metrics)
+    ] = None,
+    settings: Settings = None,
+    trials: Annotated[
+        int | None, typer.Option(metavar="N", help="Combinations of values that are tried; 50 unless given.")
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Repetitions of each trial, the same at all; 5 unless given.")
+    ] = None,
+    fresh: Annotated[
+        int | None, typer.Option(metavar="N", help="Further repetitions that confirm the winner; 20 unless given.")
+    ] = None,
+    out: Out = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: sentences, means, differences, trials.")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the trials as CSV.")] = False,
+    jobs: Jobs = None,
+    _: MaxMemory = None,
+    seed: Seed = 1,
+    time_limit: TimeLimit = None,
+    on: OnOption = None,
+) -> None:
+    """Search for the values at which a metric is best, and confirm them by fresh runs."""
+    from roamsim.cli.summary import answer_summary, progress
+    from roamsim.estimates.optima import Optimum
+    from roamsim.estimates.optima import optimise as run_search
+    from roamsim.running.clusters import cluster
+    from roamsim.scenarios.ranges import parse_range
+    from roamsim.storing.outputs import csv_text
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to stdout; choose one")
+    if (maximise is None) == (minimise is None):
+        raise UsageError("say what is best: either --maximise METRIC or --minimise METRIC")
+    with cluster(on, jobs) as executor, progress("optimise") as heard:
+        results = run_search(
+            file,
+            [parse_range(text) for text in vary],
+            settings=overrides(settings),
+            metric=maximise or minimise or "",
+            goal="maximise" if maximise is not None else "minimise",
+            trials=trials,
+            replications=replications,
+            fresh=fresh,
+            jobs=jobs,
+            seed=seed,
+            out=out,
+            command=command(),
+            progress=heard,
+            color=color(),
+            executor=executor,
+            time_limit_s=seconds("--time-limit", time_limit),
+        )
+    found = Optimum(results)
+    if json:
+        put_out(f"{found.to_json()}\n")
+    elif csv:
+        put_out(csv_text(found.trials))
+    else:
+        answer_summary(results, found.means, (*found.sentences, *found.notes))
+    say(f"{found.trials.height} trials; {results.made} runs were made, the others were there already")
     if out is not None:
         say(f"kept in {out}; next: {next_step(out)}")

@@ -373,6 +373,7 @@ def compare(
 
 
 app.command()(answers.sensitivity)
+app.command()(answers.optimise)
 
 
 @app.command()

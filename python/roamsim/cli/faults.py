@@ -25,6 +25,7 @@ EXTRAS = {
     "jinja2": "report",
     "markupsafe": "report",
     "matplotlib": "plot",
+    "optuna": "optimise",
     "vl_convert": "report",
 }
 

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,8 +25,9 @@ from roamsim.running.work import Progress
 from roamsim.statistics import Estimate
 from roamsim.storing.store import Results, short
 from roamsim.tables import caveats
-from roamsim.tables.metrics import Metric, Summary, metrics, summaries, tables_of_events, tables_without_zeros
+from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
+from roamsim.tables.units import Show, in_unit, plain, scaled, time_in_words
 from roamsim.tables.values import exact_value, shown_value
 
 #: What is said under a table with means over what arrived only.
@@ -48,7 +49,7 @@ def summary(result: Result, scenario: Scenario) -> None:
     for shown in summaries():
         frame = result.tables.get(shown.table)
         if frame is not None and frame.height:
-            rows, columns = shown.rows, [(title, metric.column, _unit(metric)) for title, metric in shown.columns]
+            rows, columns = shown.rows, [(title, metric.column, in_unit(metric)) for title, metric in shown.columns]
             if shown.table in tables_of_events():
                 frame, rows, columns = _events(frame, shown, columns, result.replications)
             filled = result.replications if shown.table in tables_without_zeros() else 0
@@ -56,10 +57,10 @@ def summary(result: Result, scenario: Scenario) -> None:
     for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
-    speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
-    console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
+    console.print(f"{shown_value(result.events)} events in {time_in_words(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
         console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
 
@@ -74,7 +75,7 @@ def comparison_summary(compared: Comparison) -> None:
     runs = f"seed {manifest.seed}, {replications} replications"
     console.print(title.append(f"  {question.over} on the same losses, {runs}", style="not bold dim"))
     for target in question.targets:
-        show = _unit(target.metric)
+        show = in_unit(target.metric)
         table = Table(
             title=Text(target.name, style="bold"), title_justify="left", box=None, header_style="dim", pad_edge=False
         )
@@ -229,7 +230,7 @@ def _in_step(result: Result, scenario: Scenario) -> list[str]:
     return [
         f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
         "the phases of their packets decide who loses. Before you compare them, give the sources a "
-        "packet_processing_time, as docs/models/links.md says."
+        "packet_processingtime_in_words, as docs/models/links.md says."
     ]
 
 
@@ -245,43 +246,6 @@ def _idle(scenario: Scenario) -> list[str]:
     ]
 
 
-Show = Callable[[float], str]
-
-
-def _plain(value: float) -> str:
-    return f"{value:.4g}" if not value.is_integer() else shown_value(int(value))
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.3g} %"
-
-
-def _scaled(value: float, unit: str) -> str:
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
-
-
-def _rate(value: float) -> str:
-    return _scaled(value, "b/s")
-
-
-def _bytes(value: float) -> str:
-    return _scaled(value, "B")
-
-
-def _unit(metric: Metric) -> Show:
-    """How numbers of a metric are shown."""
-    if metric.share:
-        return _percent
-    return {"bit/s": _rate, "B": _bytes, "s": _time}.get(metric.unit or "", _plain)
-
-
-def _time(value: float) -> str:
-    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
-
-
 Column = tuple[str, str, Show]
 
 
@@ -290,12 +254,12 @@ def _events(
 ) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
     """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
     if replications == 1:
-        at = polars.col(tables_of_events()[shown.table]).map_elements(_time, return_dtype=polars.String)
+        at = polars.col(tables_of_events()[shown.table]).map_elements(time_in_words, return_dtype=polars.String)
         return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
     means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
     kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
     counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
-    return counted, shown.rows, [(shown.table, shown.table, _plain), *columns]
+    return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
 
 
 def _table(

@@ -35,6 +35,7 @@ from roamsim.statistics import student_t_quantile
 from roamsim.storing.manifests import Sampled
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
+from roamsim.tables.units import in_unit, interval
 
 METHODS = ("sobol", "morris")
 
@@ -54,9 +55,6 @@ LEVELS, RESAMPLES = 4, 500
 
 #: Fewest steps of a range at which Morris' levels fall where they should within a tenth.
 FEW_STEPS = 15
-
-#: Width of an interval beside its value below which words tell the value alone (chosen).
-EVEN = 1e-4
 
 #: What the index that orders the quantities is called, for each method.
 LEADING = {"sobol": "total", "morris": "mu_star"}
@@ -381,11 +379,8 @@ def _sentences(target: Target, rows: Sequence[dict[str, Any]], leading: str) -> 
                 f"included; about {max(0.0, own):.0f} % by itself"
             )
         else:
-            unit = f" {target.metric.unit}" if target.metric.unit else ""
-            low, high = rounded(row["low"], row["high"])
-            size = f"{low} to {high}" if float(low) > 0 else f"no more than {high}"
-            # Of effects that are all alike the interval has rounding alone for its width.
-            if row["high"] - row["low"] < EVEN * row["value"]:
-                size = f"{row['value']:.4g}"
-            told.append(f"{row['path']} changes {target.name} by {size}{unit} over its range")
+            size = interval(row["low"], row["high"], target.metric)
+            if row["low"] < 0:
+                size = f"no more than {in_unit(target.metric)(row['high'])}"
+            told.append(f"{row['path']} changes {target.name} by {size} over its range")
     return told

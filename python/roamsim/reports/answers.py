@@ -1,4 +1,4 @@
-"""The report of a campaign that answers a question: a sensitivity."""
+"""The report of a campaign that answers a question: a sensitivity, a search, or both in one folder."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from typing import Any
 
 import polars
 
+from roamsim.estimates.curves import titled
+from roamsim.estimates.optima import Optimum
 from roamsim.estimates.sensitivities import LEADING, MEANINGS, Sensitivity
 from roamsim.pages.page import Report
+from roamsim.scenarios.ranges import as_range
+from roamsim.scenarios.vary import parse_number
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
 
@@ -28,14 +32,17 @@ def report(results: Results, target: Path, *, follow: bool) -> Path:
         follow: as of `files.write_aside`.
     """
     manifest = results.manifest
-    points = len(manifest.points)
+    what = [word for word, asked in (("Sensitivity", manifest.sampled), ("Search", manifest.searched)) if asked]
+    runs = sum(point.replications for point in manifest.points)
     page = Report(
         manifest.scenario,
-        f"Sensitivity over {points} points, {sum(point.replications for point in manifest.points)} runs, "
-        f"roamsim {manifest.version}",
+        f"{' and '.join(what)}, {len(manifest.points)} points, {runs} runs, roamsim {manifest.version}",
     )
     _what_was_run(page, manifest)
-    _sensitivity(page, Sensitivity(results))
+    if manifest.sampled:
+        _sensitivity(page, Sensitivity(results))
+    if manifest.searched:
+        _search(page, Optimum(results))
     return page.write(target, follow=follow)
 
 
@@ -103,4 +110,60 @@ def chart(rows: polars.DataFrame, leading: str) -> dict[str, Any]:
     lines = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=2).encode(**ends)
     height = AXES + BAR * len(order) * len(kinds)
     spec: dict[str, Any] = altair.layer(bars, lines).properties(height=height).to_dict()
+    return spec
+
+
+def _search(page: Report, found: Optimum) -> None:
+    searched = found.searched
+    page.heading("Search")
+    page.parameters(
+        {
+            searched.goal: searched.metric,
+            "trials": len(searched.trials),
+            "replications": searched.replications,
+            "fresh replications": searched.fresh,
+            **searched.ranges,
+        },
+        "Search",
+    )
+    for sentence in (*found.sentences, *found.notes):
+        page.text(html.escape(sentence))
+    page.table(found.means, "The winner beside others: means of the search, and of fresh replications with intervals")
+    page.table(found.differences, "Differences in pairs of fresh replications", folded=True)
+    told = found.trials.drop_nulls("mean")
+    title = titled(searched.metric, found.target.metric.unit or "")
+    page.figure(
+        "search-trials",
+        trials_chart(told, "trial", "trial", title, with_best=True),
+        f"{searched.metric} of each trial",
+        "Points are means over replications; the line is the best one up to there.",
+    )
+    for path, text in searched.ranges.items():
+        numbers = [parse_number(str(value)) for value in told[path]]
+        over = told.with_columns(polars.Series("x", [float(n[0]) if n else None for n in numbers], polars.Float64))
+        page.figure(
+            f"search-{path}",
+            trials_chart(over, "x", titled(path, as_range(path, text).unit), title),
+            f"{searched.metric} over {path}, the other values as they were tried",
+        )
+    page.table(found.trials, "Trials", folded=True)
+
+
+def trials_chart(
+    trials: polars.DataFrame, x: str, x_title: str, y_title: str, *, with_best: bool = False
+) -> dict[str, Any]:
+    """A Vega-Lite specification: the value of each trial over a column, and the best one so far."""
+    import altair
+
+    scale = altair.Scale(zero=False)
+    base = altair.Chart(trials.select(*dict.fromkeys(("trial", x)), "mean", "best")).encode(
+        x=altair.X(x, type="quantitative", title=x_title, scale=scale)
+    )
+    tooltip = [altair.Tooltip("trial"), *(altair.Tooltip(name, format=".5g") for name in (x, "mean"))]
+    y = altair.Y("mean", type="quantitative", title=y_title, scale=scale)
+    layers: list[Any] = [base.mark_circle(size=40).encode(y=y, tooltip=tooltip)]
+    if with_best:
+        best = altair.Y("best", type="quantitative", title=y_title, scale=scale)
+        layers.insert(0, base.mark_line(interpolate="step-after", color="#888").encode(y=best))
+    spec: dict[str, Any] = altair.layer(*layers).interactive().to_dict()
     return spec

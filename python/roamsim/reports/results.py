@@ -70,7 +70,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     manifest = results.manifest
-    if manifest.sampled:
+    if manifest.sampled or manifest.searched:
         return answers.report(results, target, follow=out is not None)
     replications = sorted({point.replications for point in manifest.points})
     page = Report(

@@ -577,6 +577,7 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
     new.traces = traces
     new.compared = new.compared or known.compared
     new.sampled = new.sampled or known.sampled
+    new.searched = new.searched or known.searched
     new.points = [*known.points, *fresh.values()]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))

@@ -90,6 +90,33 @@ class Sampled:
 
 
 @dataclass
+class Searched:
+    """What `optimise` searched for.
+
+    Attributes:
+        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`.
+        goal: `maximise` or `minimise`.
+        ranges: of each varied path, as `LOW:HIGH:STEP`.
+        replications: of each trial.
+        fresh: further replications that confirm the winner.
+        trials: of each trial, in its order, the number of its point; `None` where the scenario was not valid.
+        as_written: the point of the scenario as it was given.
+        winner: the point that was best in the search; `None` until it is finished.
+        runner_up: the second best, where there is any.
+    """
+
+    metric: str
+    goal: str
+    ranges: dict[str, str]
+    replications: int
+    fresh: int
+    trials: list[int | None]
+    as_written: int
+    winner: int | None = None
+    runner_up: int | None = None
+
+
+@dataclass
 class Manifest:
     """What a folder of a run or a sweep holds and how it came about.
 
@@ -108,6 +135,7 @@ class Manifest:
         traces: what was recorded of the first replication of each point of a sweep.
         compared: what `roamsim compare` compared.
         sampled: what `roamsim sensitivity` sampled.
+        searched: what `roamsim optimise` searched for.
         points: in the order of the `point` column.
         tables: of a run, the digest (SHA-256) of each table's file.
         layout: number of the layout.
@@ -127,6 +155,7 @@ class Manifest:
     traces: list[str] = field(default_factory=list)
     compared: Compared | None = None
     sampled: Sampled | None = None
+    searched: Searched | None = None
     points: list[PointEntry] = field(default_factory=list)
     tables: dict[str, str] = field(default_factory=dict)
     layout: int = LAYOUT
@@ -163,6 +192,8 @@ class Manifest:
             yield from self._faults_of(self.compared)
         if self.sampled is not None:
             yield from self._faults_of_samples(self.sampled)
+        if self.searched is not None:
+            yield from self._faults_of_search(self.searched)
 
     def _faults_of(self, compared: Compared) -> Iterator[str]:
         if compared.over not in self.vary:
@@ -181,19 +212,34 @@ class Manifest:
             yield f"sampled.method: there is no {sampled.method!r}"
         elif paths < 1 or len(sampled.rows) != sampled.samples * rows or sampled.samples < 2:
             yield "sampled.rows: they are not those of so many samples"
-        if set(sampled.ranges) != set(self.vary):
-            yield "sampled.ranges: they are not those of the varied paths"
-        for path, text in sampled.ranges.items():
+        yield from self._faults_of_ranges("sampled.ranges", sampled.ranges)
+        if not all(0 <= row < len(self.points) for row in sampled.rows):
+            yield "sampled.rows: there is no such point"
+        if not sampled.metrics or not 1 <= sampled.replications <= 10**9:
+            yield "sampled: it has no metric or no replication"
+
+    def _faults_of_search(self, searched: Searched) -> Iterator[str]:
+        if searched.goal not in ("maximise", "minimise"):
+            yield f"searched.goal: there is no {searched.goal!r}"
+        yield from self._faults_of_ranges("searched.ranges", searched.ranges)
+        if not (1 <= searched.replications <= 10**9 and 2 <= searched.fresh <= 10**9):
+            yield "searched.replications: there are too few"
+        numbers = [searched.as_written, searched.winner, searched.runner_up, *searched.trials]
+        if not all(number is None or 0 <= number < len(self.points) for number in numbers):
+            yield "searched: there is no such point"
+        if not {searched.winner, searched.runner_up} <= {None, *searched.trials}:
+            yield "searched.winner: it is of no trial"
+
+    def _faults_of_ranges(self, where: str, ranges: dict[str, str]) -> Iterator[str]:
+        if set(ranges) != set(self.vary):
+            yield f"{where}: they are not those of the varied paths"
+        for path, text in ranges.items():
             try:
                 whole = as_range(path, text).step > 0
             except UsageError:
                 whole = False
             if not whole:
-                yield f"sampled.ranges: {text!r} is no range with its step"
-        if not all(0 <= row < len(self.points) for row in sampled.rows):
-            yield "sampled.rows: there is no such point"
-        if not sampled.metrics or not 1 <= sampled.replications <= 10**9:
-            yield "sampled: it has no metric or no replication"
+                yield f"{where}: {text!r} is no range with its step"
 
 
 #: Columns that every table has before those of what was varied.

@@ -1,0 +1,276 @@
+"""Searches: an optimum that is known, fresh replications that confirm it, resuming, bad input."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command, begin
+from one_link import one_link
+from roamsim import statistics
+
+#: A packet's delay is 8 bit/B x 100 B / rate and more, and the link's delay: the shorter and the faster the better.
+SHORT = one_link(
+    'name = "path"\ndelay = "20ms"\nrate = "1Mb/s"\nqueue = { packets = 20 }',
+    'name = "f"\ntransport = { protocol = "udp" }\napplication = { kind = "cbr", interval = "100ms", packet_size = "100B" }',
+    duration="1s",
+)
+DELAY = {"link.path.delay": "5ms:50ms"}
+MEAN_DELAY = {"minimise": "flows.mean_delay_s"}
+
+#: A window that fits into no queue loses packets, one that is too small does not fill the path.
+LOSSY = {"link.path.queue.packets": "2:60", "flow.download.transport.mss": "200B:1400B"}
+VARY = ["--vary", "link.path.queue.packets=2:60", "--vary", "flow.download.transport.mss=200B:1400B"]
+BEST = ["--maximise", "flows.goodput_bps"]
+
+
+def search(scenario: str = SCENARIO, vary: dict[str, Any] = LOSSY, **how: Any) -> package.Optimum:
+    options = {"maximise": "flows.goodput_bps", "trials": 12, "replications": 2, "fresh": 4}
+    if "minimise" in how:
+        del options["maximise"]
+    return package.optimise(scenario, vary, **{**options, **how})
+
+
+def test_a_known_optimum_is_found_and_confirmed() -> None:
+    found = search(SHORT, {**DELAY, "link.path.rate": "1Mb/s:10Mb/s"}, trials=40, **MEAN_DELAY)
+    means = found.means.to_dicts()
+    assert [row["what"] for row in means] == ["the winner", "the scenario as written", "the runner-up"]
+    # 148 octets with their headers at 1 Mb/s, and 20 ms.
+    assert means[1]["mean"] == pytest.approx(0.02 + 148 * 8 / 1e6)
+    # Of a range of 45 ms forty trials leave some ms to the best there is, 5 ms and 148 octets at 10 Mb/s.
+    assert 0.005 + 148 * 8 / 1e7 <= means[0]["mean"] < 0.009
+    assert found.confirmed
+    assert found.trials["mean"].min() == means[0]["search_mean"]
+    assert found.sentences[0].startswith("The lowest flows.mean_delay_s of the search is at link.path.delay = ")
+    assert found.sentences[2].startswith("Confirmed: ")
+    assert found.trials["best"].to_list() == found.trials["mean"].cum_min().to_list()
+    # The other way round the same range has its best at the other end.
+    other = search(SHORT, DELAY, trials=40, maximise="flows.mean_delay_s")
+    assert 0.046 < other.means["mean"][0] <= 0.05 + 148 * 8 / 1e6
+
+
+def test_the_winner_is_told_by_replications_that_did_not_choose_it() -> None:
+    found = search(trials=10, replications=3, fresh=5)
+    flows = found.results.flows
+    at = {row["what"]: row for row in found.means.to_dicts()}
+    numbers = (found.searched.winner, found.searched.as_written, found.searched.runner_up)
+    fresh: dict[str, list[float]] = {}
+    for (what, row), point in zip(at.items(), numbers, strict=True):
+        rows = flows.filter(polars.col("point") == point).sort("replication")
+        assert rows["replication"].to_list() == list(range(8))
+        values = rows["goodput_bps"].to_list()
+        fresh[what] = values[3:]
+        estimate = statistics.mean(values[3:])
+        assert (row["mean"], row["low"], row["high"], row["samples"]) == (
+            estimate.mean,
+            estimate.low,
+            estimate.high,
+            5,
+        )
+        if what != "the scenario as written":
+            assert row["search_mean"] == pytest.approx(sum(values[:3]) / 3)
+    # All others have those of the search alone.
+    counts = flows.group_by("point").len().filter(~polars.col("point").is_in(list(numbers)))
+    assert set(counts["len"]) == {3}
+    (against_written, against_runner_up) = found.differences.to_dicts()
+    pairs = [a - b for a, b in zip(fresh["the winner"], fresh["the scenario as written"], strict=True)]
+    expected = statistics.mean(pairs)
+    assert against_written["difference"] == pytest.approx(expected.mean)
+    assert (against_written["difference_low"], against_written["difference_high"]) == pytest.approx(
+        (expected.low, expected.high)
+    )
+    assert against_runner_up["against"] == "the runner-up"
+    assert found.confirmed == (expected.low > 0)
+
+
+def test_what_makes_no_difference_is_not_confirmed() -> None:
+    found = search(SHORT, {"link.path.queue.packets": "5:50"}, **MEAN_DELAY)
+    assert not found.confirmed
+    assert (
+        "Not confirmed: mean_delay_s: the winner and the scenario as written are equal in every replication."
+        in found.sentences
+    )
+    same = search(SHORT, {"link.path.queue.packets": "20:21"}, trials=4, **MEAN_DELAY)
+    assert same.searched.runner_up is not None
+    assert len({point.fingerprint for point in same.results.manifest.points}) == 2
+
+
+def test_what_is_worse_than_the_scenario_as_written_is_told() -> None:
+    # The ranges leave out what the scenario has.
+    found = search(SHORT, {"link.path.delay": "30ms:50ms"}, **MEAN_DELAY)
+    assert not found.confirmed
+    assert found.sentences[2].startswith("Not confirmed: mean_delay_s: ")
+    assert found.sentences[3].startswith("Beside the runner-up: ")
+    assert "In the fresh replications the scenario as written is better than the winner: take that." in found.notes
+
+
+def test_combinations_that_are_not_valid_count_as_no_good() -> None:
+    text = SCENARIO.replace('mss = "1000B"', 'mss = "1000B", min_rto = "500ms", max_rto = "60s"')
+    vary = {
+        "flow.download.transport.min_rto": "100ms:5000ms",
+        "flow.download.transport.max_rto": "1000ms:10000ms",
+    }
+    found = search(text, vary, trials=16)
+    invalid = found.trials.filter(polars.col("point").is_null())
+    assert 0 < invalid.height < 16
+    assert invalid["mean"].null_count() == invalid.height
+    assert found.notes[0] == f"At {invalid.height} of 16 trials the scenario is not valid; they count as no good."
+
+
+def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
+    # Half of the flows' packets lost: hardly a transfer ends, and one that does would be a mean of its own.
+    text = SCENARIO.replace('kind = "bulk"', 'kind = "transfer", size = "300kB"')
+    found = search(text, {"link.path.loss.probability": "0:0.3"}, trials=16, minimise="flows.completion_time_s")
+    lacking = found.trials.filter(polars.col("mean").is_null())
+    assert 0 < lacking.height < 16
+    assert any(note.startswith(f"{lacking.height} of 16 trials lack a value") for note in found.notes)
+    flows = found.results.flows.filter(polars.col("replication") < 2)
+    without = flows.filter(polars.col("completion_time_s").is_null())["point"].unique()
+    assert set(lacking["point"]) <= set(without)
+    assert found.searched.winner not in set(without)
+
+
+def test_a_metric_without_any_value_is_told(roamsim: Command, scenario: Path) -> None:
+    done = roamsim("optimise", scenario, *VARY, "--minimise", "flows.completion_time_s", "--trials", "2", code=2)
+    assert "no trial has a value of flows.completion_time_s" in done.stderr
+
+
+def test_any_number_of_jobs_and_any_folder_give_the_same(tmp_path: Path) -> None:
+    first = search(jobs=1).to_dict()
+    assert search(jobs=4, out=tmp_path / "a").to_dict() == first
+    again = search(jobs=2, out=tmp_path / "a")
+    assert again.to_dict() == first
+    assert again.results.made == 0
+    other = search(seed=2).to_dict()
+    assert [row["link.path.queue.packets"] for row in other["trials"]] != [
+        row["link.path.queue.packets"] for row in first["trials"]
+    ]
+
+
+def test_more_trials_go_on_where_fewer_ended(tmp_path: Path) -> None:
+    few = search(SHORT, DELAY, trials=11, out=tmp_path / "a", **MEAN_DELAY)
+    more = search(SHORT, DELAY, trials=24, out=tmp_path / "a", **MEAN_DELAY)
+    assert more.trials["link.path.delay"].to_list()[:11] == few.trials["link.path.delay"].to_list()
+    whole = search(SHORT, DELAY, trials=24, **MEAN_DELAY)
+    assert more.trials.drop("point").equals(whole.trials.drop("point"))
+    assert more.means.equals(whole.means)
+    assert more.results.made < whole.results.made
+
+
+def test_killed_it_goes_on_and_nothing_differs(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    ask = ["optimise", scenario, *VARY, *BEST, "--trials", "24", "--replications", "8", "--fresh", "8"]
+    ask += ["--set", "scenario.duration=120s"]
+    process = begin(*ask, "--out", tmp_path / "killed", "--jobs", "1", cwd=tmp_path)
+    parts = tmp_path / "killed" / "parts"
+    until = time.monotonic() + 60
+    while not list(parts.glob("[!.]*.zip")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert "search is not finished" in roamsim("report", tmp_path / "killed", code=2).stderr
+    done = roamsim(*ask, "--out", tmp_path / "killed", "--json")
+    whole = roamsim(*ask, "--out", tmp_path / "whole", "--json")
+    # Some of the runs were there.
+    made = [int(said.stderr.split("; ")[1].split()[0]) for said in (done, whole)]
+    assert 0 < made[0] < made[1]
+    assert json.loads(done.stdout) == json.loads(whole.stdout)
+    for file in (tmp_path / "whole").glob("*.parquet"):
+        assert file.read_bytes() == (tmp_path / "killed" / file.name).read_bytes()
+
+
+def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
+    ask = ["optimise", scenario, *VARY, *BEST, "--trials", "4", "--replications", "1", "--fresh", "2", "--json"]
+    assert roamsim(*ask, "--on", "dask", "--jobs", "2", "--time-limit", "60s").stdout == roamsim(*ask).stdout
+
+
+def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    small = ["--replications", "2", "--out", "out"]
+    roamsim("sensitivity", scenario, *VARY, "--samples", "2", *small)
+    ask = ["optimise", scenario, *VARY, *BEST, "--trials", "8", "--fresh", "4", *small]
+    said = roamsim(*ask)
+    assert "next: roamsim report out" in said.stderr
+    for word in ("the runner-up", "the scenario as written", "search_mean"):
+        assert word in said.stdout
+    assert roamsim(*ask, "--csv").stdout.startswith("trial,point,link.path.queue.packets,")
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    for word in ("Sensitivity and Search", "search-trials", "search-link.path.queue.packets", "fresh replications"):
+        assert word in page
+    for sentence in json.loads(roamsim(*ask, "--json").stdout)["sentences"]:
+        assert sentence in page
+    # A further sweep or sensitivity leaves what was found.
+    roamsim("sensitivity", scenario, *VARY, "--samples", "4", *small)
+    roamsim("report", "out")
+    assert "search-trials" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "complaint"),
+    [
+        (VARY, 2, "either --maximise METRIC or --minimise METRIC"),
+        ([*VARY, *BEST, "--minimise", "flows.loss_ratio"], 2, "either --maximise METRIC or --minimise METRIC"),
+        ([*VARY, "--maximise", "flows.nonsense"], 2, "there is no metric"),
+        ([*VARY, "--maximise", "flows.name"], 2, "is no number"),
+        ([*VARY, "--maximise", ""], 2, "a metric is TABLE.COLUMN"),
+        ([*VARY, "--maximise", "flows.nobody.goodput_bps"], 2, "there are download"),
+        ([*VARY, "--maximise", "segments.time_s"], 2, "many values a run"),
+        ([*VARY, *BEST, "--trials", "0"], 2, "trials: 0 is less than 1"),
+        ([*VARY, *BEST, "--replications", "0"], 2, "replications: 0 is less than 1"),
+        ([*VARY, *BEST, "--fresh", "1"], 2, "fresh replications: 1 is less than 2"),
+        ([*VARY, *BEST, "--json", "--csv"], 2, "choose one"),
+        ([*BEST, "--vary", "link.path.delay=50ms:10ms"], 2, "the lower end stands first"),
+        ([*BEST, "--vary", "link.path.delay=10ms"], 2, "is no range"),
+        ([*BEST, "--vary", "flow.download.transport.variant=reno:sack"], 2, "'reno' is no number"),
+        ([*BEST, "--vary", "link.nowhere.delay=10ms:20ms"], 3, "no element `nowhere`"),
+        ([*BEST, "--vary", "link.path.loss.probability=0:1.5"], 3, "at link.path.loss.probability=1.5"),
+        ([*BEST, "--vary", "flow.download.transport.min_rto=100ms:900ms"], 2, "does not say what flow.download"),
+    ],
+)
+def test_bad_input_is_refused_before_the_first_run(
+    roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], code: int, complaint: str
+) -> None:
+    done = roamsim("optimise", scenario, *options, "--out", tmp_path / "out", code=code)
+    assert complaint in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_python_refuses_the_same() -> None:
+    with pytest.raises(package.UsageError, match="either maximise or minimise"):
+        package.optimise(SCENARIO, LOSSY)
+    with pytest.raises(package.UsageError, match="no dictionary"):
+        package.optimise(SCENARIO, ["link.path.delay=1:2"], maximise="flows.goodput_bps")  # type: ignore[arg-type]
+    with pytest.raises(package.UsageError, match="nothing is varied"):
+        package.optimise(SCENARIO, {}, maximise="flows.goodput_bps")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("goal", "best"),
+        ("trials", [99]),
+        ("as_written", -1),
+        ("winner", 0),
+        ("fresh", 0),
+        ("ranges", {}),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_told(
+    roamsim: Command, scenario: Path, tmp_path: Path, key: str, value: object
+) -> None:
+    roamsim(
+        "optimise", scenario, *VARY, *BEST, "--trials", "2", "--replications", "1", "--fresh", "2", "--out", "out"
+    )
+    file = tmp_path / "out" / "manifest.json"
+    tree = json.loads(file.read_text())
+    tree["searched"][key] = value
+    file.write_text(json.dumps(tree))
+    assert "is no manifest of this version (searched" in roamsim("report", "out", code=2).stderr
