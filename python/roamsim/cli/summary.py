@@ -27,7 +27,7 @@ from roamsim.storing.store import short
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Metric, Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
-from roamsim.tables.values import exact_value, shown_value
+from roamsim.tables.values import bit_rate, duration, exact_value, octets, percent, plain, scaled, shown_value
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
@@ -56,10 +56,10 @@ def summary(result: Result, scenario: Scenario) -> None:
     for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
-    speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
-    console.print(f"{shown_value(result.events)} events in {_time(result.wall_s)}{speed}", style="dim")
+    console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
         console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
 
@@ -231,38 +231,11 @@ def _idle(scenario: Scenario) -> list[str]:
 Show = Callable[[float], str]
 
 
-def _plain(value: float) -> str:
-    return f"{value:.4g}" if not value.is_integer() else shown_value(int(value))
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.3g} %"
-
-
-def _scaled(value: float, unit: str) -> str:
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
-
-
-def _rate(value: float) -> str:
-    return _scaled(value, "b/s")
-
-
-def _bytes(value: float) -> str:
-    return _scaled(value, "B")
-
-
 def _unit(metric: Metric) -> Show:
     """How numbers of a metric are shown."""
     if metric.share:
-        return _percent
-    return {"bit/s": _rate, "B": _bytes, "s": _time}.get(metric.unit or "", _plain)
-
-
-def _time(value: float) -> str:
-    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"
+        return percent
+    return {"bit/s": bit_rate, "B": octets, "s": duration}.get(metric.unit or "", plain)
 
 
 Column = tuple[str, str, Show]
@@ -273,12 +246,12 @@ def _events(
 ) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
     """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
     if replications == 1:
-        at = polars.col(tables_of_events()[shown.table]).map_elements(_time, return_dtype=polars.String)
+        at = polars.col(tables_of_events()[shown.table]).map_elements(duration, return_dtype=polars.String)
         return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
     means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
     kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
     counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
-    return counted, shown.rows, [(shown.table, shown.table, _plain), *columns]
+    return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
 
 
 def _table(
