@@ -51,8 +51,13 @@ def summary(result: Result, scenario: Scenario) -> None:
             rows, columns = shown.rows, [(title, metric.column, _unit(metric)) for title, metric in shown.columns]
             if shown.table in tables_of_events():
                 frame, rows, columns = _events(frame, shown, columns, result.replications)
+            left_out = ""
+            if shown.parts:
+                frame, columns = _shares(frame, columns)
+            if shown.most is not None:
+                frame, left_out = _largest(frame, shown, shown.most)
             filled = result.replications if shown.table in tables_without_zeros() else 0
-            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled))
+            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled, left_out))
     for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
@@ -254,6 +259,25 @@ def _events(
     return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
 
 
+def _shares(frame: polars.DataFrame, columns: list[Column]) -> tuple[polars.DataFrame, list[Column]]:
+    """The columns as shares of their sum."""
+    names = [column for _, column, _ in columns]
+    whole = polars.sum_horizontal(names)
+    return frame.with_columns(polars.col(names) / whole), [(title, column, percent) for title, column, _ in columns]
+
+
+def _largest(frame: polars.DataFrame, shown: Summary, most: int) -> tuple[polars.DataFrame, str]:
+    """The rows with the largest values of the first column, in their order, and what is said of the others."""
+    title, metric = shown.columns[0]
+    rows = list(shown.rows)
+    sizes = frame.group_by(rows, maintain_order=True).agg(polars.col(metric.column).mean().alias("size"))
+    used = sizes.filter(polars.col("size") > 0)
+    kept = used.sort("size", descending=True, maintain_order=True).head(most)
+    others = used.height - kept.height
+    note = f"{others:,} more {shown.table}, of less {title}" if others else ""
+    return frame.join(kept, on=rows, how="semi", maintain_order="left"), note
+
+
 def _table(
     heading: str,
     name: str,
@@ -261,8 +285,9 @@ def _table(
     identity: Sequence[str],
     columns: Sequence[Column],
     rows: int,
+    left_out: str = "",
 ) -> Table:
-    """Means over replications; a group with fewer than so many rows is filled up with zeros."""
+    """Means over replications; a group with fewer than so many rows is filled up with zeros. Rows may be left out."""
     keys = [name for name in identity if name in frame.columns]
     # A column without any value (timeouts of UDP) would only widen the table.
     present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
@@ -293,6 +318,7 @@ def _table(
             cells.append(Text(cell))
         table.add_row(*cells)
     notes = [CENSORED] if censored else []
+    notes += [left_out] if left_out else []
     if len(groups) > MOST_ROWS:
         notes.append(f"{len(groups) - MOST_ROWS:,} more rows; `--parquet DIR` keeps them all")
     if notes:
