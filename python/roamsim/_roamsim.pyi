@@ -151,6 +151,7 @@ def run(
     heard: Callable[[float], object] | None = None,
     rows: _Rows | None = None,
     rows_at_once: int | None = None,
+    series: bool = False,
 ) -> Result:
     """Runs a scenario once.
 
@@ -167,6 +168,7 @@ def run(
             result have no row of them then, nor do `Result.fingerprints` hold them.
         rows_at_once: rows of a table that are handed to it together, some 32,000 unless given. Results do not depend
             on it.
+        series: whether the table `series` is made, what flows and links do over time in some 200 parts of the run.
 
     Raises:
         RunFailed: the run broke a rule of the simulator, or took too much memory.
@@ -186,6 +188,7 @@ class Batch:
         heard: Callable[[float], object] | None = None,
         rows: _Rows | None = None,
         rows_at_once: int | None = None,
+        series: bool = False,
     ) -> Batch:
         """Begins the runs.
 
@@ -197,6 +200,7 @@ class Batch:
                 simulated time that is over.
             rows: as of `run`; the number that it gets is the index.
             rows_at_once: as of `run`.
+            series: as of `run`, of those that are replication 0.
         """
     def __iter__(self) -> Iterator[tuple[int, Result | Exception]]: ...
     def __next__(self) -> tuple[int, Result | Exception]: ...

@@ -42,7 +42,8 @@ fn run(words: &[String]) -> Result<String, String> {
     let format = if path.ends_with(".json") { Format::Json } else { Format::Toml };
     let scenario = Scenario::parse(&text, path, format, &overrides).map_err(|error| error.to_string())?;
     let (seed, replication) = (1, 0);
-    let options = Options { seed, replication, ..Options::default() };
+    // As `roamsim run` makes it.
+    let options = Options { seed, replication, series: true, ..Options::default() };
     let mut prepared = prepare(&scenario, options).map_err(|error| error.to_string())?;
     counted_run(&mut prepared).map_err(|error| error.to_string())?;
     let outcome = prepared.finish().map_err(|error| error.to_string())?;

@@ -72,6 +72,16 @@ pub enum Unfinished {
     },
 }
 
+impl Unfinished {
+    /// The same of a run that did so many events before.
+    pub fn after(self, before: u64) -> Unfinished {
+        match self {
+            Unfinished::Stopped { at, events } => Unfinished::Stopped { at, events: before + events },
+            livelock @ Unfinished::Livelock(_) => livelock,
+        }
+    }
+}
+
 /// Runs until no event is left at or before `until`. Returns the number of events that did something.
 pub fn run_until<S: Simulation>(
     simulation: &mut S,
@@ -145,6 +155,14 @@ mod tests {
         let mut echo = Echo { again_at_once: true, seen: Vec::new() };
         let livelock = Unfinished::Livelock(Livelock { at: Time::from_ns(5) });
         assert_eq!(run_until(&mut echo, &mut queue, Time::MAX, &Watch::default()), Err(livelock));
+    }
+
+    #[test]
+    fn what_was_done_before_counts_where_a_run_stopped() {
+        let stopped = |events| Unfinished::Stopped { at: Time::from_ns(7), events };
+        assert_eq!(stopped(3).after(10), stopped(13));
+        let livelock = Unfinished::Livelock(Livelock { at: Time::from_ns(7) });
+        assert_eq!(livelock.after(10), livelock);
     }
 
     /// Stops its run at the 1000th event.

@@ -43,11 +43,12 @@ pub fn memory_bytes() -> (u64, u64) {
 /// Runs a scenario once. `trace` names what to record beside the tables; `pcap` is the path of a capture to write, of packets or
 /// with `pcap_frames` of Wi-Fi frames, "all" or those of a node;
 /// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number of the run (0),
-/// a table's name and columns as rows of traces become final: the tables of the result are without them then.
+/// a table's name and columns as rows of traces become final: the tables of the result are without them then; `series` asks for
+/// the table of coarse series.
 #[pyfunction]
 #[pyo3(signature = (
     scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_frames = None, fingerprints = false, heard = None,
-    rows = None, rows_at_once = None
+    rows = None, rows_at_once = None, series = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub fn run(
@@ -62,6 +63,7 @@ pub fn run(
     heard: Option<Py<PyAny>>,
     rows: Option<Py<PyAny>>,
     rows_at_once: Option<usize>,
+    series: bool,
 ) -> PyResult<RunResult> {
     let trace = self::trace(&trace)?;
     let capture: Option<Box<dyn Write + Send>> = match pcap {
@@ -89,6 +91,7 @@ pub fn run(
         captured,
         rows: handed,
         rows_at_once,
+        series,
     };
     memory::give_back(py);
     let crew = Crew::begin(vec![job], 1);
@@ -142,9 +145,11 @@ pub struct Batch {
 #[pymethods]
 impl Batch {
     /// Begins the runs: tuples of scenario, seed and replication. `heard` is called while one waits for the next, with
-    /// the number of runs at work, each counted by the share of its simulated time that is over; `rows` as of `run`.
+    /// the number of runs at work, each counted by the share of its simulated time that is over; `rows` as of `run`; `series` too,
+    /// but of first replications alone.
     #[new]
-    #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None, rows = None, rows_at_once = None))]
+    #[pyo3(signature = (runs, *, jobs, trace = Vec::new(), heard = None, rows = None, rows_at_once = None, series = false))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         runs: Vec<(PyRef<'_, Scenario>, u64, u64)>,
@@ -153,6 +158,7 @@ impl Batch {
         heard: Option<Py<PyAny>>,
         rows: Option<Py<PyAny>>,
         rows_at_once: Option<usize>,
+        series: bool,
     ) -> PyResult<Batch> {
         let trace = self::trace(&trace)?;
         let job = |(scenario, seed, replication): &(PyRef<'_, Scenario>, u64, u64)| Job {
@@ -165,6 +171,7 @@ impl Batch {
             captured: Captured::default(),
             rows: rows.is_some(),
             rows_at_once,
+            series: series && *replication == 0,
         };
         memory::give_back(py);
         let crew = Crew::begin(runs.iter().map(job).collect(), jobs);

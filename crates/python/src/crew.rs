@@ -42,6 +42,7 @@ pub(crate) struct Job {
     pub(crate) rows: bool,
     /// As of [`Options`].
     pub(crate) rows_at_once: Option<usize>,
+    pub(crate) series: bool,
 }
 
 /// What the threads share.
@@ -159,6 +160,7 @@ impl Shared {
             captured: job.captured.clone(),
             sink: job.rows.then(|| say_rows(number, sender.clone(), Arc::clone(&watch))),
             rows_at_once: job.rows_at_once,
+            series: job.series,
             watch,
         };
         let work = || -> Result<(Outcome, Cost), RunError> {

@@ -49,6 +49,8 @@ pub struct Options {
     /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then; nor do
     /// fingerprints hold what was taken.
     pub sink: Option<Sink>,
+    /// Whether to keep coarse series of flows and links, in the table `series`. They are in no fingerprint.
+    pub series: bool,
     /// Rows of traces that are handed out together, some 32,000 unless given. The results are the same.
     pub rows_at_once: Option<usize>,
     /// By which others see how far the run is, and stop it.
@@ -144,8 +146,18 @@ pub struct Prepared<'s> {
 
 /// Builds the world of a scenario.
 pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, RunError> {
-    let Options { seed, replication, trace, fingerprints, capture, captured, sink, rows_at_once, watch } =
-        options;
+    let Options {
+        seed,
+        replication,
+        trace,
+        fingerprints,
+        capture,
+        captured,
+        sink,
+        series,
+        rows_at_once,
+        watch,
+    } = options;
     let recorder = |topology: &_, ip| {
         if trace == Trace::default() && !fingerprints && capture.is_none() {
             return Ok(None);
@@ -164,6 +176,7 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),
         })?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
+    world.series = series.then(Box::default);
     let end = Time::ZERO + scenario.general.duration;
     let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
     Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })
@@ -209,6 +222,7 @@ impl Prepared<'_> {
         if let Some(fingerprints) = &mut fingerprints {
             fingerprints.events = self.world.events_fingerprint();
         }
+        tables.extend(self.world.series.as_ref().map(|series| results::series(&self.world, series)));
         Ok(Outcome { events: self.events, tables, fingerprints })
     }
 

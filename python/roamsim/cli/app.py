@@ -92,6 +92,12 @@ def run(
     parquet: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a report: one HTML file that works offline, with what happened over time."
+        ),
+    ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a pcapng capture.")] = None,
     pcap_frames: Annotated[
         str | None,
@@ -114,8 +120,15 @@ def run(
     if table and not csv:
         raise UsageError("--table chooses what --csv prints; add --csv")
     kinds = traces(trace or [])
-    if kinds and not (json or csv or parquet):
-        raise UsageError("what --trace records is not part of the summary; add --parquet DIR, --json or --csv")
+    if kinds and not (json or csv or parquet or report):
+        raise UsageError(
+            "what --trace records is not part of the summary; add --parquet DIR, --report FILE, --json or --csv"
+        )
+    if report is not None:
+        # Before anything is run, for it may lack what it needs.
+        from roamsim.reports.run import report as page_of
+
+        outputs.check_file(report)
     read = source(file)
     scenario = parse_source(read, overrides(settings), color=color())
     with ExitStack() as open_folders:
@@ -137,6 +150,9 @@ def run(
         if parquet is not None:
             outputs.write_parquet(parquet, scenario, result, spool, read.text, command())
             _say(f"wrote {parquet}")
+        if report is not None:
+            page_of(outputs.in_memory(scenario, result, spool, read.text, command())).write(report, follow=True)
+            _say(f"wrote {report}")
         if pcap is not None:
             _say(f"wrote {pcap}")
         if json:

@@ -27,8 +27,8 @@ from roamsim.storing.store import Results, short
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
-from roamsim.tables.units import Show, in_unit, plain, scaled, time_in_words
-from roamsim.tables.values import exact_value, shown_value
+from roamsim.tables.units import Show, in_unit
+from roamsim.tables.values import duration, exact_value, percent, plain, scaled, shown_value
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
@@ -52,15 +52,20 @@ def summary(result: Result, scenario: Scenario) -> None:
             rows, columns = shown.rows, [(title, metric.column, in_unit(metric)) for title, metric in shown.columns]
             if shown.table in tables_of_events():
                 frame, rows, columns = _events(frame, shown, columns, result.replications)
+            left_out = ""
+            if shown.parts:
+                frame, columns = _shares(frame, columns)
+            if shown.most is not None:
+                frame, left_out = _largest(frame, shown, shown.most)
             filled = result.replications if shown.table in tables_without_zeros() else 0
-            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled))
+            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled, left_out))
     for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
     speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
-    console.print(f"{shown_value(result.events)} events in {time_in_words(result.wall_s)}{speed}", style="dim")
+    console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")
     if result.replications > 1:
         console.print("± is the half-width of the 95 % interval over replications (Student's t).", style="dim")
 
@@ -254,12 +259,31 @@ def _events(
 ) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
     """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
     if replications == 1:
-        at = polars.col(tables_of_events()[shown.table]).map_elements(time_in_words, return_dtype=polars.String)
+        at = polars.col(tables_of_events()[shown.table]).map_elements(duration, return_dtype=polars.String)
         return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
     means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
     kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
     counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
     return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
+
+
+def _shares(frame: polars.DataFrame, columns: list[Column]) -> tuple[polars.DataFrame, list[Column]]:
+    """The columns as shares of their sum."""
+    names = [column for _, column, _ in columns]
+    whole = polars.sum_horizontal(names)
+    return frame.with_columns(polars.col(names) / whole), [(title, column, percent) for title, column, _ in columns]
+
+
+def _largest(frame: polars.DataFrame, shown: Summary, most: int) -> tuple[polars.DataFrame, str]:
+    """The rows with the largest values of the first column, in their order, and what is said of the others."""
+    title, metric = shown.columns[0]
+    rows = list(shown.rows)
+    sizes = frame.group_by(rows, maintain_order=True).agg(polars.col(metric.column).mean().alias("size"))
+    used = sizes.filter(polars.col("size") > 0)
+    kept = used.sort("size", descending=True, maintain_order=True).head(most)
+    others = used.height - kept.height
+    note = f"{others:,} more {shown.table}, of less {title}" if others else ""
+    return frame.join(kept, on=rows, how="semi", maintain_order="left"), note
 
 
 def _table(
@@ -269,8 +293,9 @@ def _table(
     identity: Sequence[str],
     columns: Sequence[Column],
     rows: int,
+    left_out: str = "",
 ) -> Table:
-    """Means over replications; a group with fewer than so many rows is filled up with zeros."""
+    """Means over replications; a group with fewer than so many rows is filled up with zeros. Rows may be left out."""
     keys = [name for name in identity if name in frame.columns]
     # A column without any value (timeouts of UDP) would only widen the table.
     present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
@@ -301,6 +326,7 @@ def _table(
             cells.append(Text(cell))
         table.add_row(*cells)
     notes = [CENSORED] if censored else []
+    notes += [left_out] if left_out else []
     if len(groups) > MOST_ROWS:
         notes.append(f"{len(groups) - MOST_ROWS:,} more rows; `--parquet DIR` keeps them all")
     if notes:

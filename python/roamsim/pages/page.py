@@ -93,7 +93,14 @@ class Report:
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
-        self, id: str, chart: Chart, caption: str, note: str | None = None, *, statements: Sequence[str] = ()
+        self,
+        id: str,
+        chart: Chart,
+        caption: str,
+        note: str | None = None,
+        *,
+        statements: Sequence[str] = (),
+        lead: bool = False,
     ) -> None:
         """Adds an interactive figure.
 
@@ -104,12 +111,13 @@ class Report:
             caption: what the figure shows, with its metric's definition where there could be doubt.
             note: a remark in small print (what is chosen, what is not modelled).
             statements: the `id`s of the statements that it bears on; links lead to them.
+            lead: whether it stands on the first screen, above the table of contents.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         self._charts[anchor] = responsive(specification(chart))
-        self._body.append(_part("chart", anchor, caption, note, statements))
+        (self._lead if lead else self._body).append(_part("chart", anchor, caption, note, statements))
 
     def time_line(self, id: str, model: Mapping[str, Any], caption: str, note: str | None = None) -> None:
         """Adds lanes over one axis of time, to be zoomed, with a sequence chart of the same span beside them.
@@ -145,6 +153,10 @@ class Report:
     def answer(self, question: str, text: str) -> None:
         """Adds a question and the answer to it, above the table of contents."""
         self._lead.append(_part("answer", question, text))
+
+    def outcome(self, asked: str, came_out: Sequence[str]) -> None:
+        """Adds what was asked and what came out of it, a sentence each, above the table of contents."""
+        self._lead.append(_part("outcome", asked, came_out))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
         """Adds published statements, a line each: published, ours, verdict, rests on; the rest folds out of it.
@@ -255,6 +267,7 @@ def responsive(spec: dict[str, Any]) -> dict[str, Any]:
         spec.setdefault("height", 320)
         if not isinstance(spec["height"], int | float):
             spec["height"] = 320
+    # Views under each other get their width where they are drawn: Vega-Lite fits single ones only.
     # The page's style decides colours of text and ground, so that light and dark both work.
     config = spec.get("config", {})
     config.pop("background", None)

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import os
 import shlex
 from pathlib import Path
 from typing import Any, Literal
 
-import polars
-
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import Comparison, comparison
-from roamsim.estimates.curves import Curves, curves, titled
+from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
-from roamsim.pictures.timeseries import NOTES, POINTS, segments, time_series
-from roamsim.reports import answers, inspector, transfers
-from roamsim.reports.plot import save
+from roamsim.reports import answers, inspector, run, transfers
+from roamsim.reports.sections import DRAWN, drops, recorded
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results, open_results
 from roamsim.tables import caveats
-from roamsim.tables.metrics import Target, quantities
+from roamsim.tables.metrics import Target
 from roamsim.technologies import technologies
-
-#: Metrics that a report draws where the results have them.
-DRAWN = (
-    (
-        "flows",
-        (
-            "goodput_bps",
-            "loss_ratio",
-            "mean_delay_s",
-            "p95_delay_s",
-            "jitter_s",
-            "completion_time_s",
-            "retransmissions",
-        ),
-    ),
-    ("video", ("decodable_share", "mean_frame_delay_s")),
-    (
-        "signalling",
-        ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
-    ),
-    ("links", ("utilisation", "mean_queue_packets")),
-)
-
-#: Vega's expression for samples that are points.
-_POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
-
-#: Samples of one series that a figure holds (chosen: more make the page slow, and no screen shows them).
-SAMPLES = 3000
 
 
 def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
@@ -69,6 +37,8 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     target = Path(out) if out is not None else Path(folder) / "report.html"
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
+    if results.manifest.kind == "run":
+        return run.report(results).write(target, follow=out is not None)
     manifest = results.manifest
     if manifest.sampled or manifest.searched:
         return answers.report(results, target, follow=out is not None)
@@ -117,7 +87,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             _metric(page, results, table, column)
     transfers.report(page, results)
     inspector.report(page, results)
-    _time_series(page, results)
+    recorded(page, results)
     for technology in technologies():
         technology.report(page, results)
     page.heading("Tables")
@@ -125,8 +95,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         rows = summary(results, table, columns)
         if rows:
             page.table(rows, f"{table}: {MEANS}")
-    if "drops" in results and results["drops"].height:
-        page.table(_drops(results), "drops: packets in all replications")
+    drops(page, results)
     return page.write(target, follow=out is not None)
 
 
@@ -200,46 +169,6 @@ def chart(drawn: Curves) -> dict[str, Any]:
         layers = [layer.encode(color=altair.value("#2f6fb7")) for layer in layers]
     spec: dict[str, Any] = altair.layer(*layers).interactive(bind_x=drawn.over_numbers).to_dict()
     return spec
-
-
-def _time_series(page: Report, results: Results) -> None:
-    """What was recorded over time; of several points, which stand side by side, as a picture."""
-    import altair
-
-    for kind in (*quantities(), "segments"):
-        try:
-            panels = segments(results) if kind == "segments" else time_series(results, kind)
-        except UsageError:
-            continue
-        if kind == "segments" or len(panels) > 1:
-            drawn = io.BytesIO()
-            save(results, kind, drawn, ".svg")
-            page.picture(f"samples-{kind}", drawn.getvalue().decode(), f"{kind} over time, first replication")
-            continue
-        found = panels[0].frame
-        thinned = found.filter(
-            polars.int_range(polars.len()).over("series") % (polars.len().over("series") // SAMPLES + 1) == 0
-        )
-        unit = ", ".join(found["unit"].drop_nulls().unique(maintain_order=True))
-        axis = altair.Axis(format="~s") if unit in ("bit/s", "B") else altair.Axis()
-        base = altair.Chart(thinned).encode(
-            x=altair.X("time_s", type="quantitative", title="time [s]"),
-            y=altair.Y("value", type="quantitative", title=titled(kind, unit), axis=axis),
-            color=altair.Color("series", type="nominal", title=None, sort=None),
-        )
-        layers = [base.transform_filter(f"!({_POINTS})").mark_line(interpolate="step-after", strokeWidth=1)]
-        if kind in POINTS:
-            layers.insert(0, base.transform_filter(_POINTS).mark_circle(size=6))
-        chart = altair.layer(*layers) if len(layers) > 1 else layers[0]
-        left_out = found.height - thinned.height
-        notes = [f"{thinned.height} of {found.height} samples are drawn, evenly chosen."] if left_out else []
-        notes += [NOTES[kind]] if kind in NOTES else []
-        page.figure(f"samples-{kind}", chart, f"{kind} over time, first replication", " ".join(notes) or None)
-
-
-def _drops(results: Results) -> polars.DataFrame:
-    keys = results.keys_of("drops")
-    return results["drops"].group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
 
 
 def _values(values: list[str]) -> str:

@@ -124,12 +124,19 @@ def run_loaded(
         runs[0] = _captured(
             Path(pcap),
             lambda aside: _roamsim.run(
-                scenario, seed=seed, trace=kinds, pcap=aside, pcap_frames=pcap_frames, heard=heard, rows=rows
+                scenario,
+                seed=seed,
+                trace=kinds,
+                pcap=aside,
+                pcap_frames=pcap_frames,
+                heard=heard,
+                rows=rows,
+                series=True,
             ),
         )
     else:
         tasks = [(scenario, seed, replication) for replication in range(replications)]
-        batch = _roamsim.Batch(tasks, jobs=jobs, trace=kinds, heard=heard, rows=rows)
+        batch = _roamsim.Batch(tasks, jobs=jobs, trace=kinds, heard=heard, rows=rows, series=True)
         try:
             for replication, result in batch:
                 if isinstance(result, Exception):

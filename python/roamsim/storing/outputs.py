@@ -15,7 +15,7 @@ from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
 from roamsim.storing.manifests import Manifest, PointEntry, results_manifest
 from roamsim.storing.spool import Spool
-from roamsim.storing.store import no_table, refuse_other_files, replace_results, writing
+from roamsim.storing.store import Results, no_table, refuse_other_files, replace_results, writing
 
 
 @contextmanager
@@ -34,11 +34,36 @@ def prepared(folder: Path) -> Iterator[None]:
         yield
 
 
+def check_file(file: Path) -> None:
+    """Refuses a file that cannot be written, before anything is run.
+
+    Raises:
+        UsageError: its folder does not exist, or it is a folder.
+    """
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(file)!r} does not exist")
+    if file.is_dir():
+        raise UsageError(f"{os.fspath(file)!r} is a folder; a report is one file")
+
+
 def write_parquet(
     folder: Path, scenario: Scenario, result: Result, spool: Spool | None, text: str, command: list[str]
 ) -> None:
     """Writes every table as Parquet, and a manifest; results of an earlier run are replaced, all at once."""
-    manifest = Manifest(
+    replace_results(folder, _manifest(scenario, result, text, command), result.tables, spool)
+
+
+def in_memory(scenario: Scenario, result: Result, spool: Spool | None, text: str, command: list[str]) -> Results:
+    """The same results without a folder, with all rows."""
+    tables = {
+        name: polars.concat(spool.frames(name)) if spool is not None and spool.has(name) else frame
+        for name, frame in result.tables.items()
+    }
+    return Results(Path(), _manifest(scenario, result, text, command), tables)
+
+
+def _manifest(scenario: Scenario, result: Result, text: str, command: list[str]) -> Manifest:
+    return Manifest(
         kind="run",
         scenario=scenario.name,
         text=text,
@@ -49,7 +74,6 @@ def write_parquet(
         command=command,
         points=[PointEntry({}, {}, scenario.fingerprint, result.replications)],
     )
-    replace_results(folder, manifest, result.tables, spool)
 
 
 def csv_table(result: Result, asked: str | None) -> tuple[str, list[str]]:

@@ -81,7 +81,7 @@ def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:
     found = set(runs.filter(polars.col("runs") > 1)["point"])
     for name, frame in tables.items():
         # What was recorded is of some replications only.
-        if name in traced_tables() or not frame.height or not found:
+        if name in (*traced_tables(), "series") or not frame.height or not found:
             continue
         counts = frame.group_by(polars.all().exclude("replication")).len().join(runs, on="point")
         found -= set(counts.filter(polars.col("len") % polars.col("runs") != 0)["point"])

@@ -147,12 +147,16 @@ class Summary:
         heading: what stands above it.
         rows: the columns that tell rows apart there.
         columns: its numbers, each with what it is called there.
+        most: so many rows alone, those with the largest values of the first column; `None` for all.
+        parts: whether the columns add up to a whole, and are shown as shares of it.
     """
 
     table: str
     heading: str
     rows: tuple[str, ...]
     columns: tuple[tuple[str, Metric], ...]
+    most: int | None = None
+    parts: bool = False
 
 
 @lru_cache
@@ -164,6 +168,8 @@ def summaries() -> tuple[Summary, ...]:
             about["heading"],
             tuple(about["rows"]),
             tuple((title, numeric(table, column)) for column, title in about["columns"].items()),
+            about.get("most"),
+            about.get("parts", False),
         )
         for table, about in _file()["summaries"].items()
     )

@@ -33,3 +33,36 @@ def exact_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(exact_value(v) for v in value)
     return "–" if value is None else str(value)
+
+
+def plain(value: float) -> str:
+    """A number without a unit: four significant digits, counts as they are."""
+    return f"{value:.4g}" if not float(value).is_integer() else shown_value(int(value))
+
+
+def percent(value: float) -> str:
+    """A share, in three significant digits."""
+    return f"{100 * value:.3g} %"
+
+
+def scaled(value: float, unit: str) -> str:
+    """A number of some unit, in three significant digits with a prefix."""
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def bit_rate(value: float) -> str:
+    """A rate in bit/s."""
+    return scaled(value, "b/s")
+
+
+def octets(value: float) -> str:
+    """A number of octets."""
+    return scaled(value, "B")
+
+
+def duration(value: float) -> str:
+    """A time in seconds, below one in milliseconds."""
+    return f"{1e3 * value:.3g} ms" if abs(value) < 1 else f"{value:.4g} s"

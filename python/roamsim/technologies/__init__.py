@@ -4,6 +4,7 @@ A technology is a module, or a package, of this folder. Reports and `roamsim plo
 lists it. It has
 
     report      a function of a page and of results, which adds a section where the results have tables of its own
+    outcome     where it has main figures of its own, a function of the results of a run: sentences with them
     PICTURES    where it draws any, functions of results and of the part asked for, by what `roamsim plot` calls them:
                 the kind of trace that they are drawn of
 """

@@ -13,11 +13,12 @@ from roamsim.pages.page import Report
 from roamsim.pictures.bars import stacked_bars
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
+from roamsim.tables.values import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["report"]
+__all__ = ["outcome", "report"]
 
 #: The parts of a cell's time, their names and colours; they add up to its frames.
 FRAME = {
@@ -50,6 +51,19 @@ PROFILES = ["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-
 MAX_STATIONS = 40
 #: More than that cannot be followed through a picture of profiles (chosen).
 MAX_FOLLOWED = 8
+
+
+def outcome(results: Results) -> list[str]:
+    """How much of each cell's time was for data."""
+    if "wimax" not in results or not results["wimax"].height:
+        return []
+    times = results["wimax"].group_by("name", maintain_order=True).agg(polars.col(FRAME).sum()).to_dicts()
+    return [
+        f"{row['name']}, the 802.16 cell: {percent(row['downlink_data_s'] / whole)} of its time downlink bursts, "
+        f"{percent(row['uplink_data_s'] / whole)} uplink bursts."
+        for row in times
+        if (whole := sum(row[column] for column in FRAME))
+    ]
 
 
 def report(page: Report, results: Results) -> None:

@@ -165,6 +165,12 @@ pub trait Link: Machine {
     /// What the node at `from` has sent so far; transmissions and waits count up to `now`.
     fn stats(&self, from: Attachment, now: Time) -> LinkStats;
 
+    /// The same, but where waiting and transmission are booked ahead nothing is taken off: the waiting is that of the packets that
+    /// have come, and costs nothing to ask for.
+    fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {
+        self.stats(from, now)
+    }
+
     /// Packets of `from` that wait for transmission at `now`.
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize;
 
@@ -366,6 +372,10 @@ impl Link for AnyLink {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         each_link!(self, link => link.stats(from, now))
+    }
+
+    fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {
+        each_link!(self, link => link.booked_stats(from, now))
     }
 
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {

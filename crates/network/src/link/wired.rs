@@ -218,6 +218,10 @@ impl Link for Wire {
         self.stats.up_to_now(self.transmitter.ahead(now, |()| true))
     }
 
+    fn booked_stats(&self, _from: Attachment, _now: Time) -> LinkStats {
+        self.stats
+    }
+
     fn waiting_packets(&self, _from: Attachment, now: Time) -> usize {
         self.transmitter.ahead(now, |()| true).packets
     }

@@ -6,6 +6,7 @@ mod broadcast;
 mod conservation;
 mod dropped_segments;
 mod link_events;
+mod lost_data;
 mod processing;
 pub mod tunnel;
 
@@ -13,6 +14,7 @@ pub use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;
+use self::lost_data::LostData;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
 use crate::alarm::{Alarm, Moment};
@@ -132,6 +134,8 @@ pub struct Network {
     pub(crate) lost_datagrams: Vec<u32>,
     /// Those of the connections of transfers.
     pub(crate) dropped_segments: DroppedSegments,
+    /// Packets with data that were dropped, by the socket that they were for.
+    pub(crate) lost_data: LostData,
     /// Link events that somebody may want to know of; drained by the world.
     pub(crate) indicated: VecDeque<(LinkId, Indication)>,
     /// Records what happens to packets, when asked to.
@@ -156,6 +160,7 @@ impl Network {
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             dropped_segments: DroppedSegments::default(),
+            lost_data: LostData::default(),
             indicated: VecDeque::new(),
             recorder: None,
         }
@@ -363,12 +368,16 @@ impl Network {
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
         let tcp = matches!(packet.pdu, Pdu::Tcp(_));
+        let receiver = LostData::receiver(&packet);
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         if let Err(dropped) = outcome {
             record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
             self.dropped += 1;
+            if let Some(receiver) = receiver {
+                self.lost_data.count(receiver);
+            }
             if tcp {
                 self.dropped_segments.count(socket);
             }
@@ -405,6 +414,19 @@ impl Network {
         }
     }
 
+    /// The link by which packets go on from a node, and the node that it leads to where it is a wire.
+    pub(crate) fn next_hop(
+        &self,
+        from: NodeId,
+        [source, destination]: [Address; 2],
+    ) -> Option<((LinkId, Attachment), Option<NodeId>)> {
+        let (link, attachment) = self.topology.attachment(self.topology.egress(from, source, destination)?);
+        let slot = &self.links[link.0 as usize];
+        let leads_to =
+            matches!(slot.link, AnyLink::Wire(_) | AnyLink::ManagedWire(_)).then_some(slot.leads_to);
+        Some(((link, attachment), leads_to))
+    }
+
     /// The machine of a link.
     pub fn link(&self, link: LinkId) -> &AnyLink {
         &self.links[link.0 as usize].link
@@ -428,6 +450,9 @@ impl Network {
     /// A packet that was on its way is dropped: the account, and that of its application.
     pub(crate) fn end_in_a_drop(&mut self, packet: &Packet) {
         self.dropped += 1;
+        if let Some(receiver) = LostData::receiver(packet) {
+            self.lost_data.count(receiver);
+        }
         if matches!(packet.pdu, Pdu::Tcp(_)) {
             self.dropped_segments.count(packet.socket);
         }

@@ -276,6 +276,11 @@ pub(crate) trait Socket {
         Counts::default()
     }
 
+    /// Its congestion window, where it has one and the connection has come about.
+    fn cwnd_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Takes a packet from IP.
     fn handle(&mut self, now: Time, packet: Packet)
     where

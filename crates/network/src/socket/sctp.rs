@@ -199,6 +199,11 @@ impl SctpSocket {
         while self.incoming.pop_front_if(|(_, message)| message.is_none()).is_some() {}
         message
     }
+
+    /// Whether the association is up: before there is no window of the peer's.
+    fn is_open(&self) -> bool {
+        !matches!(self.association.state(), State::Closed | State::CookieWait | State::CookieEchoed)
+    }
 }
 
 /// What the chunks of an association carry, by TSN.
@@ -284,6 +289,10 @@ impl Socket for SctpSocket {
             fast_retransmits: stats.fast_retransmits,
             ecn: None,
         }
+    }
+
+    fn cwnd_bytes(&self) -> Option<u64> {
+        self.is_open().then(|| self.association.cwnd_bytes())
     }
 
     fn handle(&mut self, now: Time, packet: Packet) {
@@ -462,10 +471,8 @@ impl Socket for SctpSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        let (subject, trace) = (Subject::Socket(self.id()), recorder.trace);
+        let (subject, trace, open) = (Subject::Socket(self.id()), recorder.trace, self.is_open());
         let association = &mut self.association;
-        // Before the association is up there is no window of the peer's.
-        let open = !matches!(association.state(), State::Closed | State::CookieWait | State::CookieEchoed);
         if trace.cwnd && open {
             sample_window(now, subject, recorder, association.cwnd_bytes(), association.ssthresh_bytes());
         }

@@ -122,6 +122,14 @@ impl TcpSocket {
         SocketId::Tcp(self.peer ^ 1)
     }
 
+    /// Whether the connection has come about and is not over: before and after there is no window.
+    fn is_open(&self) -> bool {
+        !matches!(
+            self.connection.state(),
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        )
+    }
+
     /// A connection has come about, or comes to its end.
     #[cold]
     fn on_change(&mut self, now: Time, event: tcp::Event) -> Option<SocketEvent> {
@@ -175,6 +183,10 @@ impl Socket for TcpSocket {
                 reductions: stats.ecn_reductions,
             }),
         }
+    }
+
+    fn cwnd_bytes(&self) -> Option<u64> {
+        self.is_open().then(|| self.connection.cwnd_bytes())
     }
 
     #[inline(always)]
@@ -369,13 +381,8 @@ impl Socket for TcpSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        let (subject, trace) = (Subject::Socket(self.id()), recorder.trace);
+        let (subject, trace, open) = (Subject::Socket(self.id()), recorder.trace, self.is_open());
         let connection = &mut self.connection;
-        // Before the handshake is complete there is no window.
-        let open = !matches!(
-            connection.state(),
-            State::Closed | State::Listen | State::SynSent | State::SynReceived
-        );
         if trace.cwnd && open {
             sample_window(now, subject, recorder, connection.cwnd_bytes(), connection.ssthresh_bytes());
         }

@@ -13,10 +13,12 @@ mod mih;
 mod mih_handover;
 mod named;
 mod path_changes;
+mod series;
 mod sockets;
 mod transfers;
 
 pub use self::path_changes::PathChange;
+pub use self::series::{FlowPart, LinkPart, Part, Parts, Series};
 
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
@@ -78,6 +80,8 @@ pub struct World {
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
+    /// What the run does over time, where that is kept.
+    pub series: Option<Box<Series>>,
     pub(crate) work: VecDeque<Work>,
     pub(crate) trace: Trace,
     /// Whether events are digested.
@@ -112,6 +116,7 @@ impl World {
             resources: Vec::new(),
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
+            series: None,
             work: VecDeque::new(),
             trace,
             fingerprints,
@@ -159,8 +164,30 @@ impl World {
         for (number, handover) in self.mih_handovers.iter_mut().enumerate() {
             handover.arm(number as u32, moment);
         }
-        let events = run_until(&mut Looked { world: self, look }, &mut queue, until, watch)?;
+        let events = self.run_in_parts(&mut queue, until, watch, look)?;
         self.handovers.finish(&self.network);
+        Ok(events)
+    }
+
+    /// Runs to the end; where series are kept, it stops for each of their parts.
+    fn run_in_parts(
+        &mut self,
+        queue: &mut EventQueue<Wake>,
+        until: Time,
+        watch: &Watch,
+        look: &mut dyn FnMut(&mut World, Time) -> bool,
+    ) -> Result<u64, Unfinished> {
+        let Some(mut series) = self.series.take() else {
+            return run_until(&mut Looked { world: self, look }, queue, until, watch);
+        };
+        series.begin(self);
+        let mut events = 0;
+        for end in Series::ends(until) {
+            let part = run_until(&mut Looked { world: self, look }, queue, end, watch);
+            events += part.map_err(|unfinished| unfinished.after(events))?;
+            series.take_part(self, end);
+        }
+        self.series = Some(series);
         Ok(events)
     }
 

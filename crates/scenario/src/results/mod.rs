@@ -10,6 +10,9 @@ mod queues;
 mod radio_phases;
 pub(crate) mod samples;
 pub(crate) mod segments;
+mod series;
+
+pub(crate) use self::series::table as series;
 
 use crate::application::{transfers, video};
 use crate::model::scenario::Scenario;

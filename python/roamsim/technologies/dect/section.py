@@ -5,12 +5,36 @@ from __future__ import annotations
 import io
 from functools import partial
 
+import polars
+
 from roamsim.errors import UsageError
 from roamsim.estimates.summaries import means
 from roamsim.pages.page import Report
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
+from roamsim.tables.values import percent, plain
 from roamsim.technologies.dect import channel_map, mac_states
+
+
+def outcome(results: Results) -> list[str]:
+    """What became of the terminal's bearers, and of the calls of the others."""
+    if "dect" not in results or not results["dect"].height:
+        return []
+    said = []
+    for row in results["dect"].group_by("name", maintain_order=True).agg(polars.selectors.float().mean()).to_dicts():
+        calls = results["dect_terminals"].filter(name=row["name"])
+        begun, blocked, dropped = (float(calls[column].sum()) for column in ("calls", "blocked", "dropped"))
+        none = row["no_bearer_share"]
+        bearers = (
+            f"{row['mean_bearers']:.3g} bearers on average{f', none for {percent(none)} of the time' if none else ''}"
+        )
+        others = (
+            f"; of {plain(begun)} calls {percent(blocked / begun)} were blocked, {percent(dropped / begun)} dropped"
+            if begun
+            else ""
+        )
+        said.append(f"{row['name']}, the DECT access: {bearers}{others}.")
+    return said
 
 
 def report(page: Report, results: Results) -> None:

@@ -5,15 +5,35 @@ from __future__ import annotations
 import io
 from functools import partial
 
+import polars
+
 from roamsim.pages.page import Report
 from roamsim.pictures.paper import write_figure
 from roamsim.storing.store import Results
+from roamsim.tables.values import percent
 from roamsim.technologies.wifi import airtime, categories, rates, signals
 from roamsim.technologies.wifi.signals import picture
 
-__all__ = ["PICTURES", "report"]
+__all__ = ["PICTURES", "outcome", "report"]
 
 PICTURES = {"link_events": picture}
+
+
+#: What the medium of a cell was used for, in the order in which it is told.
+USES = {"data_s": "data", "backoff_s": "back-off and waiting", "collision_s": "collisions", "idle_s": "silence"}
+
+
+def outcome(results: Results) -> list[str]:
+    """What the time of each cell was used for."""
+    if "wifi" not in results or not results["wifi"].height:
+        return []
+    times = results["wifi"].group_by("name", maintain_order=True).agg(polars.selectors.ends_with("_s").sum())
+    said = []
+    for row in times.to_dicts():
+        whole = sum(value for column, value in row.items() if column != "name")
+        shares = ", ".join(f"{percent(row[column] / whole)} {use}" for column, use in USES.items() if whole)
+        said.append(f"{row['name']}, the Wi-Fi cell: {shares}.")
+    return said
 
 
 def report(page: Report, results: Results) -> None:

@@ -546,6 +546,14 @@ impl Link for Cell {
         }
     }
 
+    fn booked_stats(&self, from: Attachment, now: Time) -> LinkStats {
+        let stats = self.stats[from.0 as usize];
+        match self.sending(from) {
+            Sending::Booked(_) => stats,
+            Sending::Managed(managed) => managed.stats(from, now, stats),
+        }
+    }
+
     fn waiting_packets(&self, from: Attachment, now: Time) -> usize {
         match self.sending(from) {
             Sending::Booked(transmitter) => transmitter.ahead(now, |of| of == from).packets,

@@ -1,0 +1,110 @@
+"""The report of a run: what was asked and what came out, its course over time, results, and how to get it again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import polars
+
+from roamsim.estimates.summaries import MEANS, summary
+from roamsim.pages.page import Report
+from roamsim.pictures import course
+from roamsim.reports import inspector, outcome, sections, transfers
+from roamsim.storing.store import Results
+from roamsim.tables.values import duration
+from roamsim.technologies import technologies
+
+#: Events that are lines through the picture of a run's course (chosen: more hide it).
+EVENTS = 30
+
+
+#: What a reader of rates and windows has to know.
+IN_ORDER = (
+    "Bytes count when they are in order: a repaired loss delivers many at once. Windows are those at the end of each "
+    "part of the run."
+)
+
+
+def report(results: Results) -> Report:
+    """The page of one scenario's run, in one or several replications."""
+    manifest = results.manifest
+    runs = sum(point.replications for point in manifest.points)
+    seeds = f"seed {manifest.seed}" + (f", {runs} replications" if runs > 1 else "")
+    page = Report(manifest.scenario, f"A run with {seeds}; roamsim {manifest.version}")
+    page.outcome(outcome.asked(results), outcome.came_out(results))
+    _course(page, results, runs)
+    page.heading("Results")
+    for table, columns in sections.DRAWN:
+        rows = summary(results, table, columns)
+        if rows:
+            page.table(rows, f"{table}: {MEANS if runs > 1 else 'of the run'}")
+    sections.drops(page, results)
+    transfers.report(page, results)
+    inspector.report(page, results)
+    sections.recorded(page, results)
+    for technology in technologies():
+        technology.report(page, results)
+    page.heading("What was run")
+    page.parameters(
+        {
+            "scenario": manifest.scenario,
+            "duration": manifest.canonical["scenario"].get("duration"),
+            "seed": manifest.seed,
+            "replications": runs,
+            "version": manifest.version,
+            "command": shlex.join(manifest.command) or "roamsim.run (Python)",
+        },
+        "Parameters",
+    )
+    page.preformatted(manifest.text, "Scenario")
+    page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    return page
+
+
+def _course(page: Report, results: Results, runs: int) -> None:
+    """What happened over time, on the first screen."""
+    if "series" not in results or not results["series"].height:
+        return
+    series = results["series"]
+    found = course.panels(series, _messages(results))
+    if not found:
+        return
+    events = _events(results)
+    end_s = float(series["end_s"].max())  # type: ignore[arg-type]
+    quiet_s = course.quiet_until(found)
+    begin_s = quiet_s if quiet_s > course.QUIET * end_s else 0.0
+    left_out = course.left_out(series)
+    notes = [
+        *(["Of the first replication."] if runs > 1 else []),
+        *([f"{left_out} more flows have no line: those that delivered least."] if left_out else []),
+        *([f"Nothing happens before {duration(begin_s)}."] if begin_s else []),
+        *(["Dashed lines are handovers."] if events else []),
+        *([IN_ORDER] if any(panel.title.startswith("Congestion window") for panel in found) else []),
+    ]
+    page.figure(
+        "course",
+        course.specification(found, (begin_s, end_s), events),
+        "What happened when",
+        " ".join(notes) or None,
+        lead=True,
+    )
+
+
+def _messages(results: Results) -> dict[str, float]:
+    """How many messages flows delivered in the first replication; a stream has none."""
+    rows = results["flows"].filter(polars.col("replication") == 0).drop_nulls("delivered_packets")
+    return dict(rows.select("name", "delivered_packets").iter_rows())
+
+
+def _events(results: Results) -> list[dict[str, Any]]:
+    """Handovers of the first replication, when they were begun."""
+    if "handovers" not in results:
+        return []
+    rows = results["handovers"].filter(polars.col("replication") == 0).head(EVENTS)
+    return [
+        {"t": row["begun_s"], "what": f"{row['node']}: {row['from_cell']} to {row['to_cell']}"}
+        for row in rows.to_dicts()
+        if row["begun_s"] is not None
+    ]

@@ -1,0 +1,306 @@
+"""The report of a run: what its first screen says and draws, against the tables, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import ROOT, Command, environment
+from roamsim.pictures import course
+from roamsim.reports import outcome
+from roamsim.reports.run import report
+from roamsim.storing.store import Results, open_results
+from roamsim.tables.values import bit_rate, octets, percent
+
+EXAMPLES = ROOT / "examples"
+
+
+def results_of(roamsim: Command, tmp_path: Path, name: str, *options: str) -> Results:
+    """A run of an example, read from its folder."""
+    roamsim("run", EXAMPLES / f"{name}.toml", "--parquet", "out", *options)
+    return open_results(tmp_path / "out")
+
+
+def run_with(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "roamsim", *arguments], check=True, capture_output=True, env=environment())
+
+
+def rows(view: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a panel holds, without the end of its last line."""
+    values: list[dict[str, Any]] = view["data"]["values"]
+    return [row for row in values if row["until"] > row["t"]]
+
+
+def drawn(results: Results) -> dict[str, Any]:
+    """The picture of a run's course, its panels by their titles."""
+    page = report(results).html()
+    held = re.search(r'id="charts">(.*?)</script>', page, re.DOTALL)
+    assert held is not None
+    spec = json.loads(held[1])["course"]
+    return {view["title"]["text"]: view for view in spec["vconcat"]} | {"": spec}
+
+
+def test_the_first_screen_says_what_was_asked_and_what_came_out(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "mobile-ip")
+    assert outcome.asked(results) == (
+        "upload: bulk data over TCP sack (terminal to server), over 3 links and 2 cells, for 120\u00a0s."
+    )
+    flow, handovers = results["flows"].to_dicts()[0], results["handovers"]
+    said = outcome.came_out(results)
+    assert said[0] == (
+        f"upload delivered {octets(flow['delivered_bytes'])}, at {bit_rate(flow['goodput_bps'])}, with "
+        f"{flow['retransmissions']} retransmissions and {flow['timeouts']} timeouts; its connection is still open."
+    )
+    lost = handovers["lost_uplink"].sum() + handovers["lost_downlink"].sum()
+    assert said[1].startswith(f"{handovers.height} handovers of terminal, interrupted for ")
+    assert said[1].endswith(f"; {lost} packets were lost in them.")
+    busiest = results["links"].sort("utilisation").to_dicts()[-1]
+    assert f"{busiest['name']} from {busiest['from']}" in said[2]
+    assert percent(busiest["utilisation"]) in said[2]
+    assert said[3].startswith(f"Dropped packets: {results['drops'].filter(reason='loss')['packets'].sum()} loss")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("dect-access", ["bearers on average; of ", "were blocked"]),
+        ("wifi-contention", ["10 streams delivered ", "air, the Wi-Fi cell: ", "% collisions"]),
+        ("wimax", ["air, the 802.16 cell: ", "downlink bursts"]),
+        ("mih-handover", ["all 60 messages arrived", "1 handover of terminal", "walk: committed"]),
+        ("mih-indications", ["of 8000 messages succeeded"]),
+        ("short-transfers", ["transfers were completed, after "]),
+        ("video", ["frames could be decoded in time"]),
+        ("continuity", ["7 flows of messages: "]),
+    ],
+)
+def test_every_kind_of_run_tells_its_main_figures(
+    name: str, words: list[str], roamsim: Command, tmp_path: Path
+) -> None:
+    said = " ".join(outcome.came_out(results_of(roamsim, tmp_path, name)))
+    for word in words:
+        assert word in said
+    assert "None" not in said
+
+
+def test_several_replications_are_told_by_their_means(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "one-tcp-flow", "--replications", "3", "--set", "scenario.duration=30s")
+    said = outcome.came_out(results)
+    assert bit_rate(results["flows"]["goodput_bps"].mean()) in said[0]  # type: ignore[arg-type]
+    assert said[-1] == "Numbers are means over 3 replications."
+    assert results["series"]["replication"].unique().to_list() == [0]
+
+
+def test_results_stand_before_parameters(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--report", "page.html")
+    text = (tmp_path / "page.html").read_text()
+    places = [
+        text.index(part)
+        for part in (
+            'class="answer outcome"',
+            'id="course"',
+            ">Results</h2>",
+            ">What was run</h2>",
+            "Parameters</summary>",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_the_picture_holds_what_the_tables_say(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "mobile-ip")
+    panels = drawn(results)
+    assert list(panels) == [
+        "Rate of upload, Mb/s", "Congestion window of upload, kB", "Queue delay, ms", "Packets lost of upload", "",
+    ]  # fmt: skip
+    delivered = sum(row["v0"] * 1e6 / 8 * (row["until"] - row["t"]) for row in rows(panels["Rate of upload, Mb/s"]))
+    assert delivered == pytest.approx(results["flows"]["delivered_bytes"][0], rel=1e-4)
+    series = results["series"]
+    lost = series.filter(kind="flow")["lost_packets"].sum()
+    assert sum(row["v0"] for row in rows(panels["Packets lost of upload"])) == lost > 0
+    windows = [row["v0"] for row in rows(panels["Congestion window of upload, kB"])]
+    assert max(windows) == pytest.approx(series["cwnd_bytes"].max() / 1e3, rel=1e-4)  # type: ignore[operator]
+    lines = panels["Queue delay, ms"]["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert lines == ["home cell from terminal", "foreign cell"] or lines == ["home cell", "foreign cell"]
+    # A handover is a line through all panels.
+    for title, view in panels.items():
+        if title:
+            begun = [event["t"] for event in view["layer"][1]["data"]["values"]]
+            assert begun == results["handovers"]["begun_s"].to_list()
+
+
+def test_a_flow_of_few_messages_is_no_comb(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "mih-handover")
+    values = [row["v0"] for row in rows(drawn(results)["Rate of stream, kb/s"])]
+    # Sixty messages in 30 s: three in each of twenty parts.
+    assert values == [3.2] * 20
+    alone = results["series"].filter(kind="flow")["delivered_bytes"]
+    assert alone.n_unique() > 1
+
+
+def test_a_run_that_begins_late_is_shown_from_there_on(roamsim: Command, tmp_path: Path) -> None:
+    results = results_of(roamsim, tmp_path, "dect-access")
+    panels = drawn(results)
+    first = results["series"].filter(polars.col("delivered_bytes") > 0)["begin_s"].min()
+    for view in panels[""]["vconcat"]:
+        assert view["layer"][0]["encoding"]["x"]["scale"]["domain"] == [first, 900.0]
+    assert f"Nothing happens before {first:.4g} s." in report(results).html()
+
+
+def test_of_many_flows_those_that_delivered_most_have_lines(roamsim: Command, tmp_path: Path) -> None:
+    roamsim("run", EXAMPLES / "many-flows.toml", "--set", "node.client-{i}.count=110", "--set", "scenario.duration=3s", "--parquet", "out")  # fmt: skip
+    results = open_results(tmp_path / "out")
+    rate = next(view for title, view in drawn(results).items() if title.startswith("Rate"))
+    lines = rate["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    series = results["series"]
+    sizes = (
+        series.filter(kind="flow").group_by("name").agg(polars.col("delivered_bytes").sum()).sort("delivered_bytes")
+    )
+    # The ten others, which have no rows of their own, are one line.
+    assert "(others)" in lines
+    assert set(lines) - {"(others)"} == set(sizes["name"].to_list()[-9:])
+    assert series.filter(kind="flows")["delivered_bytes"].sum() == results["flows"]["delivered_bytes"][100:].sum()
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_run(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    assert roamsim("run", scenario, "--report", "nowhere/page.html", code=2).stderr == (
+        "roamsim: the folder of 'nowhere/page.html' does not exist\n"
+    )
+    assert roamsim("run", scenario, "--report", ".", code=2).stderr == (
+        "roamsim: '.' is a folder; a report is one file\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [scenario.name]
+
+
+def test_a_report_takes_what_was_traced(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("run", scenario, "--trace", "cwnd", "--report", "page.html")
+    assert 'id="samples-cwnd"' in (tmp_path / "page.html").read_text()
+
+
+def test_the_summary_tells_of_links_and_of_the_air(roamsim: Command) -> None:
+    summary = roamsim("run", EXAMPLES / "wifi-contention.toml").stdout
+    assert re.search(r"^air +54\.\d % +\S+ % +0 % +\S+ % +\S+ % +\S+ %$", summary, re.MULTILINE)
+    links = summary.split("\nLinks")[1].split("\nDrops")[0].splitlines()
+    assert len(links) == 1 + 1 + 10 + 1
+    assert re.fullmatch(r"backbone +access-point +server +24\.8 % .*", links[2])
+    assert links[-1].strip() == "12 more links, of less utilisation"
+
+
+#: Says of the picture which texts lie on each other or beyond its edges, and which cannot be read on the ground.
+LOOK = """
+    const box = (node) => node.getBoundingClientRect();
+    const light = (colour) => {
+        const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = light(getComputedStyle(document.body).backgroundColor);
+    const contrast = (fill) => { const [a, b] = [light(fill), ground].sort(); return (b + 0.05) / (a + 0.05); };
+    const tell = () => {
+        if (document.documentElement.dataset.drawn !== "yes") return setTimeout(tell, 100);
+        const place = document.querySelector("#course [data-chart]");
+        const texts = [...place.querySelectorAll("svg.marks text")].filter((text) => text.textContent.trim() && getComputedStyle(text).opacity > 0 && box(text).width > 0);
+        const wrong = [];
+        texts.forEach((a, n) => {
+            const one = box(a);
+            if (one.left < box(place).left - 1 || one.right > box(place).right + 1) wrong.push("beyond: " + a.textContent);
+            if (contrast(getComputedStyle(a).fill) < 4.5) wrong.push("faint: " + a.textContent);
+            for (const b of texts.slice(n + 1)) {
+                const two = box(b);
+                const wide = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+                const high = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+                if (wide > 1 && high > 3) wrong.push("overlap: " + a.textContent + " | " + b.textContent);
+            }
+        });
+        if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("the page is too wide");
+        if (texts.some((text) => text.textContent.endsWith("…"))) wrong.push("cut");
+        parent.postMessage({texts: texts.length, wrong, top: box(place).top, first: box(place.querySelector("svg.marks .mark-line")).bottom}, "*");
+    };
+    tell();
+"""
+
+
+def looked_at(page: Path, tmp_path: Path, width: int, *, dark: bool) -> dict[str, Any]:
+    """What a browser says of the picture of a page in a frame of a width; narrower than its windows can be."""
+    head, tail = page.read_text().rsplit("</body>", 1)
+    (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{LOOK}</script></body>{tail}")
+    scheme = "dark" if dark else "light"
+    (tmp_path / "frame.html").write_text(
+        f'<meta name="color-scheme" content="{scheme}"><body><iframe src="copy.html" width="{width}" height="900"></iframe><pre></pre>'
+        '<script>onmessage = (event) => document.querySelector("pre").textContent = JSON.stringify(event.data)</script>'
+    )
+    done = subprocess.run(
+        [
+            "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+            "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+            f"--user-data-dir={tmp_path / f'profile-{width}-{scheme}'}", f"--window-size={width + 60},1000",
+            f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--virtual-time-budget=30000", "--dump-dom",
+            (tmp_path / "frame.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert [line for line in done.stderr.splitlines() if ":CONSOLE:" in line] == []
+    said = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.DOTALL)
+    assert said is not None
+    told: dict[str, Any] = json.loads(said[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
+    return told
+
+
+@pytest.fixture(
+    scope="module", params=["one-tcp-flow", "mobile-ip", "dect-access", "wifi-contention", "mih-handover"]
+)
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run of an example."""
+    target: Path = tmp_path_factory.mktemp("page") / "page.html"
+    run_with("run", str(EXAMPLES / f"{request.param}.toml"), "--report", str(target))
+    return target
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False), (390, True)])
+def test_nothing_of_the_picture_is_cut_or_hidden(page: Path, tmp_path: Path, width: int, dark: bool) -> None:
+    told = looked_at(page, tmp_path, width, dark=dark)
+    assert told["wrong"] == []
+    assert told["texts"] > 10
+    # On a wide screen the first panel is on the first screen; on a telephone it begins there.
+    assert (told["first"] if width == 1280 else told["top"]) < 800
+
+
+@pytest.mark.needs("chromium")
+def test_names_with_markup_stay_text(tmp_path: Path) -> None:
+    hostile = "</script><img src=x onerror=document.title='broken'>`x`^2"
+    text = (EXAMPLES / "both-ways.toml").read_text()
+    names = re.findall(r'^name = "([^"]*)"', text, re.MULTILINE)
+    for name in names:
+        text = text.replace(f'"{name}"', json.dumps(f"{name} {hostile}"))
+    (tmp_path / "hostile.toml").write_text(text)
+    run_with("run", str(tmp_path / "hostile.toml"), "--report", str(tmp_path / "page.html"))
+    page = (tmp_path / "page.html").read_text()
+    assert "<img" not in page
+    assert hostile.replace("<", "\\u003c").replace("'", "'") in page
+    told = looked_at(tmp_path / "page.html", tmp_path, 1280, dark=False)
+    assert [wrong for wrong in told["wrong"] if not wrong.startswith(("cut", "overlap"))] == []
+
+
+def test_lines_are_called_by_what_tells_them_apart() -> None:
+    ways = [("air", "ap", "a"), ("air", "ap", "b"), ("air", "b", "ap")]
+    waits = polars.DataFrame(
+        [
+            {
+                "begin_s": 0.0, "end_s": 1.0, "kind": "link", "name": name, "from": sender, "to": receiver,
+                "delivered_bytes": None, "lost_packets": 0, "queue_delay_s": delay, "cwnd_bytes": None,
+            }
+            for (name, sender, receiver), delay in zip(ways, (0.1, 0.2, 1e-5), strict=True)
+        ],
+        schema_overrides={"delivered_bytes": polars.Float64, "cwnd_bytes": polars.Float64},
+    )  # fmt: skip
+    [panel] = course.panels(waits, {})
+    # What never waits as long as anybody notices has no line.
+    assert (panel.title, panel.unit, panel.lines) == ("Queue delay of air", "ms", ["ap → a", "ap → b"])
+    assert panel.frame["value"].to_list() == [100.0, 200.0]
