@@ -50,7 +50,7 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
     found = {}
     # Some tables are there only where what they are about is.
     for path in (scenario, *sorted((ROOT / "examples").glob("*.toml"))):
-        result = _roamsim.run(roamsim.load(path), trace=traces)
+        result = _roamsim.run(roamsim.load(path), trace=traces, series=True)
         for table, columns in result.tables.items():
             for column, values in columns.items():
                 found[table, column] = None if isinstance(values, list) else result.units[table][column]

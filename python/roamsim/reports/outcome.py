@@ -61,7 +61,7 @@ def asked(results: Results) -> str:
     what += [f"{row['name']}: MIH {row['kind']} over {row['transport'].upper()}" for row in signalling[:EACH]]
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
-    what += [f"a handover by MIH users, {entry['name']}" for entry in _entries(canonical, "handover")[:EACH]]
+    what += [f"a handover by MIH users, {entry.get('name')}" for entry in _entries(canonical, "handover")[:EACH]]
     over = [
         f"{len(entries)} {words[len(entries) > 1]}"
         for key, words in NETWORKS.items()
@@ -108,9 +108,9 @@ def _of(results: Results, table: str) -> list[dict[str, Any]]:
     return frame.group_by(keys, maintain_order=True).agg(polars.col(words).first(), numbers.mean()).to_dicts()
 
 
-def _entries(canonical: Mapping[str, Any], key: str) -> list[Any]:
+def _entries(canonical: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     found = canonical.get(key, [])
-    return found if isinstance(found, list) else [found]
+    return [entry for entry in (found if isinstance(found, list) else [found]) if isinstance(entry, Mapping)]
 
 
 def _kind(row: Row) -> str:

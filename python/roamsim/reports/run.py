@@ -94,6 +94,8 @@ def _course(page: Report, results: Results, runs: int) -> None:
 
 def _messages(results: Results) -> dict[str, float]:
     """How many messages flows delivered in the first replication; a stream has none."""
+    if "flows" not in results:
+        return {}
     rows = results["flows"].filter(polars.col("replication") == 0).drop_nulls("delivered_packets")
     return dict(rows.select("name", "delivered_packets").iter_rows())
 
