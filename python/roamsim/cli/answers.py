@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -83,6 +83,8 @@ def sensitivity(
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_range
     from roamsim.storing.outputs import csv_text
+    from roamsim.tables.metrics import Target
+    from roamsim.tables.units import in_unit
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -110,7 +112,12 @@ def sensitivity(
     elif csv:
         put_out(csv_text(found.indices))
     else:
-        answer_summary(results, found.indices, (*found.sentences, *found.notes))
+        numbers = found.indices.columns[3:] if method == "morris" else ()
+
+        def effect(row: dict[str, Any], column: str) -> str | None:
+            return in_unit(Target.parse(row["metric"]).metric)(row[column]) if column in numbers else None
+
+        answer_summary(results, found.indices, (*found.sentences, *found.notes), effect)
     sampled = found.sampled
     runs = len(set(sampled.rows)) * sampled.replications
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
@@ -161,6 +168,7 @@ def optimise(
     from roamsim.running.clusters import cluster
     from roamsim.scenarios.ranges import parse_range
     from roamsim.storing.outputs import csv_text
+    from roamsim.tables.units import in_unit
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -191,7 +199,12 @@ def optimise(
     elif csv:
         put_out(csv_text(found.trials))
     else:
-        answer_summary(results, found.means, (*found.sentences, *found.notes))
+        shown = in_unit(found.target.metric)
+
+        def mean(row: dict[str, Any], column: str) -> str | None:
+            return shown(row[column]) if column in ("search_mean", "mean", "low", "high") else None
+
+        answer_summary(results, found.means, (*found.sentences, *found.notes), mean)
     say(f"{found.trials.height} trials; {results.made} runs were made, the others were there already")
     if out is not None:
         say(f"kept in {out}; next: {next_step(out)}")

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -106,8 +106,17 @@ def comparison_summary(compared: Comparison) -> None:
     )
 
 
-def answer_summary(results: Results, table: polars.DataFrame, told: Sequence[str]) -> None:
-    """Prints what a sensitivity or a search found, on stdout: a table, and the same in words."""
+def answer_summary(
+    results: Results, table: polars.DataFrame, told: Sequence[str], show: Callable[[dict[str, Any], str], str | None]
+) -> None:
+    """Prints what a sensitivity or a search found, on stdout: a table, and the same in words.
+
+    Args:
+        results: of all runs.
+        table: what was found.
+        told: the words.
+        show: a value of a row and column, where it is not to be told as a plain number.
+    """
     console = _console()
     manifest = results.manifest
     title = Text(manifest.scenario, style="bold")
@@ -115,8 +124,9 @@ def answer_summary(results: Results, table: polars.DataFrame, told: Sequence[str
     shown = Table(box=None, header_style="dim", pad_edge=False)
     for name, dtype in table.schema.items():
         shown.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", no_wrap=True)
-    for row in table.iter_rows():
-        shown.add_row(*(Text(shown_value(value)) for value in row))
+    for row in table.to_dicts():
+        cells = ["–" if row[name] is None else show(row, name) or shown_value(row[name]) for name in row]
+        shown.add_row(*map(Text, cells))
     _print(console, shown)
     for sentence in told:
         console.print(Text(sentence), soft_wrap=True)

@@ -29,7 +29,7 @@ from roamsim import statistics
 from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
 from roamsim.estimates.paired import Difference, Sample
-from roamsim.estimates.rows import require_mean, values_of_runs
+from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
 from roamsim.running.sweeps import Campaign, campaign, check_number
 from roamsim.running.work import Progress, Silent
 from roamsim.scenarios.ranges import Range, stepped_ranges, written_value
@@ -126,7 +126,7 @@ class Optimum:
         )
         self.confirmed = AS_WRITTEN in self._differences and self._better(AS_WRITTEN) > 0
         self.sentences = self._sentences(statistics.mean(fresh[searched.winner]))
-        self.notes = self._notes(means)
+        self.notes = [*filter(None, [several_rows(self.target, table)]), *self._notes(means)]
 
     def _fresh(self, table: polars.DataFrame, points: Sequence[int]) -> dict[int, list[float | None]]:
         """The values of the fresh replications of points."""

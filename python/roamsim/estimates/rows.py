@@ -12,6 +12,9 @@ from roamsim.errors import UsageError
 from roamsim.tables.metrics import Target, tables_without_zeros
 from roamsim.tables.result import KEYS, MEANS, keys_within
 
+#: Names that a note lists (chosen: a line).
+MOST_NAMES = 5
+
 
 def require_mean(target: Target) -> None:
     """Refuses a metric of which a run has many values that make no mean.
@@ -21,6 +24,19 @@ def require_mean(target: Target) -> None:
     """
     if target.table not in KEYS:
         raise UsageError(f"{target.name} has many values a run; metrics are in the tables {', '.join(KEYS)}")
+
+
+def several_rows(target: Target, table: polars.DataFrame) -> str:
+    """What a metric without a name is the mean or the sum of, in words; empty where there is one name."""
+    if target.row is not None or "name" not in table.columns:
+        return ""
+    names = table.filter(polars.col(target.column).is_not_null())["name"].unique(maintain_order=True).to_list()
+    if len(names) < 2:
+        return ""
+    what = "sum" if target.table in tables_without_zeros() else "mean"
+    told = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} rows"
+    one = f"{target.table}.{names[0]}.{target.column}"
+    return f"{target.name} is the {what} over {told}; a single one is named as in {one}."
 
 
 def values_of_runs(

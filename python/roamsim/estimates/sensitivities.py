@@ -26,7 +26,7 @@ import polars
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import default_target
 from roamsim.estimates.paired import rounded
-from roamsim.estimates.rows import require_mean, values_of_runs
+from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
 from roamsim.running.sweeps import campaign, check_number
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
@@ -125,6 +125,7 @@ class Sensitivity:
         if not table.height:
             raise UsageError(f"{target.table} has no rows in any run of this scenario; choose another metric")
         found = values_of_runs(target, table, points, self.sampled.replications)
+        self.notes += filter(None, [several_rows(target, table)])
         whole = ~np.isnan(found).any(axis=0)
         if not whole.any():
             first = points[int(np.argmax(np.isnan(found).any(axis=1)))]

@@ -160,10 +160,12 @@ def trials_chart(
         x=altair.X(x, type="quantitative", title=x_title, scale=scale)
     )
     tooltip = [altair.Tooltip("trial"), *(altair.Tooltip(name, format=".5g") for name in (x, "mean"))]
-    y = altair.Y("mean", type="quantitative", title=y_title, scale=scale)
+    # A rate or a size of many digits is read more easily as 10M.
+    axis = altair.Axis(format="~s")
+    y = altair.Y("mean", type="quantitative", title=y_title, scale=scale, axis=axis)
     layers: list[Any] = [base.mark_circle(size=40).encode(y=y, tooltip=tooltip)]
     if with_best:
-        best = altair.Y("best", type="quantitative", title=y_title, scale=scale)
+        best = altair.Y("best", type="quantitative", title=y_title, scale=scale, axis=axis)
         layers.insert(0, base.mark_line(interpolate="step-after", color="#888").encode(y=best))
     spec: dict[str, Any] = altair.layer(*layers).interactive().to_dict()
     return spec
