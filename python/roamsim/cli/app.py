@@ -47,6 +47,8 @@ app = typer.Typer(
     epilog="Start with `roamsim init`, then `roamsim run scenario.toml`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Plain text: what draws boxes takes longer to load than all the rest of a command that prints its help.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(study_app, name="study")
@@ -154,9 +156,8 @@ def sweep(
         list[str],
         typer.Option(
             metavar="PATH=SPEC",
-            # Between tags, since rich would take :end: for an emoji.
-            help="Values a,b,c or a range start:[not bold]end[/not bold]:step, end included; units allowed "
-            "(10ms:100ms:10ms). Several make the product.",
+            help="Values a,b,c or a range start:end:step, end included; units allowed (10ms:100ms:10ms). Several "
+            "make the product.",
             autocompletion=completion.keys,
         ),
     ],

@@ -28,7 +28,19 @@ EXTRAS = {
 }
 
 
-class Commands(TyperGroup):
+class WholeSentences(TyperGroup):
+    """Its help tells of each command the whole of what it is for, over as many lines as that takes."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the list of commands."""
+        there = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        # No line is that long, so nothing is cut off.
+        rows = [(name, command.get_short_help_str(limit=1000)) for name, command in there if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class Commands(WholeSentences):
     """Turns what goes wrong into a message on stderr and an exit code, for every command in one place."""
 
     def invoke(self, ctx: Any) -> Any:

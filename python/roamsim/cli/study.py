@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from roamsim.cli import completion
+from roamsim.cli.faults import WholeSentences
 from roamsim.cli.options import Jobs, MaxMemory, OnOption, ShardOption, TimeLimit, seconds
 from roamsim.cli.streams import put_out, say
 from roamsim.errors import UsageError
@@ -18,7 +19,12 @@ StudyName = Annotated[
 #: Exit code where results are not as in the reference.
 MOVED = 5
 
-app = typer.Typer(help="Published studies, reproduced by one command each.", no_args_is_help=True)
+app = typer.Typer(
+    cls=WholeSentences,
+    help="Published studies, reproduced by one command each.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.command("list")
