@@ -105,7 +105,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             page.text(note)
         page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
         page.table(compared.differences, "Differences in numbers", folded=True)
-    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+    for note in (caveats.alike_in_words(results), *caveats.failures(results)):
         if note:
             page.text(html.escape(note))
     page.heading("Figures")
@@ -123,7 +123,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         rows = summary(results, table, columns)
         if rows:
             page.table(rows, f"{table}: {MEANS}")
-    if "drops" in results and results["drops"].height:
+    if results.height("drops"):
         page.table(_drops(results), "drops: packets in all replications")
     return page.write(target, follow=out is not None)
 
@@ -137,7 +137,7 @@ def _duration(manifest: Manifest) -> dict[str, str]:
 def _unfinished(results: Results) -> dict[str, str]:
     """How much of a sweep that did not come to its end is there."""
     wanted = sum(point.replications for point in results.manifest.points)
-    there = results["links"].select("point", "replication").n_unique() if "links" in results else 0
+    there = results.columns("links", ["point", "replication"]).n_unique() if "links" in results else 0
     return {"finished": f"{there} of {_count(wanted, 'run')}"} if there < wanted else {}
 
 
@@ -237,7 +237,8 @@ def _time_series(page: Report, results: Results) -> None:
 
 def _drops(results: Results) -> polars.DataFrame:
     keys = results.keys_of("drops")
-    return results["drops"].group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
+    rows = results.columns("drops", [*keys, "packets", "bytes"])
+    return rows.group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
 
 
 def _values(values: list[str]) -> str:
