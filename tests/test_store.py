@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -16,11 +17,11 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, environment
+from conftest import Command, environment
 from roamsim.errors import UsageError
 from roamsim.pages.page import Report
 from roamsim.storing.manifests import Damaged, read_manifest
-from roamsim.storing.parts import FULL, Parts, run_key
+from roamsim.storing.parts import FULL, TOGETHER, Parts, run_key
 from roamsim.study.code import code_digest, read_code
 
 LOSS = "link.path.loss.probability"
@@ -343,24 +344,82 @@ def test_names_end_no_script_and_no_comment() -> None:
     assert "<script>alert" not in text
 
 
-def test_a_folder_has_at_most_one_file_a_hundred_runs(tmp_path: Path, scenario: Path) -> None:
-    scenario.write_text(
-        SCENARIO.replace('duration = "10s"', 'duration = "1s"')
-        .replace('stop = "8s"', 'stop = "1s"')
-        .replace('start = "1s"', 'start = "0s"')
-    )
-    losses = ",".join(f"{n / 1000}" for n in range(250))
-    package.sweep(scenario, {LOSS: losses}, out=tmp_path / "out")
-    files = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
-    assert len(files) <= 250 / 100 + 12
-    # However slowly the runs come: one by one.
+def test_a_folder_has_one_file_a_thousand_runs(tmp_path: Path) -> None:
     parts = Parts(tmp_path)
-    for number in range(1, 251):
+
+    def files() -> list[Path]:
+        return list((tmp_path / "parts").iterdir())
+
+    # However slowly the runs come: one by one, or some.
+    for number in range(FULL + 100):
         parts.add([("k", number, {"flows": {"name": ["a"], "x": [float(number)]}})])
-        assert len(list((tmp_path / "parts").iterdir())) <= number // FULL + 9
+        assert len(files()) <= number / FULL + 3 * (TOGETHER - 1) + 1
+    for number in range(FULL + 100, 3 * FULL, 100):
+        several = range(number, number + 100)
+        parts.add([("k", one, {"flows": {"name": ["a"], "x": [float(one)]}}) for one in several])
+        assert len(files()) <= number / FULL + 3 * (TOGETHER - 1) + 1
     parts.put_together()
-    assert len(list((tmp_path / "parts").iterdir())) <= 250 / 100 + 1
-    assert sorted(Parts(tmp_path).rows("flows")["x"]) == list(range(1, 251))
+    assert len(files()) <= 4
+    written = int(max(file.stem for file in files())) + 1
+    # Each run is written three times at most.
+    assert written < (FULL + 100) * 1.15
+    assert sorted(Parts(tmp_path).rows("flows")["x"]) == list(range(3 * FULL))
+
+
+def test_a_large_part_is_full_however_few_runs_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamsim.storing.parts.FULL_BYTES", 3000)
+    parts = Parts(tmp_path)
+    for number in range(30):
+        parts.add([("k", number, {"flows": {"x": [float(number)]}})])
+    parts.put_together()
+    files = list((tmp_path / "parts").iterdir())
+    assert 1 < len(files) < 15
+    assert sorted(Parts(tmp_path).rows("flows")["x"]) == list(range(30))
+
+
+@pytest.mark.parametrize("many", [1, 40])
+def test_a_kill_at_any_moment_loses_no_run_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    class Killed(BaseException):
+        """The process ends here."""
+
+    steps = 0
+
+    def counted(step: Callable[..., object]) -> Callable[..., object]:
+        def counting(*arguments: object, **named: object) -> object:
+            nonlocal steps
+            steps -= 1
+            if steps == 0:
+                raise Killed
+            return step(*arguments, **named)
+
+        return counting
+
+    def kept(folder: Path) -> list[float]:
+        parts = Parts(folder)
+        return parts.rows("flows")["x"].sort().to_list() if parts.names() else []
+
+    monkeypatch.setattr(Path, "unlink", counted(Path.unlink))
+    monkeypatch.setattr(Path, "replace", counted(Path.replace))
+    # Among the first ten parts, within putting them together, and after it.
+    for after in (1, 10, 11, 12, 16, 21, 22, 35):
+        folder = tmp_path / f"{after}"
+        folder.mkdir()
+        steps, added = 0, 0
+        parts = Parts(folder)
+        with contextlib.suppress(Killed):
+            steps = after
+            for _ in range(25):
+                parts.add([("k", added + one, {"flows": {"x": [float(added + one)]}}) for one in range(many)])
+                added += many
+            parts.put_together()
+        steps = 0
+        # What was added is there, once; of what was being added all or nothing.
+        found = kept(folder)
+        assert found in (list(range(added)), list(range(added + many)))
+        Parts(folder).put_together()
+        assert kept(folder) == found
 
 
 def test_a_part_and_those_that_it_was_put_together_of_count_once(tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ def sweep(
         where = ", ".join(f"{path}={value}" for path, value in values.items())
         most = max_replications or MAX_REPLICATIONS
         _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
-    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+    for note in (caveats.alike_in_words(results), *caveats.failures(results)):
         if note:
             _say(note)
     _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")

@@ -25,6 +25,7 @@ from roamsim.storing.manifests import Compared
 from roamsim.storing.store import PointRows, Results, value_label
 from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
+from roamsim.tables.result import KEYS
 
 #: Replications of each value where neither a number nor a precision is asked for (chosen: Student's t is then 2.26,
 #: not far above the 1.96 of very many).
@@ -77,16 +78,17 @@ class Comparison:
         self.samples: list[tuple[Target, Sample]] = []
         self._differences: list[Difference] = []
         for target in question.targets:
-            table = results.tables.get(target.table, polars.DataFrame())
-            if not table.height:
+            if not results.height(target.table):
                 raise UsageError(f"{target.table} has no rows in any run of this scenario; choose another metric")
+            over = target.metric.over or ()
+            chosen = {"point", "replication", "name", target.column, "connection", *KEYS[target.table], *over}
+            there = results.schema(target.table)
+            table = results.columns(target.table, [column for column in there if column in chosen])
+            finished = _finished(results)
             found = samples(
                 question,
                 target,
-                [
-                    PointRows(entry, _finished(results, number), table.filter(point=number))
-                    for number, entry in points
-                ],
+                [PointRows(entry, finished[number], table.filter(point=number)) for number, entry in points],
             )
             if not found:
                 raise UsageError(f"{target.name} has no value in any run of this scenario; choose another metric")
@@ -148,7 +150,7 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         unfinished = self._unfinished()
-        alike = caveats.alike_in_words(self.results.tables)
+        alike = caveats.alike_in_words(self.results)
         said = self._notes_on_intervals() if not alike.startswith("All") else []
         return [note for note in (unfinished, alike, *self._notes_on_failures(), *said) if note]
 
@@ -167,7 +169,7 @@ class Comparison:
     def _unfinished(self) -> str | None:
         entries = self.results.manifest.points
         wanted = sum(entry.replications for entry in entries)
-        there = sum(_finished(self.results, number) for number in range(len(entries)))
+        there = sum(_finished(self.results))
         if there >= wanted:
             return None
         return f"{there} of {wanted} runs are finished; the command that began the comparison goes on from there."
@@ -339,11 +341,15 @@ def default_target(scenario: Mapping[str, Any]) -> Target:
     raise UsageError("the scenario has neither flows nor signalling that could be compared")
 
 
-def _finished(results: Results, point: int) -> int:
-    """How many replications of a point are there, from the first on; of an interrupted sweep not all that it has."""
+def _finished(results: Results) -> list[int]:
+    """How many replications of each point are there, from the first on; of an interrupted sweep not all it has."""
     # Every run has links, even one in which nothing happened.
-    there = set(results["links"].filter(point=point)["replication"])
-    return next(count for count in range(len(there) + 1) if count not in there)
+    runs = results.columns("links", ["point", "replication"]).unique()
+    there = {point: set(of["replication"]) for (point,), of in runs.group_by("point")}
+    return [
+        next(count for count in range(len(mine) + 1) if count not in mine)
+        for mine in (there.get(point, set()) for point in range(len(results.manifest.points)))
+    ]
 
 
 def _baseline(variation: Variation, asked: str | float | None) -> str:

@@ -58,16 +58,18 @@ def curves(results: Results, target: Target) -> Curves:
             f"{metric.name} has many values a run, which make no mean; what can be drawn is in the tables "
             f"{', '.join(KEYS)}; what a trace recorded is drawn by its name, as in --what cwnd"
         )
-    if table not in results or column not in results[table].columns:
+    if table not in results or column not in results.schema(table):
         raise UsageError(f"the results have no {metric.name}")
-    if target.row is not None and "name" not in results[table].columns:
+    if target.row is not None and "name" not in results.schema(table):
         raise UsageError(f"the rows of {table} have no names; give {metric.name}")
     estimates = target.rows(results.estimate(table, column))
     if not estimates.height:
-        there = ", ".join(map(repr, results[table]["name"].unique(maintain_order=True)))
-        raise UsageError(f"{table} has no row {target.row!r}; there are {there}")
-    keys = [key for key in results.keys_of(table) if key in results[table].columns]
-    groups = target.rows(results[table]).group_by(keys, maintain_order=True)
+        names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
+        raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
+    there = results.schema(table)
+    keys = [key for key in results.keys_of(table) if key in there]
+    named = [*keys, *(["name"] if "name" in there else []), *(c for c in metric.over or () if c in there)]
+    groups = target.rows(results.columns(table, named)).group_by(keys, maintain_order=True)
     shares = [caveats.missing(metric, rows) for _, rows in groups]
     estimates = estimates.with_columns(polars.Series("missing", shares, polars.Float64))
     estimates = estimates.filter(polars.col("mean").is_not_null())
@@ -143,11 +145,11 @@ def _columns(frame: polars.DataFrame) -> polars.DataFrame:
 
 def _notes(results: Results, table: str, estimates: polars.DataFrame) -> tuple[str, ...]:
     censored = estimates.filter(polars.col("missing") > 0)["missing"].to_list()
-    notes = [caveats.alike_in_words(results.tables)]
+    notes = [caveats.alike_in_words(results)]
     if censored:
         low, high = (caveats.percent(end) for end in (min(censored), max(censored)))
         share = low if low == high else f"{low} to {high}"
         notes.append(f"Hollow points: means of the messages that arrived; {share} of them did not.")
     if table in results:
-        notes += caveats.failures({table: results[table]})
+        notes += caveats.failures(results, (table,))
     return tuple(filter(None, notes))

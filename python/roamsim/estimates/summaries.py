@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import polars
@@ -24,16 +24,26 @@ def titles(table: str, columns: Iterable[str]) -> dict[str, str]:
 def means(results: Results, table: str) -> polars.DataFrame:
     """The means of a table's numbers over replications."""
     keys = [key for key in results.keys_of(table) if key != "point" or len(results.manifest.points) > 1]
-    numbers = polars.selectors.numeric().exclude(*RUN_COLUMNS, *keys)
-    return results[table].group_by(keys, maintain_order=True).agg(numbers.mean())
+    numbers = [name for name, dtype in results.schema(table).items() if dtype.is_numeric()]
+    # One after the other: of a large table no more is read at a time.
+    of_columns = [
+        results.columns(table, [*keys, name]).group_by(keys, maintain_order=True).agg(polars.col(name).mean())
+        for name in numbers
+        if name not in (*RUN_COLUMNS, *keys)
+    ]
+    return polars.concat(
+        [of_columns[0], *(found.select(found.columns[-1]) for found in of_columns[1:])], how="horizontal"
+    )
 
 
 def summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
     """A row for each point and name: means, with the half-width of the interval where there is one."""
     rows: list[dict[str, Any]] = []
-    shares = _shares(results, table)
+    if table not in results:
+        return rows
+    shares, ends = _shares(results, table), _ends(results, table)
     for column in columns:
-        if table not in results or column not in results[table].columns:
+        if column not in results.schema(table):
             continue
         estimates = results.estimate(table, column)
         if estimates["mean"].is_null().all():
@@ -47,7 +57,7 @@ def summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[s
                     {"point"} if len(results.manifest.points) == 1 else set()
                 )
                 rows.append({key: value for key, value in row.items() if key not in hidden})
-                rows[number] |= _ends(results, table, row)
+                rows[number] |= {"connection": ends[number]} if ends else {}
             rows[number][title] = row["mean"]
             if unit == "s" and any(shares) and metrics.numeric(table, column).over:
                 rows[number]["messages missing"] = caveats.percent(shares[number]) if shares[number] else ""
@@ -59,17 +69,19 @@ def summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[s
 def _shares(results: Results, table: str) -> list[float]:
     """For each point and row the share of messages that means over what arrived are without."""
     metric = next((metric for metric in metrics.metrics() if metric.table == table and metric.over), None)
-    if metric is None or table not in results:
+    if metric is None or metric.over is None:
         return []
-    groups = results[table].group_by(results.keys_of(table), maintain_order=True)
-    return [caveats.missing(metric, rows) for _, rows in groups]
+    keys, there = results.keys_of(table), results.schema(table)
+    rows = results.columns(table, [*keys, *(column for column in metric.over if column in there)])
+    return [caveats.missing(metric, mine) for _, mine in rows.group_by(keys, maintain_order=True)]
 
 
-def _ends(results: Results, table: str, row: Mapping[str, Any]) -> dict[str, str]:
-    """How the connections of a row ended, if it has any."""
-    frame = results[table]
-    if "connection" not in frame.columns or not (frame["connection"] != "").any():
-        return {}
+def _ends(results: Results, table: str) -> list[str]:
+    """For each point and row how its connections ended, in words; empty where there are none."""
+    if "connection" not in results.schema(table):
+        return []
     keys = results.keys_of(table)
-    mine = frame.filter(*(polars.col(key).eq_missing(row[key]) for key in keys))
-    return {"connection": caveats.connections(mine["connection"].to_list())}
+    rows = results.columns(table, [*keys, "connection"])
+    if not (rows["connection"] != "").any():
+        return []
+    return [caveats.connections(mine["connection"].to_list()) for _, mine in rows.group_by(keys, maintain_order=True)]

@@ -77,7 +77,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             page.text(note)
         page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
         page.table(compared.differences, "Differences in numbers", folded=True)
-    for note in (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)):
+    for note in (caveats.alike_in_words(results), *caveats.failures(results)):
         if note:
             page.text(html.escape(note))
     page.heading("Figures")
@@ -108,7 +108,7 @@ def _duration(manifest: Manifest) -> dict[str, str]:
 def _unfinished(results: Results) -> dict[str, str]:
     """How much of a sweep that did not come to its end is there."""
     wanted = sum(point.replications for point in results.manifest.points)
-    there = results["links"].select("point", "replication").n_unique() if "links" in results else 0
+    there = results.columns("links", ["point", "replication"]).n_unique() if "links" in results else 0
     return {"finished": f"{there} of {_count(wanted, 'run')}"} if there < wanted else {}
 
 

@@ -80,6 +80,8 @@ def recorded(page: Report, results: Results) -> None:
 
 def drops(page: Report, results: Results) -> None:
     """Packets that were dropped, by place and reason."""
-    if "drops" in results and results["drops"].height:
-        counts = results["drops"].group_by(results.keys_of("drops"), maintain_order=True)
-        page.table(counts.agg(polars.col("packets", "bytes").sum()), "drops: packets in all replications")
+    if results.height("drops"):
+        keys = results.keys_of("drops")
+        rows = results.columns("drops", [*keys, "packets", "bytes"])
+        counts = rows.group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
+        page.table(counts, "drops: packets in all replications")

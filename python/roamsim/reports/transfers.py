@@ -26,11 +26,11 @@ COLUMNS = (
 
 def report(page: Report, results: Results) -> None:
     """A table of completion times by size, and their distribution for each flow."""
-    if "transfers" not in results or not results["transfers"].height:
+    if not results.height("transfers"):
         return
     page.heading("Transfers")
     page.table(summary(results, "transfers", COLUMNS), f"transfers: completion times by size; {MEANS}")
-    if not results["transfer_times"].height:
+    if not results.height("transfer_times"):
         return
     drawn = distribution(results)
     for (name,), flow in drawn.group_by(["name"], maintain_order=True):
@@ -47,7 +47,7 @@ def distribution(results: Results) -> polars.DataFrame:
     points = len(results.manifest.points) > 1
     keys = results.keys_of("transfer_times")
     steps = (
-        results["transfer_times"]
+        results.columns("transfer_times", [*keys, "replication", "completion_time_s", "completed"])
         .with_columns(
             (
                 polars.col("completed") - polars.col("completed").shift(1, fill_value=0).over([*keys, "replication"])

@@ -29,11 +29,11 @@ from roamsim.scenarios.vary import Point, Variation, product
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import is_url, mirrored
+from roamsim.storing.rows import SweepTables
 from roamsim.storing.store import (
     PointRows,
     Results,
     forget_drawn,
-    merged,
     refuse_other_files,
     write_tables,
     writing,
@@ -209,8 +209,11 @@ def sweep(
         except Exception:
             run.keep()
             raise
-        tables = run.keep()
+        tables: Mapping[str, polars.DataFrame] = run.keep()
         run.made.require_all()
+        if out is None or is_url(out):
+            # The folder is about to go.
+            tables = dict(tables)
         return Results(folder, manifest, tables, run.made.runs)
 
 
@@ -349,11 +352,11 @@ class _Sweep:
             for point, key in zip(points, keys, strict=True)
         ]
 
-    def keep(self) -> dict[str, polars.DataFrame]:
+    def keep(self) -> SweepTables:
         """Writes manifest and tables of everything that is finished."""
         self.parts.put_together()
         self.manifest.write(self.folder)
-        tables = merged(self.folder, self.manifest, self.parts)
+        tables = SweepTables(self.folder, self.manifest, self.parts)
         write_tables(self.folder, tables)
         return tables
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from roamsim._roamsim import RunFailed, Scenario
 from roamsim.running.engines import Engine
 from roamsim.running.foresight import foresee
-from roamsim.storing.parts import WRITE_EVERY_S, Finished, Parts
+from roamsim.storing.parts import FULL, WRITE_EVERY_S, Finished, Parts
 
 #: The tables of a run: columns by name.
 RunTables = Mapping[str, Mapping[str, Any]]
@@ -159,7 +159,7 @@ def make(
             waiting.append((case.key, replication, case.kept(result.tables)))
             made += Made(1, result.events, result.cpu_s)
             progress.done(1)
-            if time.monotonic() - written > WRITE_EVERY_S:
+            if len(waiting) >= FULL or time.monotonic() - written > WRITE_EVERY_S:
                 parts.add(waiting)
                 waiting, written = [], time.monotonic()
     finally:

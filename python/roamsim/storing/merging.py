@@ -13,7 +13,8 @@ from roamsim.errors import UsageError
 from roamsim.storing.manifests import Manifest, StudyManifest, read_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import fetched, is_url
-from roamsim.storing.store import forget_drawn, merged, refuse_other_files, write_tables, writing
+from roamsim.storing.rows import SweepTables
+from roamsim.storing.store import forget_drawn, refuse_other_files, write_tables, writing
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _merged(folders: Sequence[Path], target: Path) -> Merged:
         if isinstance(all_of_them, Manifest):
             if taken:
                 forget_drawn(target)
-            write_tables(target, merged(target, all_of_them, parts))
+            write_tables(target, SweepTables(target, all_of_them, parts))
             missing = _missing(all_of_them, parts)
     return Merged(all_of_them, taken, missing)
 

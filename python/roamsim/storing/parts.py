@@ -2,9 +2,12 @@
 
     DIR/parts/NNNNNN.zip    `runs.parquet`: key and replication of each run in it; `TABLE.parquet`: their rows
 
-A part is a ZIP archive without compression (Parquet compresses), so that every octet of it is under a CRC-32. Parts
-of fewer than a hundred runs are put together as they become many: a folder has at most one part a hundred runs, and a
-few more while it is being written.
+A part is a ZIP archive without compression (Parquet compresses), so that every octet of it is under a CRC-32. It is
+written aside and renamed, and nothing of it changes afterwards. What is finished is a part within some seconds,
+however few runs that are; ten parts of about the same size are put together to a larger one, until they are full. So
+a run is written four times at most, and a folder has one part a thousand runs, and some twenty more while it is being
+written. What a larger part was put together of goes when that is in its place: a kill between the two leaves runs
+twice, which count once.
 
 A run is kept under a key: a digest of its scenario, of the simulator's sources, of the seed, of what was recorded of
 it, and, in studies, of the code that measured it. What computes figures and intervals from the rows is in no key, for
@@ -15,11 +18,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from warnings import warn
 
 import numpy as np
@@ -29,13 +34,17 @@ from roamsim._roamsim import Scenario
 from roamsim.errors import Notice
 from roamsim.files import write_aside
 from roamsim.storing.manifests import Damaged
-from roamsim.tables.result import column
+from roamsim.tables.result import column, typed
 
 #: Seconds between writes: what a kill costs at most (chosen).
 WRITE_EVERY_S = 2.0
 
-#: Runs from which on a part is left as it is, and how many smaller ones there may be (chosen).
-FULL, MOST_SMALL = 100, 8
+#: Runs, or octets, from which on a part is full: it is left as it is (chosen: a million runs make a thousand files,
+#: and what is read of a folder at a time fits into memory).
+FULL, FULL_BYTES = 1000, 1 << 26
+
+#: How many parts that hold equally many digits of runs are put together to one (chosen: the next digit).
+TOGETHER = 10
 
 #: Number of the layout of parts; what has another one is not found.
 LAYOUT = 1
@@ -43,7 +52,13 @@ LAYOUT = 1
 #: The table of a part that says which runs are in it.
 RUNS = "runs"
 
+#: The columns that say which run a row is of.
+RUN_OF = ("key", "replication")
+
 _RUN_SCHEMA: dict[str, type[polars.DataType]] = {"key": polars.String, "replication": polars.Int64}
+
+_Source = TypeVar("_Source", Path, io.BytesIO)
+_Found = TypeVar("_Found")
 
 #: A key, a replication, and the columns of each table of that run.
 Finished = tuple[str, int, Mapping[str, Mapping[str, Any]]]
@@ -76,26 +91,30 @@ class Parts:
 
     def __init__(self, folder: Path, *, mend: bool = False) -> None:
         self.folder = folder / "parts"
-        self._runs: dict[Path, polars.DataFrame] = {}
+        self._parts: dict[Path, _Part] = {}
         self._done: set[tuple[str, int]] = set()
+        self._shapes: dict[tuple[Path, str], tuple[polars.Schema, int]] = {}
         #: Whether a part was set aside.
         self.mended = False
         for file in sorted(self.folder.glob("[!.]*.zip")):
             try:
-                self._know(file, _checked(file))
+                self._know(file, *_checked(file))
             except Damaged as error:
                 if not mend:
                     raise Damaged(f"{error}; the command that made the folder makes these runs again") from None
                 aside = file.rename(file.with_suffix(".damaged"))
                 self.mended = True
                 warn(f"{error}: it is set aside as {aside.name}, and its runs are made again", Notice, stacklevel=2)
-        numbers = [int(file.stem) for file in self._runs if file.stem.isdigit()]
+        numbers = [int(file.stem) for file in self._parts if file.stem.isdigit()]
         self._next = max(numbers, default=-1) + 1
 
-    def _know(self, file: Path, runs: polars.DataFrame) -> None:
+    def _know(self, file: Path, runs: polars.DataFrame, names: Sequence[str]) -> None:
+        # A key stands for many replications, and is one text for all of them.
+        all_of_them = [(sys.intern(key), replication) for key, replication in runs.iter_rows()]
         # A kill may have left a part beside those that it was put together of.
-        new = [run for run in runs.iter_rows() if run not in self._done]
-        self._runs[file] = runs if len(new) == runs.height else _runs(new)
+        new = [run for run in all_of_them if run not in self._done]
+        own = runs if len(new) == runs.height else _runs(new)
+        self._parts[file] = _Part(own, tuple(names), file.stat().st_size)
         self._done.update(new)
 
     def has(self, key: str, replication: int) -> bool:
@@ -107,8 +126,7 @@ class Parts:
         new = [run for run in finished if not self.has(run[0], run[1])]
         if new:
             self._write(_runs([run[:2] for run in new]), _tables(new))
-            if sum(self._small()) > MOST_SMALL:
-                self.put_together()
+            self._tidy()
 
     def take(self, other: Parts) -> int:
         """Copies the runs of other parts; those that are there already are left out. Returns how many were new.
@@ -117,31 +135,56 @@ class Parts:
             Damaged: a part of the others does not hold what it should.
         """
         taken = 0
-        for file, runs in other._runs.items():
-            new = _runs([run for run in runs.iter_rows() if run not in self._done])
+        for file, part in other._parts.items():
+            new = _runs([run for run in part.runs.iter_rows() if run not in self._done])
             if not new.height:
                 continue
-            found = {name: other.rows(name, [file]) for name in _names(file)}
-            on = ["key", "replication"]
+            found = {name: other.rows(name, [file]) for name in part.names}
             self._write(
-                new, {name: rows.join(new, on=on, how="semi", maintain_order="left") for name, rows in found.items()}
+                new,
+                {name: rows.join(new, on=RUN_OF, how="semi", maintain_order="left") for name, rows in found.items()},
             )
             taken += new.height
-        if sum(self._small()) > MOST_SMALL:
-            self.put_together()
+            self._tidy()
         return taken
 
     def put_together(self) -> None:
-        """Makes one part of all that hold fewer than a hundred runs."""
-        small = [file for file, few in zip(self._runs, self._small(), strict=True) if few]
-        if len(small) < 2:
+        """Makes full parts of all that are not."""
+        self._join([file for file, part in self._parts.items() if not part.full])
+
+    def _tidy(self) -> None:
+        """Puts parts of about the same size together where they are many."""
+        while True:
+            alike: dict[int, list[Path]] = {}
+            for file, part in self._parts.items():
+                if not part.full:
+                    alike.setdefault(part.digits, []).append(file)
+            many = next((files for files in alike.values() if len(files) >= TOGETHER), None)
+            if many is None:
+                return
+            self._join(many)
+
+    def _join(self, files: Sequence[Path]) -> None:
+        """Puts parts together, in their order, to full ones and a last one that may not be full."""
+        group: list[Path] = []
+        for file in files:
+            group.append(file)
+            if _Part.is_full(
+                sum(self._parts[one].runs.height for one in group), sum(self._parts[one].octets for one in group)
+            ):
+                self._join_all(group)
+                group = []
+        self._join_all(group)
+
+    def _join_all(self, files: Sequence[Path]) -> None:
+        if len(files) < 2:
             return
-        names = {name for file in small for name in _names(file)}
-        tables = {name: self.rows(name, small) for name in sorted(names)}
-        runs = polars.concat([self._runs.pop(file) for file in small])
+        names = {name for file in files for name in self._parts[file].names}
+        tables = {name: self.rows(name, files) for name in sorted(names)}
+        runs = polars.concat([self._parts.pop(file).runs for file in files])
         self._done.difference_update(runs.iter_rows())
         self._write(runs, tables)
-        for file in small:
+        for file in files:
             file.unlink(missing_ok=True)
 
     def rows(self, table: str, files: Iterable[Path] | None = None) -> polars.DataFrame:
@@ -150,23 +193,51 @@ class Parts:
         Raises:
             Damaged: a part does not hold what it should.
         """
-        found = []
-        for file in self._runs if files is None else files:
-            if table in _names(file):
-                frame = _read(file, table)
-                runs = self._runs[file]
-                found.append(frame.join(runs, on=["key", "replication"], how="semi", maintain_order="left"))
+        found = [
+            _read(file, table).join(self._parts[file].runs, on=RUN_OF, how="semi", maintain_order="left")
+            for file in (self._parts if files is None else files)
+            if table in self._parts[file].names
+        ]
         try:
             return polars.concat(found, how="diagonal_relaxed", rechunk=True) if found else polars.DataFrame()
         except polars.exceptions.PolarsError as error:
             raise Damaged(f"{self.folder} is damaged: its parts do not fit together: {error}") from None
 
+    def schema(self, table: str) -> polars.Schema:
+        """The columns of `rows`; those without any value are of text."""
+        found = [self._scanned(file, table)[0] for file, part in self._parts.items() if table in part.names]
+        try:
+            return typed(polars.concat([schema.to_frame() for schema in found], how="diagonal_relaxed")).schema
+        except polars.exceptions.PolarsError as error:
+            raise Damaged(f"{self.folder} is damaged: its parts do not fit together: {error}") from None
+
+    def runs_of(self, table: str) -> polars.DataFrame:
+        """The runs that have a table: `key`, `replication`, the number of the part, and of about how many `rows`."""
+        found = [_runs([]).with_columns(part=polars.lit(0, polars.UInt32), rows=polars.lit(0.0))]
+        for number, (file, part) in enumerate(self._parts.items()):
+            if table in part.names and part.runs.height:
+                each = self._scanned(file, table)[1] / part.runs.height
+                at = polars.lit(number, polars.UInt32)
+                found.append(part.runs.with_columns(part=at, rows=polars.lit(each)))
+        return polars.concat(found)
+
+    def read(self, number: int, table: str, columns: Sequence[str]) -> polars.DataFrame:
+        """Some columns of a table of a part, of those that it has; `key` and `replication` are among them.
+
+        Raises:
+            Damaged: the part does not hold what it should.
+        """
+        return _read(list(self._parts)[number], table, columns)
+
+    def _scanned(self, file: Path, table: str) -> tuple[polars.Schema, int]:
+        """The columns of a table of a part, and how many rows it has."""
+        if (file, table) not in self._shapes:
+            self._shapes[file, table] = _shape(file, table)
+        return self._shapes[file, table]
+
     def names(self) -> list[str]:
         """The tables there are."""
-        return sorted({name for file in self._runs for name in _names(file)})
-
-    def _small(self) -> list[bool]:
-        return [runs.height < FULL for runs in self._runs.values()]
+        return sorted({name for part in self._parts.values() for name in part.names})
 
     def _write(self, runs: polars.DataFrame, tables: Mapping[str, polars.DataFrame]) -> None:
         self.folder.mkdir(exist_ok=True)
@@ -182,22 +253,52 @@ class Parts:
 
         write_aside(file, write)
         self._next += 1
-        self._know(file, runs)
+        self._know(file, runs, list(tables))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is known of a part.
+
+    Attributes:
+        runs: those that count of it.
+        names: its tables.
+        octets: its size.
+    """
+
+    runs: polars.DataFrame
+    names: tuple[str, ...]
+    octets: int
+
+    @staticmethod
+    def is_full(runs: int, octets: int) -> bool:
+        """Whether that much makes a part full."""
+        return runs >= FULL or octets >= FULL_BYTES
+
+    @property
+    def full(self) -> bool:
+        """Whether it is left as it is."""
+        return self.is_full(self.runs.height, self.octets)
+
+    @property
+    def digits(self) -> int:
+        """How many digits the number of its runs has."""
+        return len(str(self.runs.height))
 
 
 def _runs(runs: Sequence[tuple[str, int]]) -> polars.DataFrame:
     return polars.DataFrame(runs, _RUN_SCHEMA, orient="row")
 
 
-def _checked(file: Path) -> polars.DataFrame:
-    """The runs of a part, every octet of which was read."""
+def _checked(file: Path) -> tuple[polars.DataFrame, list[str]]:
+    """The runs of a part, every octet of which was read, and its tables."""
     torn = _open(file, lambda archive: archive.testzip())
     if torn is not None:
         raise Damaged(f"{file} is damaged: {torn} is not whole")
     runs = _read(file, RUNS)
     if runs.width != 2:
         raise Damaged(f"{file} is damaged: its list of runs has other columns")
-    return runs
+    return runs, _names(file)
 
 
 def _names(file: Path) -> list[str]:
@@ -205,12 +306,37 @@ def _names(file: Path) -> list[str]:
     return [name.removesuffix(".parquet") for name in members if name != f"{RUNS}.parquet"]
 
 
-def _read(file: Path, table: str) -> polars.DataFrame:
-    frame = parquet(io.BytesIO(_open(file, lambda archive: archive.read(f"{table}.parquet"))), file)
-    runs = frame[:, :2]
-    if dict(runs.schema) != _RUN_SCHEMA or any(runs.null_count().row(0)):
-        raise Damaged(f"{file} is damaged: {table} does not say which runs its rows are of")
+def _read(file: Path, table: str, columns: Sequence[str] | None = None) -> polars.DataFrame:
+    octets = _octets(file, table)
+    there = None if columns is None else set(_parquet(polars.read_parquet_schema, octets, file))
+    chosen = None if there is None or columns is None else [column for column in columns if column in there]
+    frame = _parquet(lambda octets: polars.read_parquet(octets, columns=chosen), octets, file)
+    _require_runs(frame.schema, file, table)
+    if any(frame.select(RUN_OF).null_count().row(0)):
+        raise _no_runs(file, table)
     return frame
+
+
+def _shape(file: Path, table: str) -> tuple[polars.Schema, int]:
+    """Columns and number of rows of a table of a part."""
+    scanned = polars.scan_parquet(_octets(file, table))
+    schema = _parquet(lambda _: scanned.collect_schema(), io.BytesIO(), file)
+    _require_runs(schema, file, table)
+    count: int = _parquet(lambda _: scanned.select(polars.len()).collect().item(), io.BytesIO(), file)
+    return schema, count
+
+
+def _octets(file: Path, table: str) -> io.BytesIO:
+    return io.BytesIO(_open(file, lambda archive: archive.read(f"{table}.parquet")))
+
+
+def _require_runs(schema: polars.Schema, file: Path, table: str) -> None:
+    if list(schema.items())[:2] != list(polars.Schema(_RUN_SCHEMA).items()):
+        raise _no_runs(file, table)
+
+
+def _no_runs(file: Path, table: str) -> Damaged:
+    return Damaged(f"{file} is damaged: {table} does not say which runs its rows are of")
 
 
 def _open(file: Path, use: Callable[[zipfile.ZipFile], Any]) -> Any:
@@ -225,14 +351,19 @@ def _open(file: Path, use: Callable[[zipfile.ZipFile], Any]) -> Any:
         raise Damaged(f"{file} is damaged: {error}") from None
 
 
-def parquet(octets: Path | io.BytesIO, file: Path) -> polars.DataFrame:
-    """A frame from a file's octets; whatever its reader says of them is an error of that file.
+def parquet(path: Path) -> polars.DataFrame:
+    """A frame from a file.
 
     Raises:
-        Damaged: they are no table.
+        Damaged: it is no table.
     """
+    return _parquet(polars.read_parquet, path, path)
+
+
+def _parquet(read: Callable[[_Source], _Found], source: _Source, file: Path) -> _Found:
+    """What is read of a table; whatever its reader says of it is an error of that file."""
     try:
-        return polars.read_parquet(octets)
+        return read(source)
     except (Exception, polars.exceptions.PanicException) as error:
         raise Damaged(f"{file} is damaged: {error}") from None
 

@@ -17,7 +17,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,13 +28,14 @@ import polars
 
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import Notice, UsageError
-from roamsim.files import open_file, write_whole
-from roamsim.scenarios.vary import quantity
+from roamsim.files import open_file, write_aside, write_whole
 from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
-from roamsim.storing.parts import Parts, parquet, run_key
-from roamsim.storing.spool import Spool
+from roamsim.storing.parts import Parts, parquet
+from roamsim.storing.rows import SweepTables, checked, table_names, varied_columns
+from roamsim.storing.spool import Spool, spooling
 from roamsim.tables import metrics
-from roamsim.tables.result import RUN_COLUMNS, Tables, typed
+from roamsim.tables.lots import HELD_ROWS, height, lots
+from roamsim.tables.result import Tables
 
 #: Where new results of a run wait for their place.
 NEW = ".new"
@@ -75,7 +76,7 @@ class Results(Tables):
         return [point, *varied_columns(self.manifest), *own]
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{name}: {frame.height}" for name, frame in self.tables.items())
+        rows = ", ".join(f"{name}: {self.height(name)}" for name in self.tables)
         points = len(self.manifest.points)
         return f"<Results of {self.manifest.scenario!r} in {self.path}, {points} point(s); rows {rows}>"
 
@@ -104,7 +105,7 @@ def open_results(path: str | os.PathLike[str]) -> Results:
     if manifest is None:
         raise UsageError(f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}")
     if manifest.kind == "sweep":
-        return Results(folder, manifest, merged(folder, manifest, Parts(folder)))
+        return Results(folder, manifest, SweepTables(folder, manifest, Parts(folder)))
     return Results(folder, manifest, {name: _table(folder, manifest, name) for name in manifest.tables})
 
 
@@ -114,13 +115,25 @@ def write_tables(folder: Path, tables: Mapping[str, polars.DataFrame], spool: Sp
     Raises:
         OSError: one cannot be written.
     """
-    for name, frame in tables.items():
-        if spool is not None and spool.write(name, folder / f"{name}.parquet"):
+    for name in tables:
+        file = folder / f"{name}.parquet"
+        if spool is not None and spool.write(name, file):
+            continue
+        if height(tables, name) > HELD_ROWS:
+            _write_in_lots(file, lots(tables, name))
             continue
         # Polars itself says of a full disk that the table is out of specification.
         octets = io.BytesIO()
-        frame.write_parquet(octets)
-        write_whole(folder / f"{name}.parquet", octets.getbuffer())
+        tables[name].write_parquet(octets)
+        write_whole(file, octets.getbuffer())
+
+
+def _write_in_lots(file: Path, rows: Iterator[polars.DataFrame]) -> None:
+    """Writes a table that is too large to be held: the file hangs on its rows, not on how many come at a time."""
+    with spooling(file.parent) as spool:
+        for number, lot in enumerate(rows):
+            spool.add(file.stem, number, lot)
+        write_aside(file, lambda aside: spool.write(file.stem, aside))
 
 
 def replace_results(
@@ -217,22 +230,17 @@ def forget_drawn(folder: Path) -> None:
         warn(f"{os.fspath(folder)}: removed {names}, made of the earlier results", Notice, stacklevel=2)
 
 
-def _names() -> set[str]:
-    """The tables that a run may have."""
-    return {*metrics.table_meanings(), *metrics.traced_tables()} - {"run"}
-
-
 def _settle(folder: Path) -> None:
     """Moves new results of a run into place, and removes what the earlier ones leave."""
     new = folder / NEW
     if new.is_symlink() or not new.is_dir():
         return
     # Readers find a table in either place until the manifest, the last to go, is in its own.
-    for name in (*(f"{table}.parquet" for table in sorted(_names())), MANIFEST):
+    for name in (*(f"{table}.parquet" for table in sorted(table_names())), MANIFEST):
         if (new / name).is_file():
             (new / name).replace(folder / name)
     manifest = results_manifest(folder)
-    for table in _names():
+    for table in table_names():
         if manifest is not None and table not in manifest.tables:
             (folder / f"{table}.parquet").unlink(missing_ok=True)
     forget_drawn(folder)
@@ -248,7 +256,7 @@ def _place(folder: Path, name: str) -> Path:
 
 def _table(folder: Path, manifest: Manifest, name: str) -> polars.DataFrame:
     path = _place(folder, f"{name}.parquet")
-    if name not in _names():
+    if name not in table_names():
         raise Damaged(f"{folder / MANIFEST} is damaged: there is no table {name!r}")
     try:
         whole = _digest(path) == manifest.tables[name]
@@ -256,86 +264,12 @@ def _table(folder: Path, manifest: Manifest, name: str) -> polars.DataFrame:
         raise Damaged(f"{path} is damaged: {getattr(error, 'strerror', None) or error}") from None
     if not whole:
         raise Damaged(f"{path} is damaged: it is not the table that the run wrote; run it again")
-    return checked(parquet(path, path), name, manifest, path)
+    return checked(parquet(path), name, manifest, path)
 
 
 def _digest(file: Path) -> str:
     with open_file(file) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def checked(frame: polars.DataFrame, name: str, manifest: Manifest, place: Path) -> polars.DataFrame:
-    """A table, when it has the columns that every table of its name has, and rows of the manifest's points.
-
-    Raises:
-        Damaged: it has not.
-    """
-    runs = dict(zip(RUN_COLUMNS, (polars.String, polars.Int64, polars.Int64, polars.UInt64), strict=True))
-    for column, dtype in runs.items():
-        if frame.schema.get(column) != dtype or frame[column].has_nulls():
-            raise Damaged(f"{place} is damaged: {name} has no column {column!r} of its type")
-    for metric in metrics.metrics():
-        if metric.table == name and name != "run":
-            found = frame.schema.get(metric.column)
-            number = found is not None and (found.is_numeric() or found == polars.Boolean)
-            if frame.height and not (found == polars.String if metric.unit is None else number):
-                raise Damaged(f"{place} is damaged: {name} has no column {metric.column!r} of its type")
-    most = len(manifest.points)
-    if frame.height and not frame.select(polars.col("point").is_between(0, most - 1).all()).item():
-        raise Damaged(f"{place} is damaged: {name} has rows of points that there are not")
-    return frame
-
-
-def merged(folder: Path, manifest: Manifest, parts: Parts) -> dict[str, polars.DataFrame]:
-    """All rows of a sweep in the order of points and replications, with what was varied as columns.
-
-    Raises:
-        Damaged: its parts do not hold what they should.
-    """
-    places = [_places(manifest, ())]
-    if manifest.traces:
-        places.append(_places(manifest, manifest.traces))
-    tables: dict[str, polars.DataFrame] = {}
-    for name in parts.names():
-        if name not in _names():
-            raise Damaged(f"{folder / 'parts'} is damaged: there is no table {name!r}")
-        rows = parts.rows(name)
-        try:
-            found = polars.concat([_placed(rows, place) for place in places], how="diagonal_relaxed")
-            tables[name] = checked(typed(found), name, manifest, folder / "parts")
-        except polars.exceptions.PolarsError as error:
-            raise Damaged(f"{folder / 'parts'} is damaged: {name}: {error}") from None
-    return tables
-
-
-def _places(manifest: Manifest, recorded: Sequence[str]) -> polars.DataFrame:
-    """A row for each point: the key of its runs, its number, what was varied, and how many runs belong to it."""
-    points = manifest.points
-    columns = [
-        polars.Series("key", [run_key(point.fingerprint, manifest.seed, recorded) for point in points]),
-        polars.Series("point", range(len(points)), polars.Int64),
-    ]
-    dtypes, units = _dtypes(manifest), _units(manifest)
-    of_points = [dict(_columns(units, point)) for point in points]
-    columns += [
-        polars.Series(name, [values[name] for values in of_points], dtype, strict=False)
-        for name, dtype in dtypes.items()
-    ]
-    counts = [1 if recorded else point.replications for point in points]
-    return polars.DataFrame([*columns, polars.Series("runs", counts, polars.Int64)])
-
-
-def _placed(rows: polars.DataFrame, places: polars.DataFrame) -> polars.DataFrame:
-    scenario, point, *rest = RUN_COLUMNS
-    varied = places.columns[2:-1]
-    own = [name for name in rows.columns if name not in (*RUN_COLUMNS, "key", *varied)]
-    return (
-        rows.drop("point", *varied, strict=False)
-        .join(places, on="key", how="inner", maintain_order="left")
-        .filter(polars.col("replication") < polars.col("runs"))
-        .sort("point", "replication", maintain_order=True)
-        .select(scenario, point, *varied, *rest, *own)
-    )
 
 
 def short(path: str, paths: list[str]) -> str:
@@ -357,44 +291,3 @@ def point_label(manifest: Manifest, point: int) -> str:
     paths = [path for path, values in manifest.vary.items() if len(values) > 1]
     shown = manifest.points[point].shown
     return ", ".join(value_label(path, shown[path], paths) for path in paths)
-
-
-def varied_columns(manifest: Manifest) -> list[str]:
-    """Names of the columns that say what was varied."""
-    return list(_dtypes(manifest))
-
-
-def _columns(units: Mapping[str, str | None], point: PointEntry) -> Iterator[tuple[str, Any]]:
-    """What was varied at a point: each path as the scenario writes it, and quantities also as numbers."""
-    for path, unit in units.items():
-        yield path, point.shown[path]
-        if unit:
-            number, _ = quantity(str(point.shown[path])) or (None, unit)
-            yield f"{path}_{unit}", number
-
-
-def _units(manifest: Manifest) -> dict[str, str | None]:
-    """For each varied path the unit that all its values share, if they are quantities."""
-    units = {}
-    for path in manifest.vary:
-        shown = [point.shown[path] for point in manifest.points]
-        found = {(quantity(value) or (None, None))[1] if isinstance(value, str) else None for value in shown}
-        units[path] = found.pop() if len(found) == 1 else None
-    return units
-
-
-def _dtypes(manifest: Manifest) -> dict[str, type[polars.DataType]]:
-    dtypes: dict[str, type[polars.DataType]] = {}
-    for path, unit in _units(manifest).items():
-        kinds = {type(point.shown[path]) for point in manifest.points}
-        if kinds == {bool}:
-            dtypes[path] = polars.Boolean
-        elif kinds == {int}:
-            dtypes[path] = polars.Int64
-        elif kinds <= {int, float}:
-            dtypes[path] = polars.Float64
-        else:
-            dtypes[path] = polars.String
-        if unit:
-            dtypes[f"{path}_{unit}"] = polars.Float64
-    return dtypes

@@ -7,10 +7,11 @@ all, are missing in it. So every such mean carries the share that is missing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import polars
 
+from roamsim.tables.lots import HELD_ROWS, columns, height, lots, schema
 from roamsim.tables.metrics import Metric, traced_tables
 
 #: Ends of a connection that failed. The others are completed, stopped and still open.
@@ -42,31 +43,35 @@ def percent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def connections(ended: Sequence[str | None]) -> str:
-    """How connections ended, in words, with their numbers where they did not all end alike."""
-    counts = Counter(end for end in ended if end)
+def connections(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
+    """How connections ended, each or counted, in words, with their numbers where they did not all end alike."""
+    counts = {end: count for end, count in Counter(ended).items() if end}
     if len(counts) <= 1:
         return "".join(counts)
     return ", ".join(f"{count} {end}" for end, count in counts.items())
 
 
-def failed(ended: Sequence[str | None]) -> str:
-    """The connections among these that failed, in words; empty where none did."""
-    bad = [end for end in ended if end in FAILED]
-    there = sum(1 for end in ended if end)
-    return f"{len(bad)} of {there} ({connections(bad)})" if bad else ""
+def failed(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
+    """The connections among these, each or counted, that failed, in words; empty where none did."""
+    counts = Counter(ended)
+    bad = {end: count for end, count in counts.items() if end in FAILED}
+    there = sum(count for end, count in counts.items() if end)
+    return f"{sum(bad.values())} of {there} ({connections(bad)})" if bad else ""
 
 
-def failures(tables: Mapping[str, polars.DataFrame]) -> list[str]:
-    """A sentence for each table with connections that failed."""
+def failures(tables: Mapping[str, polars.DataFrame], asked: Iterable[str] = ("flows", "signalling")) -> list[str]:
+    """A sentence for each table with connections that failed, of those asked for."""
     found = []
     for table in ("flows", "signalling"):
-        frame = tables.get(table)
-        if frame is None or "connection" not in frame.columns:
+        if table not in asked or table not in tables or "connection" not in schema(tables, table):
             continue
         told = []
-        for (name,), rows in frame.group_by("name", maintain_order=True):
-            bad = failed(rows["connection"].to_list())
+        ends: dict[str, Counter[str | None]] = {}
+        for lot in lots(tables, table, ["name", "connection"]):
+            for name, end, count in lot.group_by("name", "connection", maintain_order=True).len().iter_rows():
+                ends.setdefault(name, Counter())[end] += count
+        for name, ended in ends.items():
+            bad = failed(ended)
             told += [f"{name} {bad}"] if bad else []
         if told:
             found.append(f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}.")
@@ -75,17 +80,37 @@ def failures(tables: Mapping[str, polars.DataFrame]) -> list[str]:
 
 def alike(tables: Mapping[str, polars.DataFrame]) -> set[int]:
     """The points that have several replications, all of which gave the same in every table."""
-    if "links" not in tables or "point" not in tables["links"].columns:
+    if "links" not in tables or "point" not in schema(tables, "links"):
         return set()
-    runs = tables["links"].group_by("point").agg(polars.col("replication").n_unique().alias("runs"))
+    there = columns(tables, "links", ["point", "replication"])
+    runs = there.group_by("point").agg(polars.col("replication").n_unique().alias("runs"))
     found = set(runs.filter(polars.col("runs") > 1)["point"])
-    for name, frame in tables.items():
+    for name in tables:
         # What was recorded is of some replications only.
-        if name in (*traced_tables(), "series") or not frame.height or not found:
+        if name in (*traced_tables(), "series") or not height(tables, name) or not found:
             continue
-        counts = frame.group_by(polars.all().exclude("replication")).len().join(runs, on="point")
+        if height(tables, name) > HELD_ROWS:
+            found &= _equal(tables, name, runs)
+            continue
+        counts = tables[name].group_by(polars.all().exclude("replication")).len().join(runs, on="point")
         found -= set(counts.filter(polars.col("len") % polars.col("runs") != 0)["point"])
     return found
+
+
+def _equal(tables: Mapping[str, polars.DataFrame], name: str, runs: polars.DataFrame) -> set[int]:
+    """The points whose runs gave the same in a large table, of which each run stands as a digest of its rows."""
+    of_runs = [
+        lot.select("point", "replication", digest=lot.drop("replication").hash_rows())
+        .group_by("point", "replication")
+        .agg(polars.col("digest").sum(), polars.len().alias("rows"))
+        for lot in lots(tables, name)
+    ]
+    digests = polars.concat(of_runs).group_by("point")
+    found = digests.agg(polars.struct("digest", "rows").n_unique().alias("kinds"), polars.len().alias("there"))
+    # A point of which no run has a row of this table is not in it.
+    found = runs.join(found, on="point", how="left")
+    same = (polars.col("kinds") == 1) & (polars.col("there") == polars.col("runs"))
+    return set(found.filter(same | polars.col("kinds").is_null())["point"])
 
 
 def alike_in_words(tables: Mapping[str, polars.DataFrame]) -> str:
@@ -93,6 +118,6 @@ def alike_in_words(tables: Mapping[str, polars.DataFrame]) -> str:
     found = alike(tables)
     if not found:
         return ""
-    points = tables["links"]["point"].n_unique()
+    points = columns(tables, "links", ["point"])["point"].n_unique()
     where = "All" if len(found) == points else f"At {len(found)} of {points} points all"
     return f"{where} replications are identical: nothing random happens. One says as much; intervals mean nothing."

@@ -12,6 +12,7 @@ import polars
 
 from roamsim import _roamsim, statistics
 from roamsim.errors import UsageError
+from roamsim.tables import lots
 from roamsim.tables.metrics import table_keys, tables_of_events
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def keys_within(table: str) -> tuple[str, ...]:
     return KEYS.get(table, ("name",))
 
 
-class Tables(Mapping[str, polars.DataFrame]):
+class Tables(lots.InLots):
     """Result tables by name, also as attributes: `result.flows` is `result.tables["flows"]`.
 
     A missing value is null. Every row carries `scenario` (its name), `point` (of a sweep, else 0), `replication` and
@@ -40,7 +41,7 @@ class Tables(Mapping[str, polars.DataFrame]):
     """
 
     def __init__(self, tables: Mapping[str, polars.DataFrame]) -> None:
-        self.tables = dict(tables)
+        self.tables = tables if isinstance(tables, lots.InLots) else dict(tables)
 
     def __getitem__(self, name: str) -> polars.DataFrame:
         try:
@@ -53,6 +54,22 @@ class Tables(Mapping[str, polars.DataFrame]):
 
     def __len__(self) -> int:
         return len(self.tables)
+
+    def schema(self, name: str) -> polars.Schema:
+        """The columns of a table."""
+        return lots.schema(self.tables, name)
+
+    def height(self, name: str) -> int:
+        """How many rows a table has."""
+        return lots.height(self.tables, name)
+
+    def lots(self, name: str, columns: Sequence[str] | None = None) -> Iterator[polars.DataFrame]:
+        """The rows of a table in their order, some at a time; of all columns, or of some."""
+        return lots.lots(self.tables, name, columns)
+
+    def columns(self, name: str, chosen: Sequence[str]) -> polars.DataFrame:
+        """Some columns of a table."""
+        return lots.columns(self.tables, name, chosen)
 
     def __getattr__(self, name: str) -> polars.DataFrame:
         tables = self.__dict__.get("tables", {})
@@ -92,14 +109,16 @@ class Tables(Mapping[str, polars.DataFrame]):
             KeyError: there is no such table.
             UsageError: there is no such column, or it is not numeric.
         """
-        frame = self[table]
-        keys = list(by) if by is not None else [c for c in self.keys_of(table) if c in frame.columns]
+        schema = self.schema(table)
+        keys = list(by) if by is not None else [c for c in self.keys_of(table) if c in schema]
         for name in (column, *keys):
-            if name not in frame.columns:
-                raise UsageError(f"{table} has no column {name!r}; there are {', '.join(frame.columns)}")
-        if not frame.schema[column].is_numeric():
+            if name not in schema:
+                raise UsageError(f"{table} has no column {name!r}; there are {', '.join(schema)}")
+        if not schema[column].is_numeric():
             raise UsageError(f"{table}.{column} is text; a mean needs numbers")
-        if table in MEANS and "replication" not in keys:
+        of_events = table in MEANS and "replication" not in keys
+        frame = self.columns(table, [*keys, column, *(["replication"] if of_events else [])])
+        if of_events:
             of_runs = frame.group_by([*keys, "replication"], maintain_order=True)
             frame = of_runs.agg(polars.col(column).mean())
         groups = frame.group_by(keys, maintain_order=True).agg(polars.col(column).drop_nulls())
@@ -119,7 +138,7 @@ class Tables(Mapping[str, polars.DataFrame]):
 
     def _shown(self) -> list[tuple[str, polars.DataFrame]]:
         order = ("flows", "signalling", "handovers", "mih_handovers", "mobile_ip", "links", "drops")
-        return [(name, self.tables[name]) for name in order if name in self.tables and self.tables[name].height]
+        return [(name, self.tables[name]) for name in order if self.height(name)]
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables that have rows."""
@@ -157,7 +176,7 @@ class Result(Tables):
         self.wall_s = wall_s
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{name}: {frame.height}" for name, frame in self.tables.items())
+        rows = ", ".join(f"{name}: {self.height(name)}" for name in self.tables)
         return f"<Result of {self.scenario!r}, seed {self.seed}, {self.replications} replication(s); rows {rows}>"
 
     def to_dict(self) -> dict[str, Any]:

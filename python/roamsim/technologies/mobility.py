@@ -44,7 +44,7 @@ MOBILE_IP = (
 
 def report(page: Report, results: Results) -> None:
     """Handovers, each of one run and means of several, and what the machines of Mobile IP counted."""
-    handovers, counters = (table in results and results[table].height > 0 for table in ("handovers", "mobile_ip"))
+    handovers, counters = (results.height(table) > 0 for table in ("handovers", "mobile_ip"))
     if not handovers and not counters:
         return
     page.heading("Handovers")
@@ -69,10 +69,11 @@ def _handovers(results: Results) -> list[dict[str, Any]]:
     headings = titles("handovers", HANDOVERS)
     hidden = {"point"} if len(results.manifest.points) == 1 else set()
     rows: list[dict[str, Any]] = []
+    links = results.columns("links", ["point", "replication"]).unique()
     for names, kind in of_runs.group_by(keys, maintain_order=True):
         row = {key: name for key, name in zip(keys, names, strict=True) if key not in hidden}
         # A run without such a handover has none, but no time of it.
-        runs = results["links"].filter(point=names[0])["replication"].n_unique()
+        runs = len(links.filter(point=names[0]))
         samples = {"handovers": [*kind["handovers"], *[0] * (runs - kind.height)]}
         samples |= {column: kind[column].drop_nulls().to_list() for column in HANDOVERS}
         for column, values in samples.items():

@@ -68,7 +68,7 @@ def outcome(results: Results) -> list[str]:
 
 def report(page: Report, results: Results) -> None:
     """The time of each cell, the bursts and requests of its stations, and the profiles of the first run over time."""
-    if "wimax" not in results or not results["wimax"].height:
+    if not results.height("wimax"):
         return
     page.heading("802.16")
     cells, stations = means(results, "wimax"), means(results, "wimax_stations")
@@ -106,9 +106,9 @@ def first_run(results: Results, table: str) -> polars.DataFrame:
     """The rows of a table, where results have it, of the first replication of the first point."""
     if table not in results:
         return polars.DataFrame()
-    return results[table].filter(
-        polars.col("point") == polars.col("point").min(), polars.col("replication") == polars.col("replication").min()
-    )
+    runs = results.columns(table, ["point", "replication"])
+    first = (polars.col("point") == runs["point"].min()) & (polars.col("replication") == runs["replication"].min())
+    return polars.concat(lot.filter(first) for lot in results.lots(table))
 
 
 def has_classes(flows: polars.DataFrame) -> bool:

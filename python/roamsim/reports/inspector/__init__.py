@@ -21,6 +21,7 @@ from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encode
 from roamsim.reports.inspector.traffic import LATE_S
 from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
+from roamsim.tables import lots
 from roamsim.tables.values import shown_value
 
 #: Said where the scenario of a point cannot be read again.
@@ -38,7 +39,7 @@ def report(page: Report, results: Results) -> None:
     number = first_point(results)
     canonical, whole = scenario_of(results.manifest, results.manifest.points[number])
     moving = any("motion" in node for node in canonical.get("node", []))
-    told = any(table in results and results[table].height for table in ("link_events", "handovers", "mih_handovers"))
+    told = any(results.height(table) for table in ("link_events", "handovers", "mih_handovers"))
     if not moving and not told:
         return
     page.heading("Time line")
@@ -56,14 +57,14 @@ def report(page: Report, results: Results) -> None:
 
 def first_point(results: Mapping[str, polars.DataFrame]) -> int:
     """The first point that anything was recorded of."""
-    recorded = [results[table] for table in ("link_events", "packets", "samples", "links") if table in results]
-    return next((int(frame["point"].min()) for frame in recorded if frame.height), 0)  # type: ignore[arg-type]
+    recorded = [table for table in ("link_events", "packets", "samples", "links") if lots.height(results, table)]
+    return next((int(lots.columns(results, table, ["point"])["point"].min()) for table in recorded), 0)  # type: ignore[arg-type]
 
 
 def first_run(results: Mapping[str, polars.DataFrame], point: int) -> dict[str, polars.DataFrame]:
     """The rows of the first replication of a point."""
     mine = (polars.col("point") == point) & (polars.col("replication") == 0)
-    return {name: frame.filter(mine) for name, frame in results.items()}
+    return {name: polars.concat(lot.filter(mine) for lot in lots.lots(results, name)) for name in results}
 
 
 def time_line(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any]) -> dict[str, Any]:

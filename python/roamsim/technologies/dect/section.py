@@ -39,7 +39,7 @@ def outcome(results: Results) -> list[str]:
 
 def report(page: Report, results: Results) -> None:
     """The accesses of a run with DECT: channels, bearers, handovers and queues over time, and their tables."""
-    if "dect" not in results or not results["dect"].height:
+    if not results.height("dect"):
         return
     page.heading("DECT")
     try:

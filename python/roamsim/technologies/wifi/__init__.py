@@ -38,7 +38,7 @@ def outcome(results: Results) -> list[str]:
 
 def report(page: Report, results: Results) -> None:
     """The time of each cell and of its radios; where link events were recorded, signals and associations."""
-    if "wifi" not in results or not results["wifi"].height:
+    if not results.height("wifi"):
         return
     page.heading("Wi-Fi")
     airtime.report(page, results)

@@ -28,7 +28,7 @@ DELAY = {"contention_ms": ("contending", "#eeca3b")}
 
 def report(page: Report, results: Results) -> None:
     """The categories of each cell's nodes; the first point of a sweep."""
-    if "wifi_categories" not in results or not results["wifi_categories"].height:
+    if not results.height("wifi_categories"):
         return
     categories = means(results, "wifi_categories")
     several = len(results.manifest.points) > 1

@@ -22,7 +22,7 @@ MAX_PAIRS = 40
 
 def report(page: Report, results: Results) -> None:
     """The shares of rates in the attempts of each transmitter to each receiver; the first point of a sweep."""
-    if "wifi_rates" not in results or not results["wifi_rates"].height:
+    if not results.height("wifi_rates"):
         return
     rates = means(results, "wifi_rates")
     several = len(results.manifest.points) > 1

@@ -1,0 +1,57 @@
+"""Tables that are too large to be held at once: some rows, or some columns, at a time.
+
+Whoever asks these functions does not care whether a table is a frame or lies in files.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars
+
+#: Rows of a table that is held (chosen: some hundred MB of memory).
+HELD_ROWS = 1_000_000
+
+
+class InLots(Mapping[str, polars.DataFrame]):
+    """Tables by name that are read when they are asked for."""
+
+    @abstractmethod
+    def schema(self, name: str) -> polars.Schema:
+        """The columns of a table."""
+
+    @abstractmethod
+    def height(self, name: str) -> int:
+        """How many rows a table has."""
+
+    @abstractmethod
+    def lots(self, name: str, columns: Sequence[str] | None = None) -> Iterator[polars.DataFrame]:
+        """The rows of a table in their order, some whole runs at a time; of all columns, or of some."""
+
+
+def schema(tables: Mapping[str, polars.DataFrame], name: str) -> polars.Schema:
+    """The columns of a table."""
+    return tables.schema(name) if isinstance(tables, InLots) else tables[name].schema
+
+
+def height(tables: Mapping[str, polars.DataFrame], name: str) -> int:
+    """How many rows a table has; none where there is no such table."""
+    if name not in tables:
+        return 0
+    return tables.height(name) if isinstance(tables, InLots) else tables[name].height
+
+
+def lots(
+    tables: Mapping[str, polars.DataFrame], name: str, columns: Sequence[str] | None = None
+) -> Iterator[polars.DataFrame]:
+    """The rows of a table in their order, some at a time; of all columns, or of some."""
+    if isinstance(tables, InLots):
+        yield from tables.lots(name, columns)
+    else:
+        yield tables[name] if columns is None else tables[name].select(columns)
+
+
+def columns(tables: Mapping[str, polars.DataFrame], name: str, chosen: Sequence[str]) -> polars.DataFrame:
+    """Some columns of a table, all rows of it."""
+    return polars.concat(lots(tables, name, list(dict.fromkeys(chosen))))
