@@ -24,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches import cell, wimax_cell
 from benches.dumbbell import dumbbell
 from peers.document import table
 from peers.simulators import ROOT
@@ -36,20 +37,23 @@ COUNTED = "*counted_run*"
 
 @dataclass(frozen=True)
 class Case:
-    """A run: a file of benches/scenarios or a dumbbell of so many flows, cut short."""
+    """A run: a file of benches/scenarios or a tree that is made here, for so long."""
 
     name: str
     duration: str
-    scenario: str | int
+    scenario: str | dict[str, object]
 
 
 CASES = [
     Case("bulk", "60s", "bulk.toml"),
-    Case("dumbbell-10", "3s", 10),
-    Case("dumbbell-1000", "3s", 1000),
+    Case("dumbbell-10", "3s", dumbbell(10)),
+    Case("dumbbell-1000", "3s", dumbbell(1000)),
     Case("sctp", "3s", "sctp.toml"),
     Case("dect", "300s", "dect.toml"),
     Case("walk", "240s", "walk.toml"),
+    Case("cell-1", "10s", cell.cell(1, 10)),
+    Case("cell-10", "10s", cell.cell(10, 10)),
+    Case("wimax-1", "60s", wimax_cell.cell(1, 60, saturated=True)),
 ]
 
 
@@ -96,11 +100,11 @@ def build() -> Path:
 def count(program: Path, case: Case) -> Count:
     """Runs a case under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(case.scenario, int):
-            path = Path(folder) / "dumbbell.json"
-            path.write_text(json.dumps(dumbbell(case.scenario)))
-        else:
+        if isinstance(case.scenario, str):
             path = ROOT / "benches" / "scenarios" / case.scenario
+        else:
+            path = Path(folder) / f"{case.name}.json"
+            path.write_text(json.dumps(case.scenario))
         out = Path(folder) / "callgrind.out"
         callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
         told = run([*callgrind, str(program), str(path), f"scenario.duration={case.duration}"])
