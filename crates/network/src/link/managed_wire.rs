@@ -213,6 +213,10 @@ impl Link for ManagedWire {
         self.dropped.pop_front().map(|(packet, dropped)| (SENDER, packet, dropped))
     }
 
+    fn may_have_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
     fn next_indication(&self) -> Option<Time> {
         self.outages.next().map(|(at, _)| at)
     }

@@ -100,6 +100,19 @@ impl Sender {
     }
 }
 
+/// What a link has done at its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Whether [`Link::poll_drop`] may have something.
+    pub dropped: bool,
+    /// Whether [`Link::poll_delivery`] may have something.
+    pub arrived: bool,
+    /// When it may next have a link event.
+    pub indication: Option<Time>,
+    /// Its next deadline, if nothing is taken before.
+    pub timeout: Option<Time>,
+}
+
 /// What every link does.
 pub trait Link: Machine {
     /// Takes a packet from the node at `from`. A drop that is decided already is returned: the packet is gone.
@@ -112,6 +125,16 @@ pub trait Link: Machine {
     /// know at once have any.
     fn poll_drop(&mut self) -> Option<(Attachment, Packet, Dropped)> {
         None
+    }
+
+    /// Whether [`Link::poll_drop`] may have something.
+    fn may_have_dropped(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Link::poll_delivery`] may have something.
+    fn may_have_arrived(&self, _now: Time) -> bool {
+        true
     }
 
     /// When it may next have a link event, beside its deadline as a machine; what lies in the past is due at once. Whoever
@@ -238,6 +261,45 @@ impl AnyLink {
 }
 
 impl AnyLink {
+    /// Has a link that is no wire do what is due, and asks it at once what has come of that: to look each time which link it is
+    /// costs as much as what most of them do.
+    #[inline(never)]
+    pub(crate) fn work(&mut self, cx: &mut Context<'_>) -> Work {
+        fn work(link: &mut impl Link, cx: &mut Context<'_>) -> Work {
+            link.handle_timeout(cx);
+            Work {
+                dropped: link.may_have_dropped(),
+                arrived: link.may_have_arrived(cx.now),
+                indication: link.next_indication(),
+                timeout: link.poll_timeout(),
+            }
+        }
+        match self {
+            AnyLink::Wire(link) => work(link, cx),
+            AnyLink::Wifi(link) => work(&mut **link, cx),
+            AnyLink::Dect(link) => work(&mut **link, cx),
+            AnyLink::Cell(link) => work(&mut **link, cx),
+            AnyLink::Wimax(link) => work(&mut **link, cx),
+            AnyLink::ManagedWire(link) => work(&mut **link, cx),
+        }
+    }
+
+    /// The next packet that has come over a link that is no wire, and where; or its next deadline.
+    #[inline(never)]
+    pub(crate) fn take(&mut self, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
+        fn take(link: &mut impl Link, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
+            link.poll_delivery(now).ok_or_else(|| link.poll_timeout())
+        }
+        match self {
+            AnyLink::Wire(link) => take(link, now),
+            AnyLink::Wifi(link) => take(&mut **link, now),
+            AnyLink::Dect(link) => take(&mut **link, now),
+            AnyLink::Cell(link) => take(&mut **link, now),
+            AnyLink::Wimax(link) => take(&mut **link, now),
+            AnyLink::ManagedWire(link) => take(&mut **link, now),
+        }
+    }
+
     /// Has a path change. Validation lets only those change that can.
     pub fn change(&mut self, now: Time, change: managed_wire::Change) {
         if let AnyLink::ManagedWire(link) = self {

@@ -8,40 +8,59 @@ use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{Packet, Pdu};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
-use roamsim_protocols::{Context, Machine};
+use roamsim_protocols::Context;
+
+/// What the wake-up of a link has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Nothing: it was superseded.
+    Superseded,
+    /// The link has worked, and nothing has arrived.
+    Worked,
+    /// Packets may have arrived, which are taken with [`Network::poll_arrival`].
+    Arrived,
+}
 
 impl Network {
-    /// Handles a link's wake-up; false when it was superseded. What has arrived is taken with
-    /// [`Network::poll_arrival`].
+    /// Handles a link's wake-up.
     #[inline]
-    pub fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
+    pub fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
         let slot = &mut self.links[number as usize];
         if !slot.alarm.fires(now) {
-            return false;
+            return Woken::Superseded;
         }
-        if !matches!(slot.link, AnyLink::Wire(_)) {
-            self.handle_other_link(moment, number);
+        if matches!(slot.link, AnyLink::Wire(_)) {
+            return Woken::Arrived;
         }
-        true
+        self.handle_other_link(moment, number)
     }
 
     /// A wire has nothing to do but what is taken with [`Network::poll_arrival`]: it knows what it drops when it takes it, and
     /// indicates by itself. Other links work, and may have dropped something, or have link events.
     #[inline(never)]
-    fn handle_other_link(&mut self, moment: &mut Moment<'_>, number: u32) {
+    fn handle_other_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
         let now = moment.now;
         let random = &mut self.records[number as usize].random;
-        self.links[number as usize].link.handle_timeout(&mut Context { now, random });
+        let work = self.links[number as usize].link.work(&mut Context { now, random });
         if let Some(recorder) = &mut self.recorder
             && let Some(frames) = self.links[number as usize].link.frames_mut()
         {
             recorder.frames(number, frames);
         }
-        while let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop() {
+        while work.dropped
+            && let Some((from, packet, dropped)) = self.links[number as usize].link.poll_drop()
+        {
             self.dropped_by_link(number, from, &packet, dropped);
         }
-        self.arm_indications(moment, number);
+        if work.indication.is_some() {
+            self.arm_indications(moment, number);
+        }
+        if work.arrived {
+            return Woken::Arrived;
+        }
+        self.links[number as usize].alarm.arm(work.timeout, Event::Link(number), moment);
+        Woken::Worked
     }
 
     /// The next packet that has come over a link for a socket of the node behind it; what is for other nodes is
@@ -79,9 +98,12 @@ impl Network {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
-            let Some((attachment, packet)) = slot.link.poll_delivery(now) else {
-                slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
-                return None;
+            let (attachment, packet) = match slot.link.take(now) {
+                Ok(arrival) => arrival,
+                Err(timeout) => {
+                    slot.alarm.arm(timeout, Event::Link(number), moment);
+                    return None;
+                }
             };
             let is_copy = matches!(&slot.link, AnyLink::ManagedWire(wire) if wire.delivered_a_copy());
             let packet = if is_copy { self.take_copy(now, number, packet) } else { packet };

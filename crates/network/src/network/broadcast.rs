@@ -77,6 +77,7 @@ mod tests {
     use crate::link::cell::{Cell, CellConfig};
     use crate::link::{AnyLink, Attachment};
     use crate::mobility::{Point, Trajectory};
+    use crate::network::Woken;
     use crate::packet::{BROADCAST, IpVersion};
     use crate::queue::{QueueLimit, Rule};
     use crate::recorder::{PacketEvent, Recorder};
@@ -153,8 +154,9 @@ mod tests {
             while let Some((now, wake)) = queue.pop_until(Time::MAX)
                 && wake.link() == Some(0)
             {
-                let worked = network.handle_link(&mut Moment::new(now, &mut queue), 0);
-                while worked && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), 0)
+                let woken = network.handle_link(&mut Moment::new(now, &mut queue), 0);
+                while woken == Woken::Arrived
+                    && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), 0)
                 {
                     arrived_at.push(packet.socket);
                 }

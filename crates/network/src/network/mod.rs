@@ -9,6 +9,7 @@ mod link_events;
 mod processing;
 pub mod tunnel;
 
+pub use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;

@@ -106,6 +106,7 @@ mod tests {
     use crate::event::Wake;
     use crate::link::wired::{Wire, WireConfig};
     use crate::link::{AnyLink, Attachment};
+    use crate::network::Woken;
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
     use crate::testing::{datagram, stream};
@@ -158,8 +159,8 @@ mod tests {
             };
             match woken.map(Wake::event) {
                 Some(Event::Link(number)) => {
-                    let worked = network.handle_link(&mut Moment::new(now, &mut queue), number);
-                    while worked
+                    let woken = network.handle_link(&mut Moment::new(now, &mut queue), number);
+                    while woken == Woken::Arrived
                         && let Some(packet) = network.poll_arrival(&mut Moment::new(now, &mut queue), number)
                     {
                         arrived.push((packet.id.0, now.as_ns() / 1000));

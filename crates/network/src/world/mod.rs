@@ -24,7 +24,7 @@ use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
-use crate::network::Network;
+use crate::network::{Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::signalling::{MihNode, SessionSocket, Signalling};
 use crate::socket::{SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
@@ -353,11 +353,13 @@ impl World {
         let now = moment.now;
         let worked = match wake.link() {
             Some(number) => {
-                let worked = self.network.handle_link(moment, number);
-                while worked && let Some(packet) = self.network.poll_arrival(moment, number) {
+                let woken = self.network.handle_link(moment, number);
+                while woken == Woken::Arrived
+                    && let Some(packet) = self.network.poll_arrival(moment, number)
+                {
                     self.receive(moment, packet);
                 }
-                worked
+                woken != Woken::Superseded
             }
             None => self.handle_other(moment, wake.event()),
         };

@@ -500,6 +500,10 @@ impl Link for Cell {
         self.dropped.pop_front()
     }
 
+    fn may_have_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
     fn poll_delivery(&mut self, now: Time) -> Option<(Attachment, Packet)> {
         let first = self.flying.first_entry().filter(|entry| entry.key().0 <= now)?;
         let (to, packet) = first.remove();

@@ -366,6 +366,14 @@ impl Link for Access {
         Some(dropped)
     }
 
+    fn may_have_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    fn may_have_arrived(&self, _now: Time) -> bool {
+        !self.delivered.is_empty()
+    }
+
     fn next_indication(&self) -> Option<Time> {
         (!self.indications.is_empty()).then_some(Time::ZERO)
     }

@@ -406,6 +406,14 @@ impl Link for Cell {
         self.dropped.pop_front()
     }
 
+    fn may_have_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    fn may_have_arrived(&self, _now: Time) -> bool {
+        !self.arrived.is_empty()
+    }
+
     fn finish(&mut self, end: Time) {
         (0..self.cells.len()).for_each(|cell| self.medium_passes(end, cell));
     }

@@ -53,6 +53,14 @@ impl Link for Cell {
         self.dropped.pop_front()
     }
 
+    fn may_have_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    fn may_have_arrived(&self, _now: Time) -> bool {
+        !self.arrived.is_empty()
+    }
+
     fn finish(&mut self, end: Time) {
         self.leave_out_until(self.frame_of(end) + 1);
     }
