@@ -25,6 +25,9 @@ impl Agenda {
         if let Step::Station(radio, timer) = step {
             return self.timers.push(Reverse((at, self.put, radio, timer)));
         }
+        if self.steps.is_empty() {
+            return self.steps.push((at, self.put, step));
+        }
         let later = self.steps.iter().rposition(|&(other, ..)| other > at);
         self.steps.insert(later.map_or(0, |later| later + 1), (at, self.put, step));
     }

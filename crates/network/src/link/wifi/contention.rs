@@ -100,9 +100,6 @@ impl Cell {
 
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot know.
     pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
-        if self.next_access.is_none_or(|time| time > now) {
-            return;
-        }
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         match &self.countdowns {
             Some(_) => self.over_by(now, winners),

@@ -1,11 +1,11 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 
-use super::Cell;
 use super::account::Use;
 use super::air::Heard;
-use super::exchange::Step;
+use super::exchange::{FrameTime, Step};
 use super::radio::ALL;
 use super::record::AirFrame;
+use super::{Cell, Hearing};
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
@@ -84,39 +84,15 @@ impl Ear {
 impl Cell {
     /// Puts a frame on the air.
     pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
-        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
-        let end = now + self.airtime(kind, initiator);
-        let rate_bps = self.frame_rate_bps(kind, initiator);
-        let sifs = self.config.timing.sifs;
-        let then = |kind: Kind| sifs + self.airtime(kind, initiator);
-        let reserved = match kind {
-            Kind::Rts => end + then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
-            Kind::Cts => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::CtsToSelf if self.is_for_all(from) => end + then(Kind::Data),
-            Kind::CtsToSelf => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::Data | Kind::Management if to != ALL => {
-                end + then(Kind::Ack) + self.next_fragment_time(initiator)
-            }
-            Kind::Ack => end + self.next_fragment_time(initiator),
-            Kind::Data | Kind::Management => end,
-        };
+        let FrameTime { rate_bps, airtime, reserves } = self.frame_time(kind, from, to);
+        let end = now + airtime;
+        let reserved = end + reserves;
         let number = self.frames;
         self.frames += 1;
-        let heard_by = self.hearing.heard_by(from, now, &self.channels);
-        let capture = self.hearing.capture();
-        let mut received =
-            capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
-        if self.hearing.sinr().is_some() {
-            received = Some(self.locked(number, kind, &heard_by));
-        }
-        if heard_by.is_empty() {
-            self.hear(now, 0, number, kind);
-        }
-        for &(radio, _) in &heard_by {
-            self.hear(now, radio, number, kind);
-        }
-        for (ear, receiving, disturbed) in received.unwrap_or_default() {
-            (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
+        let mut heard_by = Vec::new();
+        match self.hearing {
+            Hearing::All => self.hear(now, 0, number, kind),
+            Hearing::Given(_) | Hearing::Placed(_) => heard_by = self.hear_each(now, (number, kind, from)),
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
@@ -144,6 +120,25 @@ impl Cell {
         }
         self.on_air.push(frame);
         self.at(end, Step::End(number));
+    }
+
+    /// The begin of a frame where each has an ear of its own; returned is who hears it.
+    #[inline(never)]
+    fn hear_each(&mut self, now: Time, (number, kind, from): (u64, Kind, usize)) -> Vec<Heard> {
+        let heard_by = self.hearing.heard_by(from, now, &self.channels);
+        let capture = self.hearing.capture();
+        let mut received =
+            capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
+        if self.hearing.sinr().is_some() {
+            received = Some(self.locked(number, kind, &heard_by));
+        }
+        for &(radio, _) in &heard_by {
+            self.hear(now, radio, number, kind);
+        }
+        for (ear, receiving, disturbed) in received.unwrap_or_default() {
+            (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
+        }
+        heard_by
     }
 
     /// An ear hears the begin of a frame.
