@@ -32,6 +32,12 @@ impl Agenda {
         self.steps.insert(later.map_or(0, |later| later + 1), (at, self.put, step));
     }
 
+    /// Whether nothing lies ahead.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.timers.is_empty()
+    }
+
     /// When the next one is due.
     #[inline(always)]
     pub fn next(&self) -> Option<Time> {

@@ -433,7 +433,10 @@ impl Link for Cell {
     }
 
     fn finish(&mut self, end: Time) {
-        (0..self.cells.len()).for_each(|cell| self.medium_passes(end, cell));
+        for cell in 0..self.cells.len() {
+            self.cells[cell].medium.take_back(end);
+            self.medium_passes(end, cell);
+        }
     }
 
     fn phases(&self) -> &[PhaseRow] {
