@@ -193,6 +193,11 @@ impl Socket for TcpSocket {
     }
 
     #[inline(always)]
+    fn may_transmit(&self) -> bool {
+        self.connection.may_transmit()
+    }
+
+    #[inline(always)]
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         let segment = self.poll_segment(now)?;
         let size_bytes = envelope.header_bytes + segment.total_bytes();

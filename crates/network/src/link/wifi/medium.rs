@@ -79,6 +79,17 @@ impl Ear {
             reserved_by: [0, 0],
         }
     }
+
+    /// What the medium is used for, where so many radios have something to send.
+    #[inline(always)]
+    fn use_of_medium(&self, contenders: usize) -> Use {
+        match self.receiving {
+            _ if self.heard == 0 && contenders == 0 => Use::Idle,
+            _ if self.heard == 0 => Use::Backoff,
+            Some((_, kind)) if !self.disturbed => Use::Frame(kind),
+            _ => Use::Collision,
+        }
+    }
 }
 
 impl Cell {
@@ -159,8 +170,11 @@ impl Cell {
     /// What an ear hears is about to change: if it is that of an access point, the account is told.
     #[inline(always)]
     fn ear_changes(&mut self, now: Time, ear: usize) {
-        if let Some(cell) = self.ears[ear].account {
-            self.medium_passes(now, cell);
+        let ear = &self.ears[ear];
+        if let Some(cell) = ear.account {
+            let contenders = self.contenders[usize::from(self.channels[cell])];
+            let used = ear.use_of_medium(contenders);
+            self.cells[cell].medium.pass(now, used);
         }
     }
 
@@ -168,13 +182,7 @@ impl Cell {
     #[inline]
     pub(super) fn medium_passes(&mut self, now: Time, cell: usize) {
         let ear = &self.ears[self.radios[cell].ear];
-        let contenders = self.contenders[usize::from(self.channels[cell])];
-        let used = match ear.receiving {
-            _ if ear.heard == 0 && contenders == 0 => Use::Idle,
-            _ if ear.heard == 0 => Use::Backoff,
-            Some((_, kind)) if !ear.disturbed => Use::Frame(kind),
-            _ => Use::Collision,
-        };
+        let used = ear.use_of_medium(self.contenders[usize::from(self.channels[cell])]);
         self.cells[cell].medium.pass(now, used);
     }
 
