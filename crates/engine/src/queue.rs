@@ -136,7 +136,7 @@ impl<E: Event> EventQueue<E> {
     }
 
     /// Puts the last entry in the place of the root's hole.
-    #[inline]
+    #[inline(never)]
     fn close_hole(&mut self) {
         self.hole_at_root = false;
         self.end -= 1;
@@ -167,7 +167,7 @@ impl<E: Event> EventQueue<E> {
     }
 
     /// Moves the root's place down, past all earliest children earlier than `entry`, and writes `entry` there.
-    #[inline]
+    #[inline(always)]
     fn sink_from_root(&mut self, entry: Entry) {
         let heap = &mut self.heap[..];
         let (mut siblings, mut number) = (0, ROOT);

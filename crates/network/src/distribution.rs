@@ -66,7 +66,13 @@ impl Distribution {
     }
 
     /// A value.
+    #[inline]
     pub fn sample(&self, random: &mut Stream) -> u64 {
+        if let Distribution::Constant(value) = *self { value } else { self.draw(random) }
+    }
+
+    #[inline(never)]
+    fn draw(&self, random: &mut Stream) -> u64 {
         match *self {
             Distribution::Constant(value) => value,
             Distribution::Uniform { min, max } => min + random.below((max - min).saturating_add(1)),

@@ -138,7 +138,8 @@ pub trait Discipline: fmt::Debug + Send {
     /// How much waits.
     fn length(&self) -> Length;
 
-    /// Whether it manages the queue, and does not just keep it: then it is worth knowing how long whose packets wait.
+    /// Whether it manages the queue, and does not just keep it: only then it may drop what it has taken, and only then it is worth
+    /// knowing how long whose packets wait.
     fn manages(&self) -> bool {
         true
     }
@@ -232,6 +233,8 @@ impl Queue {
     /// The next packet that was dropped by `now` after it had been taken, and why.
     #[inline]
     pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
+        // One that does not manage the queue drops nothing of it.
+        self.waits.as_ref()?;
         let (waiting, reason) = self.discipline.poll_drop()?;
         self.left(now, &waiting);
         Some((waiting, reason))

@@ -286,6 +286,11 @@ pub(crate) trait Socket {
     where
         Self: Sized;
 
+    /// Whether it may have a packet for IP.
+    fn may_transmit(&self) -> bool {
+        true
+    }
+
     /// The next packet that it has for IP.
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet>
     where

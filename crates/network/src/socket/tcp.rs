@@ -198,8 +198,15 @@ impl Socket for TcpSocket {
             self.connection.note_mark(segment);
         }
         self.connection.handle_segment(cx, segment);
-        // A segment owns nothing; to ask that of every packet costs more than to say it.
-        std::mem::forget(packet);
+        // A segment without SACK blocks owns nothing; to ask that of every packet costs more than to say it.
+        if segment.options.sack.is_empty() {
+            std::mem::forget(packet);
+        }
+    }
+
+    #[inline(always)]
+    fn may_transmit(&self) -> bool {
+        self.connection.may_transmit()
     }
 
     #[inline(always)]

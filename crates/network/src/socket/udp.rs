@@ -84,6 +84,11 @@ impl Socket for UdpSocket {
         }
     }
 
+    #[inline(always)]
+    fn may_transmit(&self) -> bool {
+        self.written.is_some()
+    }
+
     #[inline]
     fn poll_transmit(&mut self, _now: Time, envelope: Envelope) -> Option<Packet> {
         let message = self.written.take()?;

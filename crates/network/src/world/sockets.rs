@@ -269,7 +269,9 @@ fn next_packet<S: Socket>(network: &Network, socket: &mut S, now: Time) -> Optio
 #[inline(always)]
 fn transmit<S: Socket>(network: &mut Network, socket: &mut S, moment: &mut Moment<'_>) {
     let now = moment.now;
-    while let Some(packet) = next_packet(network, socket, now) {
+    while socket.may_transmit()
+        && let Some(packet) = next_packet(network, socket, now)
+    {
         network.send(moment, socket.node(), packet, None);
     }
 }

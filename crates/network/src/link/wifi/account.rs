@@ -47,6 +47,12 @@ impl MediumTime {
         *part += now.since(self.until);
         self.until = now;
     }
+
+    /// The run ends before an ACK begins that was put on the air ahead: silence up to it was told of already.
+    pub(super) fn take_back(&mut self, end: Time) {
+        self.backoff = self.backoff.saturating_sub(self.until.since(end));
+        self.until = self.until.min(end);
+    }
 }
 
 /// What a radio did. Frames count when they are over, attempts when they begin.

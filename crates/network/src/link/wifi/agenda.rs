@@ -25,8 +25,17 @@ impl Agenda {
         if let Step::Station(radio, timer) = step {
             return self.timers.push(Reverse((at, self.put, radio, timer)));
         }
+        if self.steps.is_empty() {
+            return self.steps.push((at, self.put, step));
+        }
         let later = self.steps.iter().rposition(|&(other, ..)| other > at);
         self.steps.insert(later.map_or(0, |later| later + 1), (at, self.put, step));
+    }
+
+    /// Whether nothing lies ahead.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.timers.is_empty()
     }
 
     /// When the next one is due.

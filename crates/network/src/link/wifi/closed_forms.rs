@@ -134,8 +134,8 @@ fn instants(stations: usize) -> Vec<Time> {
 #[test]
 fn an_idle_station_costs_nothing() {
     let alone = instants(1);
-    // Each frame: its begin, its end, the begin and the end of its ACK.
-    assert_eq!(alone.len(), 4 * 200);
+    // Each frame: its begin, its end, at which its ACK is certain, and the end of the ACK.
+    assert_eq!(alone.len(), 3 * 200);
     assert_eq!(alone, instants(100));
 }
 

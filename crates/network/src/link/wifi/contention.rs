@@ -85,24 +85,23 @@ impl Cell {
     pub(super) fn plan(&mut self) {
         // Nobody does within an interframe space of the end of the last frame, and the answer to it comes before.
         let idle_since = self.ears.iter().filter(|ear| ear.heard == 0).map(|ear| ear.idle_since).min();
-        self.next_access = match (idle_since, self.agenda.next()) {
-            (None, _) => None,
-            (Some(idle_since), Some(next)) if next < idle_since + self.least_ifs => None,
-            _ => match &self.countdowns {
+        self.next_access = idle_since.and_then(|idle_since| {
+            let next = self.agenda.next();
+            if next.is_some_and(|next| next < idle_since + self.least_ifs) {
+                return None;
+            }
+            match &self.countdowns {
                 Some(countdowns) => {
                     let apart = countdowns.apart.iter().filter_map(|&number| self.access_time(number));
                     apart.chain(self.access_together(countdowns)).min()
                 }
                 None => self.listed.iter().filter_map(|&number| self.access_time(number)).min(),
-            },
-        };
+            }
+        });
     }
 
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot know.
     pub(super) fn choose_winners(&mut self, now: Time, winners: &mut Vec<usize>) {
-        if self.next_access.is_none_or(|time| time > now) {
-            return;
-        }
         let ends_now = |&number: &usize| self.access_time(number).is_some_and(|time| time <= now);
         match &self.countdowns {
             Some(_) => self.over_by(now, winners),

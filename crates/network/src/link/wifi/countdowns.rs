@@ -47,6 +47,15 @@ impl Cell {
     /// A radio is reckoned by itself until the medium becomes busy the next time.
     #[inline]
     pub(super) fn stand_apart(&mut self, number: usize) {
+        if let Some(countdowns) = &self.countdowns
+            && countdowns.over_at[number].is_some()
+        {
+            self.part(number);
+        }
+    }
+
+    #[inline(never)]
+    fn part(&mut self, number: usize) {
         if let Some(countdowns) = &mut self.countdowns
             && let Some(left) = countdowns.leave(number)
         {

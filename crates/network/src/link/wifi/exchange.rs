@@ -37,6 +37,18 @@ pub(super) enum Step {
     Station(usize, u64),
 }
 
+/// A frame in time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameTime {
+    pub rate_bps: u64,
+    pub airtime: Span,
+    /// How long its duration field reserves the medium behind it.
+    pub reserves: Span,
+}
+
+/// The last one of each kind, with octets and rate of the frame of data that it is about.
+pub(super) type FrameTimes = [Option<((u32, u64), FrameTime)>; 6];
+
 impl Cell {
     /// A radio begins a frame exchange.
     pub(super) fn begin(&mut self, now: Time, number: usize) {
@@ -83,7 +95,7 @@ impl Cell {
     }
 
     /// Whether what a radio has in hand is for all.
-    pub(super) fn is_for_all(&self, number: usize) -> bool {
+    fn is_for_all(&self, number: usize) -> bool {
         self.radios[number].own.head.as_ref().is_some_and(|head| head.to == ALL)
     }
 
@@ -124,8 +136,48 @@ impl Cell {
         }
     }
 
+    /// The rate of a frame between two radios, its airtime, and how long it reserves the medium behind it. What was worked out last is
+    /// kept: most frames of data are of one length and one rate.
+    #[inline]
+    pub(super) fn frame_time(&mut self, kind: Kind, from: usize, to: usize) -> FrameTime {
+        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
+        let head = self.radios[initiator].own.head.as_ref();
+        // What is for all, or follows in fragments, reserves another time.
+        let Some(head) = head.filter(|head| head.rest_bytes == 0 && head.to != ALL) else {
+            return self.work_out_frame_time(kind, (from, to), initiator);
+        };
+        let of = (head.bytes, head.rate_bps);
+        if let Some((known, time)) = self.frame_times[kind as usize]
+            && known == of
+        {
+            return time;
+        }
+        let time = self.work_out_frame_time(kind, (from, to), initiator);
+        self.frame_times[kind as usize] = Some((of, time));
+        time
+    }
+
+    #[inline(never)]
+    fn work_out_frame_time(&self, kind: Kind, (from, to): (usize, usize), initiator: usize) -> FrameTime {
+        let sifs = self.config.timing.sifs;
+        let then = |kind: Kind| sifs + self.airtime(kind, initiator);
+        let reserves = match kind {
+            Kind::Rts => then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
+            Kind::Cts => then(Kind::Data) + then(Kind::Ack),
+            Kind::CtsToSelf if self.is_for_all(from) => then(Kind::Data),
+            Kind::CtsToSelf => then(Kind::Data) + then(Kind::Ack),
+            Kind::Data | Kind::Management if to != ALL => {
+                then(Kind::Ack) + self.next_fragment_time(initiator)
+            }
+            Kind::Ack => self.next_fragment_time(initiator),
+            Kind::Data | Kind::Management => Span::ZERO,
+        };
+        let rate_bps = self.frame_rate_bps(kind, initiator);
+        FrameTime { rate_bps, airtime: self.airtime(kind, initiator), reserves }
+    }
+
     /// The rate of a frame, in the exchange of what one of two radios has in hand.
-    pub(super) fn frame_rate_bps(&self, kind: Kind, initiator: usize) -> u64 {
+    fn frame_rate_bps(&self, kind: Kind, initiator: usize) -> u64 {
         let rate_bps = self.radios[initiator].own.head.as_ref().map_or(0, |head| head.rate_bps);
         match kind {
             Kind::Data | Kind::Management => rate_bps,
@@ -138,7 +190,7 @@ impl Cell {
     }
 
     /// The airtime of a frame between two radios, in the exchange of what one of them has in hand.
-    pub(super) fn airtime(&self, kind: Kind, initiator: usize) -> Span {
+    fn airtime(&self, kind: Kind, initiator: usize) -> Span {
         let Some(head) = &self.radios[initiator].own.head else { return Span::ZERO };
         let control_rate_bps = self.config.control_rate_bps(head.rate_bps);
         match kind {
@@ -174,6 +226,9 @@ impl Cell {
             (Kind::Cts, true) => self.at(now + timing.sifs, Step::Data(to)),
             (Kind::Data, true) => {
                 self.deliver(now, from);
+                if self.ack_is_certain(frame) {
+                    return self.send(now + timing.sifs, Kind::Ack, to, from);
+                }
                 self.answer(now, Step::Ack(to, from), to);
             }
             (Kind::Management, true) => {}
@@ -188,6 +243,13 @@ impl Cell {
                 self.at(timeout.max(now), Step::Timeout(to));
             }
         }
+    }
+
+    /// Whether nobody can do anything between a frame that has just ended and the ACK to it: all hear both, and nothing else goes
+    /// on. The ACK is put on the air at once then, SIFS ahead of its time, and costs no wake-up of its own. What comes to be sent
+    /// meanwhile finds the medium busy, as it would have found it reserved.
+    fn ack_is_certain(&self, frame: &Frame) -> bool {
+        frame.heard_by.is_empty() && self.on_air.is_empty() && self.agenda.is_empty()
     }
 
     /// From the end of what a radio sends to the time when no ACK to it will come any more.
@@ -293,7 +355,7 @@ impl Cell {
 
     /// What the next fragment takes of what a radio sends, with SIFS before it, behind it and its ACK: an ACK, and the fragment
     /// before it, reserve the medium for it too (clause 9.2.5.6).
-    pub(super) fn next_fragment_time(&self, number: usize) -> Span {
+    fn next_fragment_time(&self, number: usize) -> Span {
         let Some(head) = &self.radios[number].own.head else { return Span::ZERO };
         if head.rest_bytes == 0 {
             return Span::ZERO;

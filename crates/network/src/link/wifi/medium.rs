@@ -1,11 +1,11 @@
 //! What is on the air, who hears it, and what a receiver understands of it (clauses 9.2.1, 9.2.5.4).
 
-use super::Cell;
 use super::account::Use;
 use super::air::Heard;
-use super::exchange::Step;
+use super::exchange::{FrameTime, Step};
 use super::radio::ALL;
 use super::record::AirFrame;
+use super::{Cell, Hearing};
 use roamsim_engine::{Span, Time};
 
 /// The kinds of frames.
@@ -79,44 +79,31 @@ impl Ear {
             reserved_by: [0, 0],
         }
     }
+
+    /// What the medium is used for, where so many radios have something to send.
+    #[inline(always)]
+    fn use_of_medium(&self, contenders: usize) -> Use {
+        match self.receiving {
+            _ if self.heard == 0 && contenders == 0 => Use::Idle,
+            _ if self.heard == 0 => Use::Backoff,
+            Some((_, kind)) if !self.disturbed => Use::Frame(kind),
+            _ => Use::Collision,
+        }
+    }
 }
 
 impl Cell {
     /// Puts a frame on the air.
     pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
-        let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
-        let end = now + self.airtime(kind, initiator);
-        let rate_bps = self.frame_rate_bps(kind, initiator);
-        let sifs = self.config.timing.sifs;
-        let then = |kind: Kind| sifs + self.airtime(kind, initiator);
-        let reserved = match kind {
-            Kind::Rts => end + then(Kind::Cts) + then(Kind::Data) + then(Kind::Ack),
-            Kind::Cts => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::CtsToSelf if self.is_for_all(from) => end + then(Kind::Data),
-            Kind::CtsToSelf => end + then(Kind::Data) + then(Kind::Ack),
-            Kind::Data | Kind::Management if to != ALL => {
-                end + then(Kind::Ack) + self.next_fragment_time(initiator)
-            }
-            Kind::Ack => end + self.next_fragment_time(initiator),
-            Kind::Data | Kind::Management => end,
-        };
+        let FrameTime { rate_bps, airtime, reserves } = self.frame_time(kind, from, to);
+        let end = now + airtime;
+        let reserved = end + reserves;
         let number = self.frames;
         self.frames += 1;
-        let heard_by = self.hearing.heard_by(from, now, &self.channels);
-        let capture = self.hearing.capture();
-        let mut received =
-            capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
-        if self.hearing.sinr().is_some() {
-            received = Some(self.locked(number, kind, &heard_by));
-        }
-        if heard_by.is_empty() {
-            self.hear(now, 0, number, kind);
-        }
-        for &(radio, _) in &heard_by {
-            self.hear(now, radio, number, kind);
-        }
-        for (ear, receiving, disturbed) in received.unwrap_or_default() {
-            (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
+        let mut heard_by = Vec::new();
+        match self.hearing {
+            Hearing::All => self.hear(now, 0, number, kind),
+            Hearing::Given(_) | Hearing::Placed(_) => heard_by = self.hear_each(now, (number, kind, from)),
         }
         let sender = &mut self.radios[from];
         sender.sent = (now, end);
@@ -146,6 +133,25 @@ impl Cell {
         self.at(end, Step::End(number));
     }
 
+    /// The begin of a frame where each has an ear of its own; returned is who hears it.
+    #[inline(never)]
+    fn hear_each(&mut self, now: Time, (number, kind, from): (u64, Kind, usize)) -> Vec<Heard> {
+        let heard_by = self.hearing.heard_by(from, now, &self.channels);
+        let capture = self.hearing.capture();
+        let mut received =
+            capture.map(|capture| self.captured(now, capture, (number, kind, from), &heard_by));
+        if self.hearing.sinr().is_some() {
+            received = Some(self.locked(number, kind, &heard_by));
+        }
+        for &(radio, _) in &heard_by {
+            self.hear(now, radio, number, kind);
+        }
+        for (ear, receiving, disturbed) in received.unwrap_or_default() {
+            (self.ears[ear].receiving, self.ears[ear].disturbed) = (receiving, disturbed);
+        }
+        heard_by
+    }
+
     /// An ear hears the begin of a frame.
     pub(super) fn hear(&mut self, now: Time, number: usize, frame: u64, kind: Kind) {
         if self.ears[number].heard == 0 {
@@ -164,8 +170,11 @@ impl Cell {
     /// What an ear hears is about to change: if it is that of an access point, the account is told.
     #[inline(always)]
     fn ear_changes(&mut self, now: Time, ear: usize) {
-        if let Some(cell) = self.ears[ear].account {
-            self.medium_passes(now, cell);
+        let ear = &self.ears[ear];
+        if let Some(cell) = ear.account {
+            let contenders = self.contenders[usize::from(self.channels[cell])];
+            let used = ear.use_of_medium(contenders);
+            self.cells[cell].medium.pass(now, used);
         }
     }
 
@@ -173,13 +182,7 @@ impl Cell {
     #[inline]
     pub(super) fn medium_passes(&mut self, now: Time, cell: usize) {
         let ear = &self.ears[self.radios[cell].ear];
-        let contenders = self.contenders[usize::from(self.channels[cell])];
-        let used = match ear.receiving {
-            _ if ear.heard == 0 && contenders == 0 => Use::Idle,
-            _ if ear.heard == 0 => Use::Backoff,
-            Some((_, kind)) if !ear.disturbed => Use::Frame(kind),
-            _ => Use::Collision,
-        };
+        let used = ear.use_of_medium(self.contenders[usize::from(self.channels[cell])]);
         self.cells[cell].medium.pass(now, used);
     }
 

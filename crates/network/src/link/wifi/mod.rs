@@ -57,7 +57,7 @@ use self::air::{Air, Heard, Hearing};
 pub use self::config::{BeaconConfig, Bss, CellConfig, Freezing, Mechanism, Protection, Scan, StationConfig};
 use self::countdowns::Countdowns;
 pub use self::edca::{CATEGORIES, Category, Edca};
-use self::exchange::Step;
+use self::exchange::{FrameTimes, Step};
 pub use self::interference::CaptureConfig;
 use self::layout::{CellPlace, Layout, Member, Way};
 use self::listening::Listener;
@@ -121,6 +121,7 @@ pub struct Cell {
     phases: Phases,
     on_air: Vec<Frame>,
     frames: u64,
+    frame_times: FrameTimes,
     agenda: Agenda,
     /// When the next radio gets the medium, unless the agenda comes first.
     next_access: Option<Time>,
@@ -263,6 +264,7 @@ impl Cell {
             phases: Phases::default(),
             on_air: Vec::new(),
             frames: 0,
+            frame_times: FrameTimes::default(),
             agenda: Agenda::default(),
             winners: Vec::new(),
             next_access: None,
@@ -357,8 +359,29 @@ impl Cell {
         Ok(())
     }
 
+    #[inline]
     fn at(&mut self, time: Time, step: Step) {
         self.agenda.put(time, step);
+    }
+
+    /// Those begin who get the medium now, of whom each knows nothing of the others, nor of what else happens at this instant.
+    #[inline(never)]
+    fn handle_access(&mut self, now: Time) {
+        let mut winners = std::mem::take(&mut self.winners);
+        self.choose_winners(now, &mut winners);
+        self.take_due(now);
+        for number in winners.drain(..) {
+            self.begin(now, number);
+        }
+        self.winners = winners;
+        self.collide_inside();
+    }
+
+    #[inline]
+    fn take_due(&mut self, now: Time) {
+        while let Some(step) = self.agenda.take_due(now) {
+            self.take(now, step);
+        }
     }
 }
 
@@ -372,16 +395,11 @@ impl Machine for Cell {
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
-        let mut winners = std::mem::take(&mut self.winners);
-        self.choose_winners(now, &mut winners);
-        while let Some(step) = self.agenda.take_due(now) {
-            self.take(now, step);
+        if self.next_access.is_some_and(|time| time <= now) {
+            self.handle_access(now);
+        } else {
+            self.take_due(now);
         }
-        for number in winners.drain(..) {
-            self.begin(now, number);
-        }
-        self.winners = winners;
-        self.collide_inside();
         if !self.departing.is_empty() {
             self.let_depart(now);
         }
@@ -415,7 +433,10 @@ impl Link for Cell {
     }
 
     fn finish(&mut self, end: Time) {
-        (0..self.cells.len()).for_each(|cell| self.medium_passes(end, cell));
+        for cell in 0..self.cells.len() {
+            self.cells[cell].medium.take_back(end);
+            self.medium_passes(end, cell);
+        }
     }
 
     fn phases(&self) -> &[PhaseRow] {

@@ -247,6 +247,21 @@ fn the_account_of_the_medium_adds_up() {
     assert_eq!(cell.radio_time(0).control, Span::from_us(2 * 248));
 }
 
+/// The ACK has its place on the air from the end of the frame on, SIFS ahead.
+#[test]
+fn a_run_that_ends_between_a_frame_and_its_ack_counts_the_silence_up_to_its_end() {
+    for (end_us, silence_us, ack_us) in [(1399, 0, 0), (1403, 4, 0), (1409, 10, 0), (1410, 10, 1)] {
+        let mut cell = cell(1);
+        let from = up(&cell, 1);
+        assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
+        timeline(&mut cell, us(end_us));
+        cell.finish(us(end_us));
+        let MediumTime { data, control, backoff, idle, .. } = cell.medium_time(0);
+        assert_eq!((idle, data), (Span::from_us(1000), Span::from_us(399)), "{end_us}");
+        assert_eq!((backoff, control), (Span::from_us(silence_us), Span::from_us(ack_us)), "{end_us}");
+    }
+}
+
 #[test]
 fn an_rts_is_not_answered_while_others_have_reserved_the_medium() {
     // The access point does not hear the second station, the first does.

@@ -188,6 +188,16 @@ impl Connection {
         }
     }
 
+    /// Whether there may be a segment to send: false of an end that has nothing of its own, once it has acknowledged what came.
+    #[inline(always)]
+    pub fn may_transmit(&self) -> bool {
+        let end = 1 + self.sender.written + u64::from(self.sender.fin_queued);
+        self.sender.snd_una < end
+            || self.receiver.acknowledgement != Acknowledgement::None
+            || self.reset.is_some()
+            || self.syn_due
+    }
+
     /// The next segment to send, if there is one now.
     #[inline(always)]
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<Segment> {
