@@ -15,6 +15,8 @@ pub(super) const LEAST_PDU_BYTES: u32 = FRAGMENT_BYTES + 1;
 #[derive(Debug)]
 pub(super) struct Connection {
     queue: Queue,
+    /// Its discipline manages the queue: it sees every packet, and may drop what it has taken.
+    manages: bool,
     /// The packet in service, and how many of its octets have been sent.
     head: Option<(Packet, u32)>,
     /// Why a fragment of it was lost.
@@ -44,7 +46,8 @@ pub(super) struct Pdu {
 impl Connection {
     /// An empty one, of the packets from an attachment.
     pub fn new(from: Attachment, discipline: Box<dyn Discipline>) -> Connection {
-        Connection { queue: Queue::under(discipline, from.0..from.0 + 1), head: None, lost: None }
+        let manages = discipline.manages();
+        Connection { queue: Queue::under(discipline, from.0..from.0 + 1), manages, head: None, lost: None }
     }
 
     /// The packets that wait, and their account.
@@ -55,6 +58,11 @@ impl Connection {
     /// Takes a packet; says why not.
     pub fn enqueue(&mut self, now: Time, from: Attachment, packet: Packet) -> Result<(), DropReason> {
         let idle = self.head.is_none();
+        if idle && !self.manages {
+            // It would leave the queue at once, and no trace there.
+            self.head = Some((packet, 0));
+            return Ok(());
+        }
         self.queue.enqueue(now, from, packet, idle).map_err(|(_, reason)| reason)?;
         if idle {
             self.next(now);
@@ -68,7 +76,7 @@ impl Connection {
 
     /// The next packet that was dropped by `now` after it had been taken, and why.
     pub fn poll_drop(&mut self, now: Time) -> Option<(Waiting, DropReason)> {
-        self.queue.poll_drop(now)
+        if self.manages { self.queue.poll_drop(now) } else { None }
     }
 
     /// Whether it has nothing to send.

@@ -6,8 +6,8 @@ use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
 use super::management::{LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
-use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
-use super::schedule::{Demand, deal};
+use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
+use super::schedule::Demand;
 use super::{Attachment, BROADCAST, Burst, Cell, MESSAGES, Step, TO_STATION};
 use crate::link::LinkStats;
 use roamsim_engine::{Span, Time};
@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 pub(super) const PROFILES: usize = BurstProfile::ALL.len();
 
 /// The downlink bursts of a frame, one a profile.
-#[derive(Default)]
-struct Bursts {
+#[derive(Debug, Default)]
+pub(super) struct Bursts {
     bytes: [u32; PROFILES],
     symbols: [u32; PROFILES],
     /// Packets that end in them: profile, octets of the burst up to their end, where they arrive.
@@ -271,11 +271,12 @@ impl Cell {
                 let turn = self.turns[1][rank];
                 let room = self.config.layout.uplink_symbols.saturating_sub(first_symbol);
                 let demands = self.backlog.uplink[rank].round_from(turn);
-                let (grants, next) = deal(demands.map(|flow| self.demand(flow)), room, most);
+                let mut deal = std::mem::take(&mut self.deal);
+                let next = deal.deal(demands.map(|flow| self.demand(flow)), room, most);
                 self.turns[1][rank] = next.unwrap_or(turn);
-                most -= grants.len() as u32;
-                bursts += grants.len() as u32;
-                for grant in grants {
+                most -= deal.grants.len() as u32;
+                bursts += deal.grants.len() as u32;
+                for &grant in &deal.grants {
                     let symbols = UPLINK_PREAMBLE_SYMBOLS + grant.symbols;
                     let flow = grant.flow;
                     let own = &mut self.flows[flow as usize];
@@ -291,6 +292,7 @@ impl Cell {
                     first_symbol += symbols;
                     used_symbols += symbols;
                 }
+                self.deal = deal;
             }
         }
         self.time.uplink_symbols += u64::from(used_symbols);
@@ -300,7 +302,7 @@ impl Cell {
     /// Fills downlink bursts, a packet a turn; who is interrupted has the first turn of the next frame. Returns their symbols.
     fn send_downlink(&mut self, now: Time, room_symbols: u32, map_symbols: u32) -> u32 {
         let mut room = room_symbols;
-        let mut bursts = Bursts::default();
+        let mut bursts = std::mem::take(&mut self.bursts);
         if self.config.entry.is_some() {
             room -= self.take_robust(now, &mut bursts, room);
         }
@@ -315,17 +317,18 @@ impl Cell {
         }
         // Bursts follow each other by profile, and the packets of a burst are in order.
         bursts.ended.sort_by_key(|&(profile, ..)| profile);
-        let clock = self.config.layout.clock;
-        let end = |profile: BurstProfile, end_bytes: u32| {
-            now + clock.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
+        let end = |times: &SymbolTimes, profile: BurstProfile, end_bytes: u32| {
+            now + times.symbols(first[profile as usize] + end_bytes.div_ceil(profile.symbol_bytes()))
         };
         let robust = self.config.map_profile;
-        for (end_bytes, station, message) in bursts.messages {
-            self.at(end(robust, end_bytes), Step::Told(station, message));
+        for (end_bytes, station, message) in bursts.messages.drain(..) {
+            self.at(end(&self.times, robust, end_bytes), Step::Told(station, message));
         }
-        for (profile, end_bytes, to, (packet, lost)) in bursts.ended {
-            self.flying.push_back((end(profile, end_bytes), to, packet, lost));
+        for (profile, end_bytes, to, (packet, lost)) in bursts.ended.drain(..) {
+            self.flying.push_back((end(&self.times, profile, end_bytes), to, packet, lost));
         }
+        (bursts.bytes, bursts.symbols) = ([0; PROFILES], [0; PROFILES]);
+        self.bursts = bursts;
         room_symbols - room
     }
 

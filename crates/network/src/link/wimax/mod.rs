@@ -66,9 +66,11 @@ pub use self::service_flow::Addition;
 use self::backlog::{Backlog, Wait};
 use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
+use self::frame::Bursts;
 use self::joining::Joining;
-use self::phy::BurstProfile;
+use self::phy::{BurstProfile, SymbolTimes};
 use self::radio::Reaches;
+use self::schedule::Deal;
 use self::service_flow::ServiceFlow;
 use super::indication::Indication;
 use super::phase::Phases;
@@ -178,6 +180,7 @@ impl Station {
 #[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
+    times: SymbolTimes,
     stations: Vec<Station>,
     /// The first of each station, in their order, and then those of classes.
     flows: Vec<ServiceFlow>,
@@ -193,8 +196,14 @@ pub struct Cell {
     steps: u64,
     /// The first attachment of a station.
     first: u32,
-    /// By opportunity, which service flow uses it for a request, and which station for ranging.
-    requests: BTreeMap<u64, Vec<u32>>,
+    /// Which service flow uses which opportunity for a request, by opportunity.
+    requests: VecDeque<(u64, u32)>,
+    /// Who speaks in an opportunity; empty between.
+    speakers: Vec<u32>,
+    /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
+    bursts: Bursts,
+    deal: Deal,
+    /// By opportunity, which station uses it for ranging.
     ranging: BTreeMap<u64, Vec<u32>>,
     /// What the base station sends to all.
     broadcasts: Connection,
@@ -266,7 +275,10 @@ impl Cell {
             agenda: BinaryHeap::new(),
             steps: 0,
             first,
-            requests: BTreeMap::new(),
+            requests: VecDeque::new(),
+            speakers: Vec::new(),
+            bursts: Bursts::default(),
+            deal: Deal::default(),
             ranging: BTreeMap::new(),
             broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue)))),
             copies: BTreeMap::new(),
@@ -283,6 +295,7 @@ impl Cell {
             profile_changes: Vec::new(),
             scanning: Vec::new(),
             phases: Phases::default(),
+            times: SymbolTimes::new(&config.layout),
             config,
         };
         for (place, &flow) in cell.unsolicited.iter().enumerate() {
@@ -364,16 +377,24 @@ impl Cell {
     }
 }
 
+/// The earlier of two instants, where there are any.
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
+    }
+}
+
 impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
         let arrival = self.flying.front().map(|(at, ..)| *at);
         let step = self.agenda.peek().map(|Reverse((at, ..))| *at);
+        let next = earlier(arrival, step);
         // A queue may drop when it takes a packet, whenever that comes.
-        let told = match self.config.rule {
-            Rule::DropTail => None,
-            _ => self.dropped.front().map(|(.., dropped)| dropped.at),
-        };
-        [arrival, step, told].into_iter().flatten().min()
+        match self.config.rule {
+            Rule::DropTail => next,
+            _ => earlier(next, self.dropped.front().map(|(.., dropped)| dropped.at)),
+        }
     }
 
     fn handle_timeout(&mut self, cx: &mut Context<'_>) {

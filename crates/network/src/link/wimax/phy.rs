@@ -218,6 +218,32 @@ impl FrameLayout {
     }
 }
 
+/// The times of symbols of a layout, worked out once: a division each otherwise.
+#[derive(Debug)]
+pub(super) struct SymbolTimes {
+    clock: SymbolClock,
+    /// See [`FrameLayout::uplink_offset`].
+    pub uplink_offset: Span,
+    /// Of so many symbols, up to those of the longer subframe.
+    times: Vec<Span>,
+}
+
+impl SymbolTimes {
+    pub fn new(layout: &FrameLayout) -> SymbolTimes {
+        let longer = layout.downlink_symbols.max(layout.uplink_symbols);
+        let times = (0..=longer).map(|count| layout.clock.symbols(count)).collect();
+        SymbolTimes { clock: layout.clock, uplink_offset: layout.uplink_offset(), times }
+    }
+
+    /// The time of so many symbols.
+    pub fn symbols(&self, count: u32) -> Span {
+        match self.times.get(count as usize) {
+            Some(time) => *time,
+            None => self.clock.symbols(count),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,46 +17,56 @@ pub(super) struct Demand {
 pub(super) struct Grant {
     pub flow: u32,
     pub symbols: u32,
+    /// What it wanted.
+    wanted_symbols: u32,
 }
 
-/// Deals a room of symbols among the first of these, in at most so many bursts; each burst costs a preamble. Returns the bursts
-/// and whose turn is next. It looks at one more than get a burst.
-pub(super) fn deal(
-    demands: impl IntoIterator<Item = Demand>,
-    room_symbols: u32,
-    most_bursts: u32,
-) -> (Vec<Grant>, Option<u32>) {
-    let mut room = room_symbols;
-    let (mut grants, mut served, mut waiting): (Vec<Grant>, Vec<Demand>, _) = (Vec::new(), Vec::new(), None);
-    for demand in demands {
-        let cost = UPLINK_PREAMBLE_SYMBOLS + demand.least_symbols;
-        if cost > room || grants.len() >= most_bursts as usize {
-            waiting = Some(demand.flow);
-            break;
+/// What is dealt in a frame.
+#[derive(Debug, Default)]
+pub(super) struct Deal {
+    pub grants: Vec<Grant>,
+}
+
+impl Deal {
+    /// Deals a room of symbols among the first of these, in at most so many bursts; each burst costs a preamble. Returns whose
+    /// turn is next. It looks at one more than get a burst.
+    pub fn deal(
+        &mut self,
+        demands: impl IntoIterator<Item = Demand>,
+        room_symbols: u32,
+        most_bursts: u32,
+    ) -> Option<u32> {
+        let (mut room, mut waiting) = (room_symbols, None);
+        let grants = &mut self.grants;
+        grants.clear();
+        for Demand { flow, symbols: wanted_symbols, least_symbols: symbols } in demands {
+            let cost = UPLINK_PREAMBLE_SYMBOLS + symbols;
+            if cost > room || grants.len() >= most_bursts as usize {
+                waiting = Some(flow);
+                break;
+            }
+            room -= cost;
+            grants.push(Grant { flow, symbols, wanted_symbols });
         }
-        room -= cost;
-        grants.push(Grant { flow: demand.flow, symbols: demand.least_symbols });
-        served.push(demand);
-    }
-    if let [grant] = &mut grants[..] {
-        // Nobody to share with.
-        grant.symbols += room.min(served[0].symbols - grant.symbols);
-        let next = waiting.unwrap_or(grant.flow);
-        return (grants, Some(next));
-    }
-    let mut last = None;
-    let mut dealt = true;
-    while dealt && room > 0 {
-        dealt = false;
-        for (number, (grant, demand)) in grants.iter_mut().zip(&served).enumerate() {
-            if room > 0 && grant.symbols < demand.symbols {
-                (grant.symbols, room, dealt) = (grant.symbols + 1, room - 1, true);
-                last = Some(number);
+        if let [grant] = &mut grants[..] {
+            // Nobody to share with.
+            grant.symbols += room.min(grant.wanted_symbols - grant.symbols);
+            return Some(waiting.unwrap_or(grant.flow));
+        }
+        let mut last = None;
+        let mut dealt = true;
+        while dealt && room > 0 {
+            dealt = false;
+            for (number, grant) in grants.iter_mut().enumerate() {
+                if room > 0 && grant.symbols < grant.wanted_symbols {
+                    (grant.symbols, room, dealt) = (grant.symbols + 1, room - 1, true);
+                    last = Some(number);
+                }
             }
         }
+        let behind = |last: usize| grants[(last + 1) % grants.len()].flow;
+        waiting.or(last.map(behind))
     }
-    let behind = |last: usize| served[(last + 1) % served.len()].flow;
-    (grants, waiting.or(last.map(behind)))
 }
 
 #[cfg(test)]
@@ -69,8 +79,9 @@ mod tests {
     }
 
     fn dealt(demands: &[Demand], room: u32, most: u32) -> (Vec<(u32, u32)>, Option<u32>) {
-        let (grants, next) = deal(demands.iter().copied(), room, most);
-        (grants.into_iter().map(|grant| (grant.flow, grant.symbols)).collect(), next)
+        let mut deal = Deal::default();
+        let next = deal.deal(demands.iter().copied(), room, most);
+        (deal.grants.into_iter().map(|grant| (grant.flow, grant.symbols)).collect(), next)
     }
 
     #[test]
@@ -105,7 +116,9 @@ mod tests {
             let demands: Vec<_> = (0..).zip(&wants)
                 .map(|(flow, &(least_symbols, more))| Demand { flow, symbols: least_symbols + more, least_symbols })
                 .collect();
-            let (grants, next) = deal(demands.iter().copied(), room, most);
+            let mut deal = Deal::default();
+            let next = deal.deal(demands.iter().copied(), room, most);
+            let grants = deal.grants;
             let used: u32 = grants.iter().map(|grant| grant.symbols + 1).sum();
             prop_assert!(used <= room && grants.len() <= most as usize);
             let mut hungry = false;

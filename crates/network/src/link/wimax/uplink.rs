@@ -3,7 +3,7 @@
 use super::block_errors::blocks_of;
 use super::contention::Expiry;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
-use super::phy::{REQUEST_SYMBOLS, UPLINK_PREAMBLE_SYMBOLS};
+use super::phy::{REQUEST_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
 use super::service_flow::ServiceFlow;
 use super::{Burst, Cell, FROM_STATION, Service, Step};
 use crate::drops::DropReason;
@@ -12,8 +12,7 @@ use roamsim_engine::{Span, Time};
 impl Cell {
     /// When a symbol of an uplink subframe begins.
     pub(super) fn uplink_time(&self, frame: u64, symbol: u32) -> Time {
-        let layout = &self.config.layout;
-        self.frame_start(frame) + layout.uplink_offset() + layout.clock.symbols(symbol)
+        self.frame_start(frame) + self.times.uplink_offset + self.times.symbols(symbol)
     }
 
     fn opportunity_time(&self, opportunity: u64) -> Time {
@@ -25,11 +24,13 @@ impl Cell {
 
     /// The first request opportunity that begins at or after `now`.
     fn next_opportunity(&self, now: Time) -> u64 {
-        let of_frame = u64::from(self.config.request_opportunities);
-        let first = self.frame_of(now) * of_frame;
-        (first..first + of_frame)
-            .find(|&opportunity| self.opportunity_time(opportunity) >= now)
-            .unwrap_or(first + of_frame)
+        let frame = self.frame_of(now);
+        let begin = self.uplink_time(frame, 0);
+        let ranging_symbols = self.config.extra(frame).ranging_symbols;
+        let of_frame = self.config.request_opportunities;
+        let time = |number: u32| begin + self.times.symbols(ranging_symbols + number * REQUEST_SYMBOLS);
+        let number = (0..of_frame).find(|&number| time(number) >= now).unwrap_or(of_frame);
+        frame * u64::from(of_frame) + u64::from(number)
     }
 
     /// A station has taken a packet for a service flow.
@@ -133,29 +134,39 @@ impl Cell {
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
         let station = self.flows[flow as usize].station;
-        while self.requests.get(&opportunity).is_some_and(|users| {
-            let of_station = |&other: &u32| other != flow && self.flows[other as usize].station == station;
-            users
-                .iter()
-                .any(|other| of_station(other) && self.flows[*other as usize].contention.uses(opportunity))
+        while self.users_of(opportunity).any(|other| {
+            let own = &self.flows[other as usize];
+            other != flow && own.station == station && own.contention.uses(opportunity)
         }) && let Some(next) = self.flows[flow as usize].contention.postpone(1)
         {
             opportunity = next;
         }
-        let users = self.requests.entry(opportunity).or_default();
         // One that was reset may have chosen the same before.
-        if users.contains(&flow) {
+        if self.users_of(opportunity).any(|other| other == flow) {
             return;
         }
-        users.push(flow);
-        if users.len() == 1 {
+        let first = self.users_of(opportunity).next().is_none();
+        let behind = self.requests.partition_point(|&(of, _)| of <= opportunity);
+        self.requests.insert(behind, (opportunity, flow));
+        if first {
             self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
         }
     }
 
+    /// Who has chosen an opportunity for a request, the first one first.
+    fn users_of(&self, opportunity: u64) -> impl Iterator<Item = u32> {
+        let from = self.requests.partition_point(|&(of, _)| of < opportunity);
+        let users = self.requests.range(from..).take_while(move |&&(of, _)| of == opportunity);
+        users.map(|&(_, flow)| flow)
+    }
+
     /// A request opportunity: who is alone in it is heard.
     pub(super) fn request(&mut self, now: Time, opportunity: u64) {
-        let mut users = self.requests.remove(&opportunity).unwrap_or_default();
+        let mut users = std::mem::take(&mut self.speakers);
+        // Opportunities come in order: those of this one are the first.
+        while let Some((_, flow)) = self.requests.pop_front_if(|&mut (of, _)| of == opportunity) {
+            users.push(flow);
+        }
         users.retain(|&flow| {
             let uses = self.flows[flow as usize].contention.uses(opportunity);
             // Its message has gone in an unsolicited burst.
@@ -166,14 +177,14 @@ impl Cell {
             uses && !in_vain
         });
         // Who has not heard the map waits for the next one.
-        let hears = |&flow: &u32| self.hears_frame_of(self.flows[flow as usize].station, now);
-        let (users, deaf): (Vec<u32>, Vec<u32>) = users.into_iter().partition(hears);
-        for flow in deaf {
+        users.retain(|&flow| {
+            let hears = self.hears_frame_of(self.flows[flow as usize].station, now);
             let by = u64::from(self.config.request_opportunities);
-            if let Some(opportunity) = self.flows[flow as usize].contention.postpone(by) {
+            if !hears && let Some(opportunity) = self.flows[flow as usize].contention.postpone(by) {
                 self.will_use(flow, opportunity);
             }
-        }
+            hears
+        });
         let collides = users.len() > 1;
         for &flow in &users {
             let station = self.flows[flow as usize].station;
@@ -194,6 +205,8 @@ impl Cell {
         if users.len() == 1 {
             self.want_frame(now);
         }
+        users.clear();
+        self.speakers = users;
     }
 
     /// A step looks at T16 when it expires, or before.
@@ -271,9 +284,9 @@ impl Cell {
         let backlog_bytes = self.piggybacked_bytes(flow);
         let own = &mut self.flows[flow as usize];
         // When PDUs of so many octets have arrived.
-        let end = |bytes: u32| {
+        let end = |times: &SymbolTimes, bytes: u32| {
             let symbol = first_symbol + UPLINK_PREAMBLE_SYMBOLS + bytes.div_ceil(profile.symbol_bytes());
-            start + clock.symbols(symbol)
+            start + times.symbols(symbol)
         };
         let capacity = profile.burst_bytes(symbols - UPLINK_PREAMBLE_SYMBOLS);
         let due_bytes = if unsolicited { 0 } else { own.contention.granted(u64::from(capacity)) };
@@ -282,7 +295,7 @@ impl Cell {
         while let Some(message) = self.next_message(flow, capacity - used_bytes) {
             let blocks = blocks_of(profile, used_bytes, message.bytes());
             used_bytes += message.bytes();
-            let end = end(used_bytes);
+            let end = end(&self.times, used_bytes);
             let lost = self.stations[station as usize].lost(FROM_STATION, now, blocks, reception);
             if let Some(joining) = &mut self.stations[station as usize].joining {
                 joining.entry.sent(end, message);
@@ -301,7 +314,7 @@ impl Cell {
             own.stats.lost_pdus += u64::from(pdu.lost);
             self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
             if let Some((packet, lost)) = pdu.ends {
-                self.flying.push_back((end(used_bytes), down, packet, lost));
+                self.flying.push_back((end(&self.times, used_bytes), down, packet, lost));
             }
         }
         self.drop_by_queues(now, flow);
