@@ -104,6 +104,8 @@ pub(super) struct Backlog {
     pub messages: Members,
     /// By burst profile, for how many there are packets.
     profiles: [u32; PROFILES],
+    /// Those for which there are any: a bit each.
+    waiting: u8,
     waits: Vec<Wait>,
 }
 
@@ -115,6 +117,7 @@ impl Backlog {
             uplink: members(),
             messages: Members::new(stations),
             profiles: [0; PROFILES],
+            waiting: 0,
             waits: vec![Wait::default(); stations],
         }
     }
@@ -126,7 +129,20 @@ impl Backlog {
 
     /// Whether packets wait for a burst of a profile.
     pub fn has_profile(&self, profile: BurstProfile) -> bool {
-        self.profiles[profile as usize] > 0
+        self.waiting & 1 << profile as u8 != 0
+    }
+
+    /// For how many profiles packets wait.
+    pub fn profiles(&self) -> u32 {
+        self.waiting.count_ones()
+    }
+
+    /// One more waits for bursts of a profile, or one less.
+    fn wants(&mut self, profile: BurstProfile, more: bool) {
+        let count = &mut self.profiles[profile as usize];
+        *count = if more { *count + 1 } else { *count - 1 };
+        let bit = 1 << profile as u8;
+        self.waiting = if *count > 0 { self.waiting | bit } else { self.waiting & !bit };
     }
 
     /// Notes what a station waits for from now on.
@@ -135,11 +151,11 @@ impl Backlog {
         if before.downlink != wait.downlink {
             if let Some((rank, profile)) = before.downlink {
                 self.downlink[rank].set(station, false);
-                self.profiles[profile as usize] -= 1;
+                self.wants(profile, false);
             }
             if let Some((rank, profile)) = wait.downlink {
                 self.downlink[rank].set(station, true);
-                self.profiles[profile as usize] += 1;
+                self.wants(profile, true);
             }
         }
         if before.uplink != wait.uplink {

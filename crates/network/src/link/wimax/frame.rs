@@ -181,10 +181,8 @@ impl Cell {
             self.note_scanning(frame);
         }
         (self.next_frame, self.frame_pending) = (frame + 1, false);
-        let (map_profile, robust) = (self.config.map_profile, self.speaks_robustly());
-        let has_burst =
-            |&profile: &BurstProfile| self.backlog.has_profile(profile) || robust && profile == map_profile;
-        let downlink_bursts = BurstProfile::ALL.into_iter().filter(has_burst).count() as u32;
+        let robust = self.speaks_robustly() && !self.backlog.has_profile(self.config.map_profile);
+        let downlink_bursts = self.backlog.profiles() + u32::from(robust);
         let uplink_bursts = self.schedule_uplink(frame, downlink_bursts);
         let extra = self.config.extra(frame);
         let room = self.config.downlink_room(extra, downlink_bursts, uplink_bursts);
@@ -255,9 +253,11 @@ impl Cell {
         let mut first_symbol = self.first_symbol(frame);
         let behind = first_symbol;
         let mut bursts = 0;
-        if let Some(last) = self.unsolicited_bursts(frame).last() {
-            first_symbol = last.first_symbol + last.symbols;
-            bursts = self.unsolicited_bursts(frame).len() as u32;
+        if !self.unsolicited.is_empty()
+            && let told = self.unsolicited_bursts(frame)
+            && let Some(last) = told.last()
+        {
+            (first_symbol, bursts) = (last.first_symbol + last.symbols, told.len() as u32);
         }
         let mut used_symbols = first_symbol - behind;
         if self.backlog.uplink.iter().any(|of_rank| !of_rank.is_empty()) {
