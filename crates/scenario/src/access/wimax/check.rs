@@ -104,7 +104,7 @@ fn check_profiles<'a>(
 /// Checks the stations of services: each is one of this cell, and has one service for what no other is for, and one for each class.
 fn check_services(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
-    for Served { place: (key, number), stations, dscp, service: _ } in cell.served() {
+    for Served { place: (key, number), stations, dscp, .. } in cell.served() {
         let entry = [&join(at, [key])[..], &[At(number)]].concat();
         if dscp.is_some_and(<[_]>::is_empty) {
             let help = "write classes, such as [\"ef\"]; or leave `dscp` out, for all packets";
