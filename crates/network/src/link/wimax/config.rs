@@ -50,6 +50,8 @@ pub struct StationConfig {
     pub uplink: BurstProfile,
     /// How its first service flow gets bursts, with which goes what no other is for.
     pub service: Service,
+    /// Whether that packs several packets into a PDU.
+    pub packing: bool,
 }
 
 /// What describes a service flow each way.
@@ -61,6 +63,8 @@ pub struct FlowConfig {
     pub service: Service,
     /// The packets that it is for: a bit a DSCP. Of a station's first one all, of which others may take some.
     pub dscps: u64,
+    /// Whether it packs several of them into a PDU.
+    pub packing: bool,
 }
 
 /// A scheduling service of an uplink connection (clause 6.3.5).
@@ -220,7 +224,10 @@ impl CellConfig {
         let number = number as usize;
         match number.checked_sub(self.stations.len()) {
             Some(other) => self.flows[other],
-            None => FlowConfig { station: number as u32, service: self.stations[number].service, dscps: !0 },
+            None => {
+                let StationConfig { service, packing, .. } = self.stations[number];
+                FlowConfig { station: number as u32, service, dscps: !0, packing }
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! A transport connection: its queue, and the PDUs that are made of the packets in it (IEEE Std 802.16-2004 clauses 6.3.3.3 and
-//! 6.3.3.5: fragmentation without ARQ). A packet is a PDU of its own, or several where a burst has no room for all of it.
+//! 6.3.3.4: fragmentation and packing without ARQ). A packet is a PDU of its own, or several where a burst has no room for all of it. Where
+//! the connection packs, a PDU has as many packets as it has room for, and at the end of a burst a part of one more.
 
-use super::pdu::{FRAGMENT_BYTES, WHOLE_BYTES};
+use super::pdu::{FRAGMENT_BYTES, LONGEST_PACKED_BYTES, PACKING_BYTES, WHOLE_BYTES};
 use crate::drops::DropReason;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Queue, Waiting};
@@ -17,10 +18,14 @@ pub(super) struct Connection {
     queue: Queue,
     /// Its discipline manages the queue: it sees every packet, and may drop what it has taken.
     manages: bool,
+    /// Whether a PDU may have several packets.
+    packs: bool,
     /// The packet in service, and how many of its octets have been sent.
     head: Option<(Packet, u32)>,
     /// Why a fragment of it was lost.
     lost: Option<DropReason>,
+    /// Packets that end in the last PDU, behind the first, until they are taken out: they share its fate.
+    pub packed: Vec<Packet>,
 }
 
 /// A packet that has been sent; and why it was lost, if any of its fragments was.
@@ -31,23 +36,37 @@ pub(super) type Ended = (Packet, Option<DropReason>);
 pub(super) struct Pdu {
     /// Its length.
     pub bytes: u32,
-    /// The length of the packet that it carries, or a part of.
-    pub packet_bytes: u32,
-    /// The packet, where this ends it.
+    /// How many packets it begins, and their octets.
+    pub begun: (u32, u32),
+    /// The first packet in it, where this ends it.
     pub ends: Option<Ended>,
-    /// Whether it begins one.
-    pub begins: bool,
-    /// Whether it has a part of one only.
+    /// Whether others behind it end in it as well: see [`Connection::packed`].
+    pub packs: bool,
+    /// Whether its last packet goes on in another one.
+    pub cut: bool,
+    /// Whether it has a part of one.
     pub fragment: bool,
-    /// Whether it is lost.
-    pub lost: bool,
+    /// Why it is lost.
+    pub lost: Option<DropReason>,
+}
+
+fn begun(begins: bool, packet_bytes: u32) -> (u32, u32) {
+    if begins { (1, packet_bytes) } else { (0, 0) }
+}
+
+/// The octets of the PDUs of so many packets with so many octets, all of one length, where two or more fit into one.
+fn packed_bytes(packets: u64, bytes: u64) -> Option<u64> {
+    let [whole, packing] = [WHOLE_BYTES, PACKING_BYTES].map(u64::from);
+    let of_pdu = (u64::from(LONGEST_PACKED_BYTES) - whole) / (bytes.div_ceil(packets) + packing);
+    (packets > 1 && of_pdu > 1).then(|| bytes + packets * packing + packets.div_ceil(of_pdu) * whole)
 }
 
 impl Connection {
     /// An empty one, of the packets from an attachment.
-    pub fn new(from: Attachment, discipline: Box<dyn Discipline>) -> Connection {
+    pub fn new(from: Attachment, discipline: Box<dyn Discipline>, packs: bool) -> Connection {
         let manages = discipline.manages();
-        Connection { queue: Queue::under(discipline, from.0..from.0 + 1), manages, head: None, lost: None }
+        let queue = Queue::under(discipline, from.0..from.0 + 1);
+        Connection { queue, manages, packs, head: None, lost: None, packed: Vec::new() }
     }
 
     /// The packets that wait, and their account.
@@ -89,14 +108,18 @@ impl Connection {
         self.queue.length().packets + usize::from(self.head.is_some())
     }
 
-    /// The octets of the PDUs that it would send: what is asked for.
+    /// The octets of the PDUs that it would send: what is asked for. Where it packs, as if all packets had the mean length.
     pub fn backlog_bytes(&self) -> u64 {
         let Some((packet, sent_bytes)) = &self.head else { return 0 };
         let around = if *sent_bytes > 0 { FRAGMENT_BYTES } else { WHOLE_BYTES };
         let waiting = self.queue.length();
-        u64::from(packet.size_bytes - sent_bytes + around)
-            + waiting.bytes
-            + waiting.packets as u64 * u64::from(WHOLE_BYTES)
+        let bytes = u64::from(packet.size_bytes - sent_bytes) + waiting.bytes;
+        if self.packs
+            && let Some(packed) = packed_bytes(waiting.packets as u64 + 1, bytes)
+        {
+            return packed;
+        }
+        bytes + u64::from(around) + waiting.packets as u64 * u64::from(WHOLE_BYTES)
     }
 
     /// The next PDU, of at most so many octets; `lost` says of its octets why they are lost.
@@ -112,11 +135,15 @@ impl Connection {
         let around = if begins { WHOLE_BYTES } else { FRAGMENT_BYTES };
         if rest_bytes + around <= room_bytes {
             let bytes = rest_bytes + around;
+            let begun = begun(begins, packet_bytes);
+            if self.packs {
+                return self.pack(now, (bytes, rest_bytes), room_bytes, lost);
+            }
             let own = lost(bytes);
             let lost = self.lost.take().or(own);
             let ends = self.head.take().map(|(packet, _)| (packet, lost));
             self.next(now);
-            return Some(Pdu { bytes, packet_bytes, ends, begins, fragment: !begins, lost: own.is_some() });
+            return Some(Pdu { bytes, begun, ends, packs: false, cut: false, fragment: !begins, lost: own });
         }
         if room_bytes < LEAST_PDU_BYTES {
             return None;
@@ -124,7 +151,65 @@ impl Connection {
         *sent_bytes += room_bytes - FRAGMENT_BYTES;
         let own = lost(room_bytes);
         self.lost = self.lost.or(own);
-        Some(Pdu { bytes: room_bytes, packet_bytes, ends: None, begins, fragment: true, lost: own.is_some() })
+        Some(Pdu {
+            bytes: room_bytes,
+            begun: begun(begins, packet_bytes),
+            ends: None,
+            packs: false,
+            cut: true,
+            fragment: true,
+            lost: own,
+        })
+    }
+
+    /// A PDU with the rest of the packet in service, so many octets by itself and so many of the packet, and with what is next: whole
+    /// packets, and, where the burst and not the PDU is at its end, a part.
+    #[cold]
+    fn pack(
+        &mut self,
+        now: Time,
+        (alone_bytes, first_bytes): (u32, u32),
+        room_bytes: u32,
+        lost: impl FnOnce(u32) -> Option<DropReason>,
+    ) -> Option<Pdu> {
+        let (first, sent_bytes) = self.head.take()?;
+        let before = self.lost.take();
+        let mut pdu = Pdu {
+            bytes: alone_bytes,
+            begun: begun(sent_bytes == 0, first.size_bytes),
+            ends: None,
+            packs: false,
+            cut: false,
+            fragment: sent_bytes > 0,
+            lost: None,
+        };
+        self.next(now);
+        let most_bytes = room_bytes.min(LONGEST_PACKED_BYTES);
+        let mut bytes = WHOLE_BYTES + PACKING_BYTES + first_bytes;
+        while let Some((packet, sent_bytes)) = &mut self.head {
+            let left_bytes = most_bytes.saturating_sub(bytes + PACKING_BYTES);
+            let whole = packet.size_bytes <= left_bytes;
+            if !whole && (left_bytes == 0 || most_bytes < room_bytes) {
+                break;
+            }
+            pdu.begun = (pdu.begun.0 + 1, pdu.begun.1 + packet.size_bytes);
+            bytes += PACKING_BYTES + packet.size_bytes.min(left_bytes);
+            pdu.bytes = bytes;
+            if !whole {
+                *sent_bytes = left_bytes;
+                (pdu.cut, pdu.fragment) = (true, true);
+                break;
+            }
+            self.packed.extend(self.head.take().map(|(packet, _)| packet));
+            self.next(now);
+        }
+        pdu.packs = !self.packed.is_empty();
+        pdu.lost = lost(pdu.bytes);
+        pdu.ends = Some((first, before.or(pdu.lost)));
+        if pdu.cut {
+            self.lost = pdu.lost;
+        }
+        Some(pdu)
     }
 
     /// Gives the packet in service up.
@@ -149,7 +234,11 @@ mod tests {
     use crate::testing::datagram;
 
     fn connection(sizes: &[u32]) -> Connection {
-        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)));
+        with(sizes, false)
+    }
+
+    fn with(sizes: &[u32], packs: bool) -> Connection {
+        let mut connection = Connection::new(Attachment(3), Box::new(DropTail::new(None)), packs);
         for &bytes in sizes {
             assert_eq!(connection.enqueue(Time::ZERO, Attachment(3), datagram(bytes)), Ok(()));
         }
@@ -159,7 +248,7 @@ mod tests {
     /// Octets of the PDU, whether it begins a packet, and the length of the packet that it ends.
     fn taken(connection: &mut Connection, room_bytes: u32) -> Option<(u32, bool, Option<u32>)> {
         let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
-        Some((pdu.bytes, pdu.begins, pdu.ends.map(|(packet, _)| packet.size_bytes)))
+        Some((pdu.bytes, pdu.begun.0 > 0, pdu.ends.map(|(packet, _)| packet.size_bytes)))
     }
 
     #[test]
@@ -194,6 +283,56 @@ mod tests {
         let mut ends = |room_bytes| one.take(Time::ZERO, room_bytes, |_| None).and_then(|pdu| pdu.ends);
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((100, lost)));
         assert_eq!(ends(500).map(|(packet, lost)| (packet.size_bytes, lost)), Some((50, None)));
+    }
+
+    /// Octets of the PDU, packets that it begins, the lengths of those that it ends, and whether it cuts its last.
+    fn packed(connection: &mut Connection, room_bytes: u32) -> Option<(u32, u32, Vec<u32>, bool)> {
+        let pdu = connection.take(Time::ZERO, room_bytes, |_| None)?;
+        let first = pdu.ends.map(|(packet, _)| packet);
+        let ended: Vec<_> = first.into_iter().chain(connection.packed.drain(..)).collect();
+        assert_eq!(pdu.packs, ended.len() > 1);
+        Some((pdu.bytes, pdu.begun.0, ended.iter().map(|packet| packet.size_bytes).collect(), pdu.cut))
+    }
+
+    #[test]
+    fn a_pdu_packs_what_it_has_room_for_and_the_end_of_a_burst_cuts() {
+        let mut one = with(&[100, 50, 60, 70, 80], true);
+        // 10 around all, 3 before each: 10 + 103 + 53 + 63 = 229, and of 245 are 13 left for a part of the fourth.
+        assert_eq!(packed(&mut one, 245), Some((245, 4, vec![100, 50, 60], true)));
+        // 10 + 3 + 57 leave 3 octets, in which nothing is packed: the rest is a fragment of its own.
+        assert_eq!(packed(&mut one, 73), Some((57 + 12, 0, vec![70], false)));
+        // Alone it is as without packing.
+        assert_eq!(packed(&mut one, 500), Some((90, 1, vec![80], false)));
+        assert_eq!(packed(&mut one, 500), None);
+        // 12 + 60 are room for all that is left of one, and no more.
+        let mut one = with(&[100, 50], true);
+        assert_eq!(packed(&mut one, 52), Some((52, 1, vec![], true)));
+        assert_eq!(packed(&mut one, 10 + 63 + 53), Some((126, 1, vec![100, 50], false)));
+    }
+
+    #[test]
+    fn a_pdu_is_no_longer_than_its_length_can_tell_and_nothing_is_cut_there() {
+        let mut one = with(&[1000; 4], true);
+        // 10 + 2 * 1003 are 2016; 29 octets are left of 2045.
+        assert_eq!(one.backlog_bytes(), 2 * 2016);
+        assert_eq!(packed(&mut one, 5000), Some((2016, 2, vec![1000, 1000], false)));
+        assert_eq!(packed(&mut one, 2016), Some((2016, 2, vec![1000, 1000], false)));
+        // Those of which two are longer go by themselves.
+        let mut one = with(&[1100; 2], true);
+        assert_eq!(one.backlog_bytes(), 2 * 1110);
+        assert_eq!(packed(&mut one, 5000), Some((1110, 1, vec![1100], false)));
+    }
+
+    #[test]
+    fn what_is_packed_is_lost_together() {
+        let mut one = with(&[100, 50, 60], true);
+        let lost = Some(DropReason::Loss);
+        let pdu = one.take(Time::ZERO, 10 + 103 + 53 + 3 + 20, |_| lost).expect("there are some");
+        assert_eq!((pdu.ends.map(|(_, lost)| lost), pdu.lost), (Some(lost), lost));
+        assert_eq!(one.packed.drain(..).count(), 1);
+        // The rest of the third arrives in vain.
+        let rest = one.take(Time::ZERO, 500, |_| None).and_then(|pdu| pdu.ends);
+        assert_eq!(rest.map(|(packet, lost)| (packet.size_bytes, lost)), Some((60, lost)));
     }
 
     #[test]

@@ -56,10 +56,9 @@ impl Bursts {
 impl LinkStats {
     /// A PDU is sent.
     pub(super) fn sends(&mut self, pdu: &Pdu, airtime: Span) {
-        if pdu.begins {
-            self.sent_packets += 1;
-            self.sent_bytes += u64::from(pdu.packet_bytes);
-        }
+        let (packets, bytes) = pdu.begun;
+        self.sent_packets += u64::from(packets);
+        self.sent_bytes += u64::from(bytes);
         self.busy += airtime;
     }
 }
@@ -366,10 +365,10 @@ impl Cell {
             };
             own.stats.downlink_pdus += 1;
             own.stats.downlink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(pdu.lost);
+            own.stats.lost_pdus += u64::from(pdu.lost.is_some());
             let airtime = self.config.layout.clock.bytes(pdu.bytes, profile);
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
-            if pdu.ends.is_none() {
+            if pdu.cut {
                 interrupted = interrupted.or(Some(flow));
             } else if !own.downlink.is_empty() {
                 again.push_back(flow);
@@ -378,7 +377,13 @@ impl Cell {
             }
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
+            let (packs, lost) = (pdu.packs, pdu.lost);
             room -= bursts.take(profile, to, pdu);
+            if packs {
+                let end_bytes = bursts.bytes[profile as usize];
+                let packed = self.flows[flow as usize].downlink.packed.drain(..);
+                bursts.ended.extend(packed.map(|packet| (profile, end_bytes, to, (packet, lost))));
+            }
             self.drop_by_queues(now, flow);
         }
         if let Some(interrupted) = interrupted {

@@ -404,6 +404,7 @@ proptest! {
                 2 => Service::NonRealTimePolling { interval: Span::from_us(61_000) },
                 _ => Service::BestEffort,
             },
+            packing: up % 2 == 0,
         };
         let mut with = config(&stations.iter().map(own).collect::<Vec<_>>());
         with.queue = QueueLimit::Packets(limit);

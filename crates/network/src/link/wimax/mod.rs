@@ -8,7 +8,7 @@
 //! broadcast interface comes first.
 //!
 //! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
-//! PDUs with header and CRC, fragmentation; best effort connections, which contend for request opportunities and then ask with
+//! PDUs with header and CRC, fragmentation, packing; best effort connections, which contend for request opportunities and then ask with
 //! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
 //! packets on the downlink and by symbols on the uplink.
 //!
@@ -23,7 +23,7 @@
 //! A frame is worked out if the base station has something to send or to grant; requests and unsolicited bursts in other frames
 //! are steps of their own, and the rest costs nothing.
 //!
-//! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map, packing,
+//! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map,
 //! ARQ, header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
 
 mod account;
@@ -280,7 +280,7 @@ impl Cell {
             bursts: Bursts::default(),
             deal: Deal::default(),
             ranging: BTreeMap::new(),
-            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue)))),
+            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false),
             copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,

@@ -9,10 +9,15 @@ pub const WHOLE_BYTES: u32 = HEADER_BYTES + CRC_BYTES;
 /// What a PDU with a fragment adds: the fragmentation subheader with its sequence number of 11 bits as well, which is the
 /// default (clauses 6.3.2.2.1 and 11.13.22).
 pub const FRAGMENT_BYTES: u32 = WHOLE_BYTES + 2;
+/// What each packet, or part of one, adds in a PDU that packs several: the packing subheader, with the same sequence number and a length of
+/// 11 bits (clauses 6.3.2.2.3 and 6.3.3.4.2).
+pub const PACKING_BYTES: u32 = 3;
 /// The grant management subheader, with a request in it (clause 6.3.2.2.2).
 pub const PIGGYBACK_BYTES: u32 = 2;
 /// The longest PDU: its length has 11 bits (clause 6.3.2.1.1).
 pub const LONGEST_PDU_BYTES: u32 = 2047;
+/// The longest that packs several: a grant management subheader may be in it as well.
+pub const LONGEST_PACKED_BYTES: u32 = LONGEST_PDU_BYTES - PIGGYBACK_BYTES;
 /// The most that a bandwidth request asks for: 19 bits (clause 6.3.2.1.2).
 pub const MOST_REQUESTED_BYTES: u64 = (1 << 19) - 1;
 /// The most that a piggybacked request asks for: 16 bits (clause 6.3.2.2.2).

@@ -47,8 +47,8 @@ impl ServiceFlow {
         ServiceFlow {
             station: own.station,
             service: own.service,
-            downlink: Connection::new(down, queue("downlink queue")),
-            uplink: Connection::new(up, queue("uplink queue")),
+            downlink: Connection::new(down, queue("downlink queue"), own.packing),
+            uplink: Connection::new(up, queue("uplink queue"), own.packing),
             contention: Contention::new(cell.contention),
             draws: draws("requests"),
             timer: None,

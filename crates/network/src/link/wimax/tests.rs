@@ -11,6 +11,7 @@ use crate::packet::PacketId;
 use crate::testing::{datagram, stream};
 use proptest::prelude::*;
 use roamsim_engine::Span;
+use std::iter::{once, repeat_n};
 
 pub(super) fn us(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
@@ -20,6 +21,7 @@ pub(super) const FAST: StationConfig = StationConfig {
     downlink: BurstProfile::Qam64R34,
     uplink: BurstProfile::Qam64R34,
     service: Service::BestEffort,
+    packing: false,
 };
 
 pub(super) fn layout() -> FrameLayout {
@@ -301,6 +303,68 @@ fn a_saturated_uplink_carries_what_its_symbols_have_room_for() {
     }
 }
 
+/// The same where PDUs pack: 3 octets before each packet or part, 10 around all, 2045 of a PDU at most; who has a PDU to himself is as
+/// without.
+fn packed(capacities: impl IntoIterator<Item = u32>, packet_bytes: u32) -> u64 {
+    let (mut packets, mut left) = (0, packet_bytes);
+    for capacity in capacities {
+        let mut room = capacity;
+        loop {
+            let alone = left + if left == packet_bytes { 10 } else { 12 };
+            if alone > room {
+                left -= room.saturating_sub(12);
+                break;
+            }
+            let most = room.min(2045);
+            let behind = most.saturating_sub(13 + left) / (packet_bytes + 3);
+            let whole = 13 + left + behind * (packet_bytes + 3);
+            let part = if room <= 2045 { room.saturating_sub(whole + 3) } else { 0 };
+            packets += u64::from(1 + behind);
+            room -= match (behind, part) {
+                (0, 0) => alone,
+                (_, 0) => whole,
+                _ => whole + 3 + part,
+            };
+            left = packet_bytes - part;
+        }
+    }
+    packets
+}
+
+#[test]
+fn a_saturated_cell_that_packs_carries_more_small_packets() {
+    for profile in BurstProfile::ALL {
+        for bytes in [40, 64, 200, 576, 1000, 1500] {
+            let station = StationConfig { downlink: profile, uplink: profile, packing: true, ..FAST };
+            let mut work = Work::new(config(&[station]));
+            for frame in 0..41 {
+                work.until(us(5000 * frame));
+                // What comes as a frame begins is for the next one.
+                let more = (48 * profile.symbol_bytes() / bytes + 1) * if frame == 0 { 2 } else { 1 };
+                (0..more).for_each(|_| work.down(us(5000 * frame), 0, bytes));
+                (0..more).for_each(|_| work.up(us(5000 * frame), 0, bytes));
+            }
+            work.until(us(204_999));
+            let (down, up) = work.cell.attachments_of(0);
+            let symbol_bytes = profile.symbol_bytes();
+            // The first frame has no uplink burst; the maps of the others tell of one: 65 octets with the tail, 6 symbols.
+            let others = repeat_n(39 * symbol_bytes - 1, 40);
+            let downlink = packed(once(40 * symbol_bytes - 1).chain(others), bytes);
+            assert_eq!(work.count(up), downlink, "{profile:?} {bytes}");
+            let uplink = packed(repeat_n(39 * symbol_bytes - 3, 40), bytes);
+            assert_eq!(work.count(down), uplink, "{profile:?} {bytes}");
+        }
+    }
+    // 64-QAM 3/4, 64 octets: of 4319 octets three PDUs take 30, and 67 are taken by each packet: 64.0, and 3 octets more by what is cut.
+    let closed = 20.0 * (4319.0 - 30.0 - 3.0) / 67.0;
+    let twenty = |bytes| packed(repeat_n(4319, 20), bytes);
+    assert!((twenty(64) as f64 - closed).abs() < 2.0, "{closed}");
+    // Without packing 74 are.
+    assert!(twenty(64) > complete(20, 4319, 64) * 109 / 100);
+    // Longer ones do not fit into a PDU by two.
+    assert_eq!(twenty(1500), complete(20, 4319, 1500));
+}
+
 #[test]
 fn equal_stations_share_both_ways() {
     for stations in [2, 3, 7, 20] {
@@ -412,6 +476,7 @@ proptest! {
                 2 => Service::NonRealTimePolling { interval: Span::from_us(61_000) },
                 _ => Service::BestEffort,
             },
+            packing: (down + up) % 2 == 0,
         };
         let stations: Vec<_> = profiles.iter().map(station).collect();
         let mut any = config(&stations);

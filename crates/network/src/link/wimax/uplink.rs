@@ -311,10 +311,14 @@ impl Cell {
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
-            own.stats.lost_pdus += u64::from(pdu.lost);
+            own.stats.lost_pdus += u64::from(pdu.lost.is_some());
             self.stats[from.0 as usize].sends(&pdu, clock.bytes(pdu.bytes, profile));
             if let Some((packet, lost)) = pdu.ends {
                 self.flying.push_back((end(&self.times, used_bytes), down, packet, lost));
+            }
+            if pdu.packs {
+                let end = end(&self.times, used_bytes);
+                self.flying.extend(own.uplink.packed.drain(..).map(|packet| (end, down, packet, pdu.lost)));
             }
         }
         self.drop_by_queues(now, flow);

@@ -30,6 +30,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         unsolicited_grants: _,
         real_time_polling: _,
         non_real_time_polling: _,
+        packing: _,
         requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
         ref entry,
         queue,
@@ -65,23 +66,23 @@ fn rate_bps(clock: SymbolClock, profile: BurstProfile) -> u64 {
 
 fn station(model: &Wimax, name: &str) -> StationConfig {
     let (downlink, uplink) = model.profiles(name);
-    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service: service(model, name) }
-}
-
-/// How a station gets its bursts, but for classes of packets.
-fn service(model: &Wimax, name: &str) -> Service {
+    // What goes by no service of its own class of packets.
     let of = |entry: &Served<'_>| entry.dscp.is_none() && entry.stations.iter().any(|own| own == name);
-    model.served().into_iter().find(of).map_or(Service::BestEffort, |entry| entry.service)
+    let served = model.served().into_iter().find(of);
+    let (service, packing) =
+        served.map_or((Service::BestEffort, model.packing), |entry| (entry.service, entry.packing));
+    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service, packing }
 }
 
 /// The service flows for classes of packets.
 fn flows(model: &Wimax) -> Vec<FlowConfig> {
     let mut flows = Vec::new();
-    for Served { place: _, stations, dscp, service } in model.served() {
+    for Served { place: _, stations, dscp, service, packing } in model.served() {
         let Some(dscp) = dscp else { continue };
         let dscps = dscp.iter().fold(0, |dscps, class| dscps | 1 << class.codepoint());
         let numbers = stations.iter().filter_map(|name| model.stations.iter().position(|own| own == name));
-        flows.extend(numbers.map(|station| FlowConfig { station: station as u32, service, dscps }));
+        let of = |station: usize| FlowConfig { station: station as u32, service, dscps, packing };
+        flows.extend(numbers.map(of));
     }
     flows
 }

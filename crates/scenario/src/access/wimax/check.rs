@@ -107,7 +107,7 @@ fn check_profiles<'a>(
 fn check_services(at: &[Step], cell: &Wimax, scenario: &Scenario, report: &mut Report<'_>) {
     let (mut named, mut classes) = (BTreeSet::new(), BTreeSet::new());
     let sent = scenario.sent_dscps();
-    for Served { place: (key, number), stations, dscp, service: _ } in cell.served() {
+    for Served { place: (key, number), stations, dscp, .. } in cell.served() {
         let entry = [&join(at, [key])[..], &[At(number)]].concat();
         if dscp.is_some_and(<[_]>::is_empty) {
             let help = "write classes, such as [\"ef\"]; or leave `dscp` out, for all packets";

@@ -70,6 +70,10 @@ pub struct Wimax {
     /// none.
     #[serde(default)]
     pub non_real_time_polling: Vec<Polling>,
+    /// Whether a PDU may have several packets of a service flow, each behind a packing subheader of 3 octets: what the sender is free to do
+    /// (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say otherwise of its own. Default chosen: false.
+    #[serde(default)]
+    pub packing: bool,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
@@ -173,20 +177,35 @@ pub(super) struct Served<'a> {
     pub stations: &'a [String],
     pub dscp: Option<&'a [Dscp]>,
     pub service: Service,
+    pub packing: bool,
 }
 
 impl Wimax {
     /// The entries of all services.
     pub(super) fn served<'a>(&'a self) -> Vec<Served<'a>> {
         let grants = self.unsolicited_grants.iter().enumerate().map(|(number, entry)| {
-            let &UnsolicitedGrants { ref stations, ref dscp, packet_bytes, interval } = entry;
+            let &UnsolicitedGrants { ref stations, ref dscp, packet_bytes, interval, packing } = entry;
             let service = Service::UnsolicitedGrant { packet_bytes: packet_bytes as u32, interval };
-            Served { place: ("unsolicited_grants", number), stations, dscp: dscp.as_deref(), service }
+            let packing = packing.unwrap_or(self.packing);
+            Served {
+                place: ("unsolicited_grants", number),
+                stations,
+                dscp: dscp.as_deref(),
+                service,
+                packing,
+            }
         });
         let polls = |(key, list): (&'static str, &'a [Polling]), service: fn(Span) -> Service| {
             list.iter().enumerate().map(move |(number, entry)| {
-                let &Polling { ref stations, ref dscp, interval } = entry;
-                Served { place: (key, number), stations, dscp: dscp.as_deref(), service: service(interval) }
+                let &Polling { ref stations, ref dscp, interval, packing } = entry;
+                let (dscp, service) = (dscp.as_deref(), service(interval));
+                Served {
+                    place: (key, number),
+                    stations,
+                    dscp,
+                    service,
+                    packing: packing.unwrap_or(self.packing),
+                }
             })
         };
         let real_time = polls(("real_time_polling", &self.real_time_polling), |interval| {
@@ -271,6 +290,9 @@ pub struct UnsolicitedGrants {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
+    /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+    #[serde(default)]
+    pub packing: Option<bool>,
 }
 
 /// Stations that are polled: each gets a burst for a request, whether it has something to send or not.
@@ -287,6 +309,9 @@ pub struct Polling {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub interval: Span,
+    /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
+    #[serde(default)]
+    pub packing: Option<bool>,
 }
 
 /// Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
