@@ -93,7 +93,14 @@ class Report:
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
-        self, id: str, chart: Chart, caption: str, note: str | None = None, *, statements: Sequence[str] = ()
+        self,
+        id: str,
+        chart: Chart,
+        caption: str,
+        note: str | None = None,
+        *,
+        statements: Sequence[str] = (),
+        lead: bool = False,
     ) -> None:
         """Adds an interactive figure.
 
@@ -104,12 +111,13 @@ class Report:
             caption: what the figure shows, with its metric's definition where there could be doubt.
             note: a remark in small print (what is chosen, what is not modelled).
             statements: the `id`s of the statements that it bears on; links lead to them.
+            lead: whether it stands above the table of contents, below the answer.
         """
         if id in self._ids:
             raise ValueError(f"the report has two elements with the id {id!r}")
         anchor = self._new_id(id)
         self._charts[anchor] = responsive(specification(chart))
-        self._body.append(_part("chart", anchor, caption, note, statements))
+        (self._lead if lead else self._body).append(_part("chart", anchor, caption, note, statements))
 
     def time_line(self, id: str, model: Mapping[str, Any], caption: str, note: str | None = None) -> None:
         """Adds lanes over one axis of time, to be zoomed, with a sequence chart of the same span beside them.
@@ -143,7 +151,7 @@ class Report:
         self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
 
     def answer(self, question: str, text: str) -> None:
-        """Adds a question and the answer to it, above the table of contents."""
+        """Adds a question, unless it is empty, and the answer to it, above the table of contents."""
         self._lead.append(_part("answer", question, text))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
@@ -228,8 +236,8 @@ class Report:
 
 
 _ZOOM_HINT = (
-    '<p class="note">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom, '
-    "double-click to reset.</p>"
+    '<p class="note hint">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom. '
+    "A name in a legend shows it alone, further ones beside it; a double click shows all.</p>"
 )
 
 
