@@ -15,7 +15,16 @@ from roamsim.tables import caveats
 from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import Metric, Target
 from roamsim.tables.result import KEYS, keys_within
-from roamsim.tables.words import VARIED_UNITS, Scale, metric_words, path_words, scale, value_words, varied_unit
+from roamsim.tables.words import (
+    VARIED_UNITS,
+    Scale,
+    metric_words,
+    path_words,
+    scale,
+    titled,
+    value_words,
+    varied_unit,
+)
 
 
 @dataclass(frozen=True)
@@ -228,11 +237,6 @@ def delays(results: Results) -> polars.DataFrame:
     if not found.height:
         raise UsageError("no transaction succeeded; there is no delay to draw")
     return found.select("name", "delay_s", "share")
-
-
-def titled(words: str, unit: str) -> str:
-    """Title of an axis: what is drawn, and its unit unless the words say it."""
-    return f"{words}, {unit}" if unit and unit not in words.split() else words
 
 
 def _axis(found: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:

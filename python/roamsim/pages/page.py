@@ -73,6 +73,14 @@ class Report:
         rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
         self._body.append(f'<div class="text">{rendered}</div>')
 
+    def plain(self, text: str) -> None:
+        """Adds a paragraph of plain text: names of a scenario stay as they are."""
+        self._body.append(f'<div class="text"><p>{html.escape(text)}</p></div>')
+
+    def found(self, sentences: Sequence[str]) -> None:
+        """Adds what came out, above the table of contents, in plain sentences."""
+        self._lead.append(_part("found", list(sentences)))
+
     def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
         """Adds a table with one column for each key of the rows.
 
@@ -151,7 +159,7 @@ class Report:
         self._captioned(f'id="{anchor}" class="picture"', caption, body, folded)
 
     def answer(self, question: str, text: str) -> None:
-        """Adds a question, unless it is empty, and the answer to it, above the table of contents."""
+        """Adds a question and the answer to it, above the table of contents."""
         self._lead.append(_part("answer", question, text))
 
     def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:

@@ -44,6 +44,9 @@ PANELS = 12
 #: Rows of dots in a figure (chosen: a page on a screen).
 DOTS = 60
 
+#: Whether a difference is shown, and the colour of either.
+SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
+
 #: Height of a figure with axes for numbers, of a panel, and of a line of dots, in pixels (chosen).
 HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
 
@@ -59,16 +62,21 @@ class Palette:
         return [self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)]) for name in names]
 
 
-def chart(drawn: Curves, palette: Palette | None = None) -> dict[str, Any]:
+def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = ()) -> dict[str, Any]:
     """A figure of curves: lines with intervals where numbers were varied, dots with intervals elsewhere.
 
     Where both rows of the table and further varied values are to be told apart, a row has a panel.
+
+    Args:
+        drawn: the curves.
+        palette: the colours of the page.
+        order: of dots, the names in the order in which they are to stand.
     """
     frame = drawn.shown()
     lines = drawn.over_numbers and frame["x"].n_unique() >= LINE
     series = frame["series"].unique(maintain_order=True).to_list()
     colours = (palette or Palette()).of(series)
-    return (_lines if lines else _dots)(drawn, frame, series, colours)
+    return _lines(drawn, frame, series, colours) if lines else _dots(drawn, frame, series, colours, order)
 
 
 def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
@@ -96,7 +104,9 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
     return _figure(frame, layers, series, HEIGHT)
 
 
-def _dots(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
+def _dots(
+    drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str], order: Sequence[str]
+) -> dict[str, Any]:
     """A line of dots for each value of what was varied, and on it a dot with its interval for each series."""
     frame = frame.with_columns(
         x=polars.Series([f"{x:g}" for x in frame["x"]], dtype=polars.String)
@@ -104,6 +114,8 @@ def _dots(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: li
         else polars.col("x")
     )
     names = frame["x"].unique(maintain_order=True).to_list()
+    if set(order) == set(names):
+        names = list(order)
     if len(names) > DOTS:
         names = names[:DOTS]
         frame = frame.filter(polars.col("x").is_in(names))
@@ -111,7 +123,7 @@ def _dots(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: li
     y: dict[str, Any] = {
         "field": "x",
         "type": "nominal",
-        "title": drawn.x_title or None,
+        "title": None,
         "sort": names,
         "axis": {"labelLimit": 220, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band", "paddingInner": 0.15, "paddingOuter": 0.1},
@@ -135,30 +147,33 @@ def _dots(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: li
     return spec
 
 
-def differences(rows: Sequence[Mapping[str, Any]], title: str, colours: Mapping[str, str]) -> dict[str, Any]:
+def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]:
     """A figure of differences in pairs: a line each, its interval beside the line at 0.
 
     Args:
-        rows: `pair` (what is held against what), `mean`, `low`, `high`, `verdict` and `sentence`; without ends where
-            the interval is open.
+        rows: `panel` (where), `pair` (what is held against what), `mean`, `low`, `high`, `shown` (one of `SHOWN`) and
+            `sentence`; without ends where the interval is open.
         title: of the axis.
-        colours: of the verdicts that there are.
     """
-    names = [row["pair"] for row in rows]
+    panels = list(dict.fromkeys(row["panel"] for row in rows))[:PANELS]
+    rows = [row for row in rows if row["panel"] in panels]
+    # Pairs in the order of their panel; the same pair may stand elsewhere in another.
+    names = list(dict.fromkeys(row["pair"] for row in rows))
     y = {
         "field": "pair",
         "type": "nominal",
         "title": None,
         "sort": names,
         "axis": {"labelLimit": 260, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
+        "scale": {"type": "band"},
     }
     x = {"field": "mean", "type": "quantitative", "title": title}
-    domain = [verdict for verdict in colours if any(row["verdict"] == verdict for row in rows)]
+    domain = [shown for shown in SHOWN if any(row["shown"] == shown for row in rows)]
     colour = {
-        "field": "verdict",
+        "field": "shown",
         "type": "nominal",
-        "title": None,
-        "scale": {"domain": domain, "range": [colours[verdict] for verdict in domain]},
+        "scale": {"domain": domain, "range": [SHOWN[shown] for shown in domain]},
+        "legend": {"title": None},
     }
     tooltip = [{"field": "sentence", "type": "nominal", "title": "difference"}]
     encoded = {"y": y, "color": colour}
@@ -176,11 +191,17 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str, colours: Mapping[
             "params": [_zoom(["x"])],
         },
     ]
+    data = {"values": [dict(row) for row in rows]}
+    meta: dict[str, Any] = {"legend": domain, "dots": True}
+    if len(panels) == 1:
+        return {"data": data, "layer": layers, "height": DOT_HEIGHT * len(names), "usermeta": meta}
     return {
-        "data": {"values": [dict(row) for row in rows]},
-        "layer": layers,
-        "height": DOT_HEIGHT * len(rows),
-        "usermeta": {"legend": domain, "dots": True},
+        "data": data,
+        "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": {"labelLimit": 260}},
+        "columns": 2,
+        "spec": {"layer": layers, "width": 300, "height": {"step": DOT_HEIGHT}},
+        "resolve": {"scale": {"y": "independent"}},
+        "usermeta": {**meta, "panels": len(panels)},
     }
 
 

@@ -10,7 +10,7 @@ from roamsim.estimates.curves import curves
 from roamsim.estimates.findings import drawn_metrics
 from roamsim.pages.page import Report
 from roamsim.pictures.charts import Palette, chart
-from roamsim.reports import inspector, sections, sweeps, transfers
+from roamsim.reports import comparisons, inspector, sections, sweeps, transfers
 from roamsim.storing.store import Results, open_results
 from roamsim.tables import caveats
 from roamsim.tables.words import capital, count
@@ -31,7 +31,10 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     target = Path(out) if out is not None else Path(folder) / "report.html"
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
-    page = sweeps.page(results) if results.manifest.kind == "sweep" else _page_of_run(results)
+    if results.manifest.kind == "sweep":
+        page = comparisons.page(results) or sweeps.page(results)
+    else:
+        page = _page_of_run(results)
     return page.write(target, follow=out is not None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import shlex
@@ -11,7 +10,6 @@ from collections.abc import Iterable
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.estimates.curves import titled
 from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import NOTES, POINTS, segments
@@ -20,7 +18,7 @@ from roamsim.reports.plot import save
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import quantities
-from roamsim.tables.words import count
+from roamsim.tables.words import count, titled
 
 #: What the tables of a report tell where the results have it.
 TABLES = (
@@ -127,7 +125,7 @@ def told(page: Report, notes: Iterable[str]) -> None:
     """What a reader has to know of the means, each in a paragraph."""
     for note in notes:
         if note:
-            page.text(html.escape(note))
+            page.plain(note)
 
 
 def _duration(manifest: Manifest) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from roamsim.estimates.curves import Curves
 from roamsim.estimates.findings import all_curves, answer, asked_for, ordered, variation
 from roamsim.pages.page import Report
@@ -22,7 +25,7 @@ def page(results: Results) -> Report:
     palette = Palette()
     if found:
         first = found[0]
-        made.answer("", answer(first))
+        made.found([answer(first)])
         figure(made, results, first, palette, lead=True)
     sections.told(made, (caveats.alike_in_words(results.tables), *caveats.failures(results.tables)))
     figures(made, results, found[1:], palette)
@@ -59,7 +62,14 @@ def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, l
     alike = caveats.alike_in_words(results.tables)
     # What is true of the whole page stands there once.
     notes = (drawn.metric.meaning, *(note for note in drawn.notes if note != alike))
-    made.figure(drawn.target.name.replace(".", "-"), chart(drawn, palette), drawn.title, " ".join(notes), lead=lead)
+    spec = chart(drawn, palette)
+    made.figure(drawn.target.name.replace(".", "-"), spec, caption(drawn, spec), " ".join(notes), lead=lead)
+
+
+def caption(drawn: Curves, spec: Mapping[str, Any]) -> str:
+    """What a figure shows; an axis of names has no title of its own."""
+    over = drawn.x_title if spec["usermeta"].get("dots") else ""
+    return f"{drawn.title} by {over}" if over else drawn.title
 
 
 def title(manifest: Manifest) -> str:

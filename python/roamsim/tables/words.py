@@ -153,6 +153,11 @@ def value_words(value: Any) -> str:
     return f"{parted[1]} {parted[2]}" if parted else str(value)
 
 
+def titled(words: str, unit: str) -> str:
+    """Title of an axis: what is drawn, and its unit unless the words say it."""
+    return f"{words}, {unit}" if unit and unit not in words.split() else words
+
+
 def capital(words: str) -> str:
     """The same with a capital letter in front."""
     return words[:1].upper() + words[1:]
