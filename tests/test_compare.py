@@ -92,7 +92,7 @@ def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
     tied = ranked("flows.goodput_bps", {"tahoe": [50, 50, 50], "reno": [104, 100, 99], "sack": [100, 100, 100]})
     assert tied.told() == (
         "reno has the highest mean, but no difference is shown between it and sack; "
-        "reno is 88.9 % to 115.1 % faster than tahoe"
+        "reno is 89 % to 115 % faster than tahoe"
     )
     assert tied.best is None
     equal = ranked("flows.goodput_bps", {"reno": [104, 100, 99], "sack": [100, 100, 100]})
