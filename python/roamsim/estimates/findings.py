@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars
@@ -88,13 +89,10 @@ def answer(drawn: Curves) -> str:
         low, high = drawn.frame["mean"].min(), drawn.frame["mean"].max()
         stays = f"stays between {_value(drawn, low)} and {_value(drawn, high)}" if low != high else "stays the same"
         return f"{_subject(drawn)} {stays}: no difference beyond the intervals is shown."
-    row, frame = _most_varying(drawn)
-    of = f"{row}: " if len(drawn.rows) > 1 else ""
-    if drawn.over_numbers and frame["x"].n_unique() > 2:
-        told = _over_numbers(drawn, frame)
-    else:
-        told = _over_names(drawn, frame)
-    return f"{of}{told}" if of else told
+    mine = _most_varying(drawn)
+    if drawn.over_numbers and mine.frame["x"].n_unique() > 2:
+        return _over_numbers(mine, mine.frame)
+    return _over_names(mine, mine.frame)
 
 
 def _over_numbers(drawn: Curves, frame: polars.DataFrame) -> str:
@@ -104,16 +102,18 @@ def _over_numbers(drawn: Curves, frame: polars.DataFrame) -> str:
     ]
     first, last = frame["x"].min(), frame["x"].max()
     span = f"as {drawn.x_words} goes from {_x(drawn, first)} to {_x(drawn, last)}"
-    moves = {_move(begin, end) for _, begin, end, _ in ends}
+    moves = {str(group): _move(begin, end) for group, begin, end, _ in ends}
     begins = _range(drawn, [begin["mean"] for _, begin, _, _ in ends])
     finishes = _range(drawn, [end["mean"] for _, _, end, _ in ends])
     subject = _subject(drawn)
-    if len(moves) == 1 and moves != {0}:
-        verb = "rises" if moves == {1} else "falls"
+    one_way = len(set(moves.values())) == 1
+    if one_way and 0 not in moves.values():
+        verb = "rises" if 1 in moves.values() else "falls"
         told = f"{subject} {verb} from {begins} to {finishes} {span}."
     else:
         whole = _range(drawn, frame["mean"].to_list())
-        told = f"{subject} is {whole} {span}, and does not go one way throughout."
+        told = f"{subject} is {whole} {span}."
+        told += " Between the two ends no change is shown." if one_way else _ways(drawn, moves)
     if len(ends) == 1:
         return told + _peak(drawn, ends[0][3])
     return told + _best(drawn, frame)
@@ -129,6 +129,22 @@ def _peak(drawn: Curves, mine: polars.DataFrame) -> str:
         if row["x"] not in (begin["x"], end["x"]) and all(_move(row, side) != 0 for side in (begin, end)):
             return f" It is {word}, {_value(drawn, row['mean'])}, at {_x(drawn, row['x'])}."
     return ""
+
+
+def _ways(drawn: Curves, moves: Mapping[str, int]) -> str:
+    """Which groups rise from one end to the other, and which fall."""
+    told = []
+    for move, verb in ((1, "rises"), (-1, "falls"), (0, "shows no change")):
+        mine = [group for group, its in moves.items() if its == move]
+        if mine:
+            with_them = ", ".join(mine) if len(mine) <= 4 else f"{len(mine)} of {len(moves)}"
+            told.append(f"{verb} with {_kind(drawn, mine[0])}{with_them}")
+    return f" It {'; it '.join(told)}."
+
+
+def _kind(drawn: Curves, group: str) -> str:
+    """What a group is a value of, in front of one that is a number."""
+    return f"{drawn.group_words} " if group[:1] in "-.0123456789" else ""
 
 
 def _best(drawn: Curves, frame: polars.DataFrame) -> str:
@@ -150,7 +166,8 @@ def _best(drawn: Curves, frame: polars.DataFrame) -> str:
     name, number = max(wins.items(), key=lambda entry: entry[1])
     extent = "highest" if better == "larger" else "lowest"
     where = f"at each of {places} values" if number == places else f"at {number} of {places} values"
-    return f" Its mean is {extent} with {name} {where}." if places > 1 else f" Its mean is {extent} with {name}."
+    name = f"{_kind(drawn, name)}{name}"
+    return f" Its mean is {extent} with {name}{f' {where}' if places > 1 else ''}."
 
 
 def _over_names(drawn: Curves, frame: polars.DataFrame) -> str:
@@ -171,19 +188,9 @@ def _of_one_point(drawn: Curves) -> str:
     return f"{capital(metric_words(drawn.metric))}: {told}{more}."
 
 
-def _most_varying(drawn: Curves) -> tuple[str, polars.DataFrame]:
-    found = [
-        (variation(_only(drawn, str(row))), str(row), mine)
-        for (row,), mine in drawn.frame.group_by("row", maintain_order=True)
-    ]
-    _, row, mine = max(found, key=lambda entry: entry[0])
-    return row, mine
-
-
-def _only(drawn: Curves, row: str) -> Curves:
-    return Curves(
-        drawn.target, drawn.frame.filter(row=row), drawn.x_words, drawn.x_unit, drawn.over_numbers, drawn.group_words
-    )
+def _most_varying(drawn: Curves) -> Curves:
+    """The curves of the row that varies most."""
+    return max((replace(drawn, frame=drawn.frame.filter(row=row)) for row in drawn.rows), key=variation)
 
 
 def _subject(drawn: Curves) -> str:

@@ -89,7 +89,7 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
         "type": "quantitative",
         "title": drawn.x_title,
         "axis": axis,
-        "scale": {"type": "log"} if drawn.logarithmic_x() else {"zero": False, "nice": False, "padding": 8},
+        "scale": {"type": "log" if drawn.logarithmic_x() else "linear", "zero": False, "nice": False, "padding": 8},
     }
     y = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
     colour = _colour(series, colours, drawn.group_words)
