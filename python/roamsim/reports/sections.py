@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.estimates.summaries import MEANS, summary
+from roamsim.estimates.summaries import MEANS, TABLES, dropped, summary
 from roamsim.pages.page import Report
 from roamsim.pictures.timeseries import NOTES, POINTS, segments
 from roamsim.pictures.timeseries import time_series as recorded
@@ -19,28 +19,6 @@ from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import quantities
 from roamsim.tables.words import count, titled
-
-#: What the tables of a report tell where the results have it.
-TABLES = (
-    (
-        "flows",
-        (
-            "goodput_bps",
-            "loss_ratio",
-            "mean_delay_s",
-            "p95_delay_s",
-            "jitter_s",
-            "completion_time_s",
-            "retransmissions",
-        ),
-    ),
-    ("video", ("decodable_share", "mean_frame_delay_s")),
-    (
-        "signalling",
-        ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
-    ),
-    ("links", ("utilisation", "mean_queue_packets")),
-)
 
 #: Vega's expression for samples that are points.
 _POINTS = " || ".join(f"datum.quantity == '{quantity}'" for quantity in POINTS)
@@ -116,9 +94,7 @@ def tables(page: Report, results: Results) -> None:
         if rows:
             page.table(rows, f"{table}: {MEANS}")
     if "drops" in results and results["drops"].height:
-        keys = results.keys_of("drops")
-        dropped = results["drops"].group_by(keys, maintain_order=True).agg(polars.col("packets", "bytes").sum())
-        page.table(dropped, "drops: packets in all replications")
+        page.table(dropped(results), "drops: packets in all replications")
 
 
 def told(page: Report, notes: Iterable[str]) -> None:
