@@ -170,14 +170,14 @@ def test_what_tells_rows_apart_makes_series() -> None:
     manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={"p": ["1", "2"]}, points=entries)
     results = Results(Path(), manifest, {"dect_terminals": frame, "messages": frame})
     drawn = curves(results, Target.parse("dect_terminals.mean_bearers")).frame
-    assert drawn.filter(series="air User").select("x", "mean").rows() == [(1.0, 5.0), (2.0, 4.0)]
-    assert drawn["series"].n_unique() == 2
+    assert drawn.filter(row="air User").select("x", "mean").rows() == [(1.0, 5.0), (2.0, 4.0)]
+    assert drawn["row"].n_unique() == 2
     # Beside a second path that was varied, too.
     twice = [frame.with_columns(q=polars.lit("a")), frame.with_columns(polars.col("point") + 2, q=polars.lit("b"))]
     entries = [PointEntry({"p": p, "q": q}, {"p": float(p), "q": q}, p + q, 1) for q in "ab" for p in ("1", "2")]
     manifest = Manifest("sweep", "s", "", {}, "0", 1, [], vary={"p": ["1", "2"], "q": ["a", "b"]}, points=entries)
     two = Results(Path(), manifest, {"dect_terminals": polars.concat(twice)})
-    drawn = curves(two, Target.parse("dect_terminals.mean_bearers")).frame
-    assert sorted(set(drawn["series"])) == ["air P32, q=a", "air P32, q=b", "air User, q=a", "air User, q=b"]
+    both = curves(two, Target.parse("dect_terminals.mean_bearers"))
+    assert (both.rows, both.groups, both.in_panels) == (["air P32", "air User"], ["a", "b"], True)
     with pytest.raises(UsageError, match="many values a run"):
         curves(results, Target.parse("messages.delay_s"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ import roamsim as package
 from conftest import SCENARIO, Command
 from roamsim import statistics
 from roamsim.estimates.paired import Difference, Question, differences, rounded, samples
+from roamsim.estimates.ranking import Ranking, rows
+from roamsim.pictures import charts
 from roamsim.storing.manifests import PointEntry
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.store import PointRows
@@ -64,6 +67,66 @@ def test_a_difference_is_told_beside_what_it_is_compared_with() -> None:
         said("flows.goodput_bps", [100, 100, 100], [104, 100, 99])
         == "no difference shown between sack and reno: -6 % to 8 %"
     )
+
+
+def ranked(metric: str, values: dict[str, Sequence[float | None]]) -> Ranking:
+    """A ranking of made-up values, as `compared` takes them."""
+    found = compared(metric, values)
+    there = {sample.value: sample for pair in found for sample in (pair.value, pair.against)}
+    larger = Target.parse(metric).metric.better != "smaller"
+    mean = {name: sum(v or 0 for v in sample.values) / 3 for name, sample in there.items()}
+    return Ranking(Target.parse(metric), "", sorted(there.values(), key=lambda s: mean[s.value], reverse=larger))
+
+
+def test_a_ranking_says_who_is_best_and_by_how_much() -> None:
+    clear = {"tahoe": [50, 50, 50], "reno": [100, 100, 100], "sack": [104, 105, 106]}
+    found = ranked("flows.goodput_bps", clear)
+    assert found.told() == (
+        "sack is best: sack is 2.5 % to 7.5 % faster than reno; sack is 105.0 % to 115.0 % faster than tahoe"
+    )
+    assert found.best == "sack"
+    # Each pair once, the better first.
+    assert [(p.value.label, p.against.label) for p in found.pairs] == [
+        ("sack", "reno"), ("sack", "tahoe"), ("reno", "tahoe"),
+    ]  # fmt: skip
+    tied = ranked("flows.goodput_bps", {"tahoe": [50, 50, 50], "reno": [104, 100, 99], "sack": [100, 100, 100]})
+    assert tied.told() == (
+        "reno has the highest mean, but no difference is shown between it and sack; "
+        "reno is 89 % to 115 % faster than tahoe"
+    )
+    assert tied.best is None
+    equal = ranked("flows.goodput_bps", {"reno": [104, 100, 99], "sack": [100, 100, 100]})
+    assert equal.told().startswith("no difference is shown between any two of them; no difference shown between reno")
+    # Of delays the smallest is best.
+    assert ranked("flows.mean_delay_s", {"a": [2, 2, 2], "b": [1, 1, 1.01]}).best == "b"
+
+
+def test_the_figure_of_pairs_has_their_intervals() -> None:
+    values = {"tahoe": [50.0, 50, 50], "reno": [104.0, 100, 99], "sack": [100.0, 100, 100]}
+    drawn, title = rows([ranked("flows.goodput_bps", values)])
+    assert title == "difference, %"
+    assert [row["pair"] for row in drawn] == ["reno against sack", "reno against tahoe", "sack against tahoe"]
+    assert [row["shown"] for row in drawn] == ["no difference shown", "difference shown", "difference shown"]
+    # 104, 100, 99 against 100: 1 % and 6.57 % to either side.
+    assert [drawn[0][name] for name in ("mean", "low", "high")] == pytest.approx([1, -5.57, 7.57], abs=0.005)
+    spec = charts.differences(drawn, title)
+    assert [row["mean"] for row in spec["data"]["values"]] == [row["mean"] for row in drawn]
+    assert spec["layer"][1]["encoding"]["x"]["title"] == "difference, %"
+    assert "facet" not in spec
+    apart = [row | {"panel": panel} for panel in ("10 ms", "20 ms") for row in drawn]
+    assert charts.differences(apart, title)["facet"]["sort"] == ["10 ms", "20 ms"]
+
+
+def test_the_report_of_a_comparison_is_titled_and_answers(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim("compare", scenario, "--vary", VARIANTS, "--replications", "5", "--out", "out")
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>Comparison: transport variant of download</h1>" in page
+    order = [
+        page.index(f) for f in ('class="answer"', 'id="flows-goodput_bps"', 'id="flows-goodput_bps-pairs"', "<nav>")
+    ]
+    assert order == sorted(order)
+    assert re.search(r'class="answer"><p>Goodput: \w+ (is best|has the highest mean)', page)
 
 
 def test_types_of_dect_terminals_are_compared_each_with_itself() -> None:

@@ -76,10 +76,10 @@ def test_what_was_not_recorded_is_said() -> None:
 def test_a_number_is_the_axis_and_words_make_the_series(scenario: Path) -> None:
     vary = {"flow.download.transport.variant": "reno,newreno", "link.path.delay": "10ms,20ms"}
     drawn = curves(roamsim.sweep(scenario, vary, replications=2), Target.parse("flows.goodput_bps"))
-    assert drawn.x_title == "link.path.delay_s"
-    assert drawn.frame.sort("series")["x"].to_list() == [0.01, 0.02] * 2
-    assert sorted(set(drawn.frame["series"])) == ["variant=newreno", "variant=reno"]
-    assert drawn.y_title == "goodput_bps [bit/s]"
+    assert drawn.x_title == "delay of path, ms"
+    assert drawn.frame.sort("group")["x"].to_list() == [0.01, 0.02] * 2
+    assert (drawn.groups, drawn.group_words) == (["reno", "newreno"], "transport variant of download")
+    assert drawn.y_title == "goodput, Mb/s"
 
 
 def test_a_metric_may_be_that_of_one_row(scenario: Path) -> None:

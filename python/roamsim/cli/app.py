@@ -179,7 +179,13 @@ def sweep(
             autocompletion=completion.keys,
         ),
     ],
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of the results, or a URL; what is there is used.")],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the results, or a URL; what is there is used. Without it the table of means is printed.",
+        ),
+    ] = None,
     settings: Settings = None,
     replications: Annotated[int | None, typer.Option(metavar="N", help="Repetitions of each point.", min=1)] = None,
     precision: Annotated[
@@ -202,7 +208,7 @@ def sweep(
     on: OnOption = None,
 ) -> None:
     """Run a scenario over varied values; killed or interrupted, the same command goes on."""
-    from roamsim.cli.summary import progress
+    from roamsim.cli.summary import progress, sweep_summary
     from roamsim.running.clusters import cluster
     from roamsim.running.run import traces
     from roamsim.running.shards import ALL, Shard
@@ -213,6 +219,11 @@ def sweep(
 
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
+    kinds = traces(trace or [])
+    if kinds and out is None:
+        raise UsageError("what --trace records is not part of the table; add --out DIR")
+    if shard is not None and out is None:
+        raise UsageError("a shard is merged with the others before anything is told of it: it needs --out DIR")
     with cluster(on, jobs) as executor, progress("sweep") as heard:
         results = run_sweep(
             file,
@@ -224,7 +235,7 @@ def sweep(
             jobs=jobs,
             seed=seed,
             out=out,
-            traces=traces(trace or []),
+            traces=kinds,
             command=command(),
             progress=heard,
             color=color(),
@@ -236,6 +247,8 @@ def sweep(
         _say_of_shard(shard, results)
         typer.echo(out)
         return
+    if out is None:
+        sweep_summary(results)
     runs = sum(point.replications for point in results.manifest.points)
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
     for values in results.manifest.unmet:
@@ -245,8 +258,9 @@ def sweep(
     for note in (caveats.alike_in_words(results), *caveats.failures(results)):
         if note:
             _say(note)
-    _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")
-    typer.echo(out)
+    if out is not None:
+        _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")
+        typer.echo(out)
 
 
 @app.command()
@@ -480,6 +494,9 @@ def query(
     question: Annotated[str, typer.Argument(metavar="SQL", help="For instance: select * from flows")],
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    vertical: Annotated[
+        bool, typer.Option("--vertical", help="Print each row as a list, as on a terminal that is too narrow.")
+    ] = False,
     study: OwnStudy = None,
 ) -> None:
     """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
@@ -490,13 +507,15 @@ def query(
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
+    if vertical and (json or csv):
+        raise UsageError("--vertical is about the table; leave it out beside --json and --csv")
     answer = ask(folder, question, study=study)
     if json:
         put_out(f"{rows_json(answer)}\n")
     elif csv:
         put_out(csv_text(answer))
     else:
-        print_frame(answer)
+        print_frame(answer, vertical=vertical)
 
 
 @app.command()

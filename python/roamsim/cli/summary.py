@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,10 @@ from rich.text import Text
 
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import Scenario
+from roamsim.estimates import findings
+from roamsim.estimates import summaries as summaries_of_means
 from roamsim.estimates.comparisons import Comparison
+from roamsim.estimates.summaries import TABLES
 from roamsim.running import foresight
 from roamsim.running.work import Progress
 from roamsim.statistics import Estimate
@@ -29,6 +32,7 @@ from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events
 from roamsim.tables.result import Result
 from roamsim.tables.units import Show, in_unit
 from roamsim.tables.values import duration, exact_value, percent, plain, scaled, shown_value
+from roamsim.tables.words import count
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
@@ -133,14 +137,49 @@ def answer_summary(
     console.print("Intervals hold the true value with 95 %, each by itself.", style="dim", soft_wrap=True)
 
 
-def print_frame(frame: polars.DataFrame) -> None:
-    """Prints all rows of a frame on stdout."""
+def sweep_summary(results: Results) -> None:
+    """Prints what a sweep found in a sentence, and its means with intervals, a row for each point, on stdout."""
+    console = _console()
+    manifest = results.manifest
+    runs = sum(point.replications for point in manifest.points)
+    title = Text(manifest.scenario, style="bold")
+    counts = f"{count(len(manifest.points), 'point')}, {count(runs, 'run')}, seed {manifest.seed}"
+    console.print(title.append(f"  {counts}", style="not bold dim"))
+    found = findings.ordered(findings.all_curves(results), findings.asked_for(results))
+    if found:
+        console.print(Text(findings.answer(found[0])), soft_wrap=True)
+    for name, columns in TABLES:
+        rows = summaries_of_means.summary(results, name, columns)
+        if rows:
+            _print(console, _of_rows(name, rows))
+    if any(point.replications > 1 for point in manifest.points):
+        console.print("Means over replications, with their 95 % intervals.", style="dim")
+
+
+def _of_rows(heading: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(
+        title=Text(heading), title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+    )
+    for key, value in rows[0].items():
+        table.add_column(Text(key), justify="left" if isinstance(value, str) else "right", no_wrap=True)
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*(Text(shown_value(value)) for value in row.values()))
+    if len(rows) > MOST_ROWS:
+        table.caption = Text(
+            f"{len(rows) - MOST_ROWS:,} more rows; `--out DIR` keeps them all", style="table.caption"
+        )
+        table.caption_justify = "left"
+    return table
+
+
+def print_frame(frame: polars.DataFrame, *, vertical: bool = False) -> None:
+    """Prints all rows of a frame on stdout; as lists if asked to, or where a terminal is too narrow."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         table.add_column(Text(name), justify="right" if dtype.is_numeric() else "left", overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(Text(exact_value(value)) for value in row))
-    _print(_console(), table)
+    _print(_console(), table, vertical=vertical)
 
 
 @contextmanager
@@ -354,12 +393,33 @@ def _estimate(value: Estimate, show: Show) -> str:
     return f"{show(value.mean)} ±{show(value.half_width)}"
 
 
-def _print(console: Console, table: Table) -> None:
-    """Prints a table; where stdout is no terminal every cell stays on one line, since a file has no edge."""
+def _print(console: Console, table: Table, *, vertical: bool = False) -> None:
+    """Prints a table, each of its rows on one line; as lists where a terminal is too narrow, or if asked to."""
+    needed = console.measure(table, options=console.options.update(width=1_000_000)).maximum
+    if vertical or (console.is_terminal and needed > console.width):
+        _print_lists(console, table)
+        return
     if not console.is_terminal:
-        wide = console.options.update(width=1_000_000)
-        console.width = max(WIDTH, console.measure(table, options=wide).maximum)
+        # A file has no edge.
+        console.width = max(WIDTH, needed)
     console.print(table)
+
+
+def _print_lists(console: Console, table: Table) -> None:
+    """Prints the rows of a table one below the other, a line for each column that has something to say."""
+    heads = [str(column.header) for column in table.columns]
+    width = max(map(len, heads), default=0)
+    if table.title:
+        console.print(Text(str(table.title), style="bold"))
+    cells = [list(column.cells) for column in table.columns]
+    for number in range(table.row_count):
+        console.print(Text(f"row {number + 1}", style="dim"))
+        for head, column in zip(heads, cells, strict=True):
+            shown = str(column[number])
+            if shown:
+                console.print(Text(f"  {head:{width}}  {shown}"), soft_wrap=True)
+    if table.caption:
+        console.print(Text(str(table.caption), style="dim"), soft_wrap=True)
 
 
 def _console() -> Console:

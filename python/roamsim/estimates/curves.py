@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import polars
 
 from roamsim.errors import UsageError
+from roamsim.estimates.intervals import estimates
 from roamsim.storing.store import Results, point_label, short
 from roamsim.tables import caveats
 from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import Metric, Target
 from roamsim.tables.result import KEYS, keys_within
+from roamsim.tables.words import (
+    VARIED_UNITS,
+    Scale,
+    metric_words,
+    path_words,
+    scale,
+    titled,
+    value_words,
+    varied_unit,
+)
 
 
 @dataclass(frozen=True)
@@ -19,31 +32,111 @@ class Curves:
     """Points to draw.
 
     Attributes:
-        metric: what is drawn.
-        frame: columns `x`, `series`, `mean`, `low`, `high`, `samples`, `missing` (the share of messages that a mean
-            over what arrived is without); `x` is a number, or text where what was
-            varied is no quantity, and the name of the row where nothing was varied.
-        x_title: title of the axis.
+        target: what is drawn.
+        frame: columns `x`, `row`, `group`, `mean`, `low`, `high`, `samples`, `missing` (the share of messages that a
+            mean over what arrived is without), all in the units of the tables. `x` is a number, or text where what
+            was varied is no quantity, and the name of the row where nothing was varied; `row` is what of the table a
+            point is of, in words; `group` is what else was varied, empty where nothing was.
+        x_words: what was varied along x, in words; empty where x is the row.
+        x_unit: its unit.
         over_numbers: whether `x` is a number.
+        group_words: what else was varied, in words.
         notes: what a reader has to know of the means.
     """
 
-    metric: Metric
+    target: Target
     frame: polars.DataFrame
-    x_title: str
+    x_words: str
+    x_unit: str
     over_numbers: bool
+    group_words: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def metric(self) -> Metric:
+        """What the column means."""
+        return self.target.metric
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The rows of the table, in words."""
+        return self.frame["row"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """The combinations of what else was varied, in words."""
+        return self.frame["group"].unique(maintain_order=True).to_list()
+
+    @property
+    def in_panels(self) -> bool:
+        """Whether a row has a panel of its own, since lines are told apart by what else was varied."""
+        return len(self.rows) > 1 and len(self.groups) > 1
+
+    @property
+    def title(self) -> str:
+        """What is drawn: `download: goodput`, or the metric alone where several rows are."""
+        return f"{self.rows[0]}: {metric_words(self.metric)}" if len(self.rows) == 1 else metric_words(self.metric)
+
+    @cached_property
+    def y_scale(self) -> Scale:
+        """The unit that suits the means."""
+        return scale(self.metric.unit, self.frame["mean"], share=self.metric.share)
+
+    @cached_property
+    def x_scale(self) -> Scale:
+        """The unit that suits what was varied."""
+        return scale(self.x_unit, self.frame["x"]) if self.over_numbers else Scale("")
 
     @property
     def y_title(self) -> str:
         """Title of the axis: what is drawn, and its unit."""
-        return titled(self.metric.column, self.metric.unit or "")
+        return titled(metric_words(self.metric), self.y_scale.unit)
+
+    @property
+    def x_title(self) -> str:
+        """Title of the axis: what was varied, and its unit."""
+        return titled(self.x_words, self.x_scale.unit)
+
+    def shown(self) -> polars.DataFrame:
+        """The frame in the units of the titles, with `series` (what a colour stands for) and `panel`."""
+        series = "group" if len(self.groups) > 1 else "row"
+        return self.frame.with_columns(
+            polars.col("mean", "low", "high") / self.y_scale.size,
+            *([polars.col("x") / self.x_scale.size] if self.over_numbers else []),
+            series=polars.col(series),
+            panel=polars.col("row") if self.in_panels else polars.lit(""),
+        )
+
+    def logarithmic_x(self) -> bool:
+        """Whether x asks for a logarithmic axis: positive, over a decade, and further apart the larger it is."""
+        return self.over_numbers and _spread(self.frame["x"].unique().sort().to_list())
+
+    def logarithmic_y(self) -> bool:
+        """Whether the means ask for a logarithmic axis, which has a place for each of them and its interval."""
+        if self.metric.share and self.frame["mean"].max() > 0.5:  # type: ignore[operator]
+            return False
+        ends = polars.concat([self.frame["mean"], self.frame["low"].drop_nulls()])
+        lowest, highest = float(ends.min()), float(self.frame["mean"].max())  # type: ignore[arg-type]
+        return lowest > 0 and highest >= ORDERS * float(self.frame["mean"].min())  # type: ignore[arg-type]
+
+
+#: Largest beside smallest mean from which on an axis is logarithmic (chosen: on a linear one the small ones would be
+#: in the lowest fiftieth).
+ORDERS = 50
+
+
+def _spread(values: list[float]) -> bool:
+    if len(values) < 3 or values[0] <= 0 or values[-1] < 10 * values[0]:
+        return False
+    steps = [after - before for before, after in pairwise(values)]
+    return steps[-1] > 2 * steps[0]
 
 
 def curves(results: Results, target: Target) -> Curves:
     """Means over replications with 95 % intervals, ready to be drawn.
 
-    The first varied path that is a number is the x axis; further varied paths and the row's name make the series.
+    The first varied path that is a number is the x axis, or the first with three values or more if there is one;
+    further varied paths are groups.
 
     Args:
         results: of a run, a sweep or a comparison.
@@ -62,8 +155,8 @@ def curves(results: Results, target: Target) -> Curves:
         raise UsageError(f"the results have no {metric.name}")
     if target.row is not None and "name" not in results.schema(table):
         raise UsageError(f"the rows of {table} have no names; give {metric.name}")
-    estimates = target.rows(results.estimate(table, column))
-    if not estimates.height:
+    found = target.rows(estimates(results, table, column))
+    if not found.height:
         names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
         raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
     there = results.schema(table)
@@ -71,30 +164,54 @@ def curves(results: Results, target: Target) -> Curves:
     named = [*keys, *(["name"] if "name" in there else []), *(c for c in metric.over or () if c in there)]
     groups = target.rows(results.columns(table, named)).group_by(keys, maintain_order=True)
     shares = [caveats.missing(metric, rows) for _, rows in groups]
-    estimates = estimates.with_columns(polars.Series("missing", shares, polars.Float64))
-    estimates = estimates.filter(polars.col("mean").is_not_null())
-    if not estimates.height:
+    found = found.with_columns(polars.Series("missing", shares, polars.Float64))
+    found = found.filter(polars.col("mean").is_not_null())
+    if not found.height:
         raise UsageError(f"the results have no value of {metric.name}")
-    varied = [path for path in results.varied if estimates[path].n_unique() > 1]
-    estimates = estimates.with_columns(in_words(estimates, keys_within(table)).alias("row"))
-    identity = polars.col("row")
-    chosen = _axis(estimates, varied)
+    varied = [path for path in results.varied if found[path].n_unique() > 1]
+    # A scheme or an end may be what is varied; then it is told already.
+    found = found.with_columns(in_words(found, keys_within(table)).alias("row"))
+    notes = _notes(results, table, found)
+    chosen = _axis(found, varied)
     if chosen is None:
-        frame = estimates.with_columns(x=identity, series=polars.lit(metric.column))
-        return Curves(metric, _columns(frame), table, False, _notes(results, table, estimates))
+        frame = found.with_columns(x=polars.col("row"), group=polars.lit(""))
+        return Curves(target, _columns(frame), "", "", False, notes=notes)
     path, axis = chosen
-    labels = [
-        polars.concat_str(polars.lit(f"{short(other, varied)}="), polars.col(other).cast(polars.String))
-        for other in varied
-        if other != path
-    ]
-    several = estimates.select(identity.n_unique()).item() > 1
-    parts = ([identity] if several or not labels else []) + labels
-    frame = estimates.with_columns(x=polars.col(axis), series=polars.concat_str(parts, separator=", "))
+    others = [other for other in varied if other != path]
+    frame = found.with_columns(
+        x=polars.col(axis) if found.schema[axis].is_numeric() else _words(found[axis]),
+        group=_group(found, others, varied),
+    )
     over_numbers = frame.schema["x"].is_numeric()
     if over_numbers:
         frame = frame.sort("x", maintain_order=True)
-    return Curves(metric, _columns(frame), axis, over_numbers, _notes(results, table, estimates))
+    scenario = results.manifest.canonical
+    return Curves(
+        target,
+        _columns(frame),
+        path_words(path, scenario),
+        varied_unit(path, axis),
+        over_numbers,
+        " and ".join(path_words(other, scenario) for other in others),
+        notes,
+    )
+
+
+def _group(found: polars.DataFrame, others: list[str], varied: list[str]) -> polars.Series:
+    """What else was varied at each row: values, and where several paths were, with what tells them apart."""
+    columns = [
+        _words(found[path])
+        if len(others) == 1 or not found.schema[path].is_numeric()
+        else (f"{short(path, varied).replace('_', ' ')} " + _words(found[path]))
+        for path in others
+    ]
+    if not columns:
+        return polars.Series("group", [""] * found.height, polars.String)
+    return polars.DataFrame(columns).select(polars.concat_str(polars.all(), separator=", ")).to_series()
+
+
+def _words(values: polars.Series) -> polars.Series:
+    return polars.Series(values.name, [value_words(value) for value in values], polars.String)
 
 
 def delays(results: Results) -> polars.DataFrame:
@@ -124,27 +241,25 @@ def delays(results: Results) -> polars.DataFrame:
     return found.select("name", "delay_s", "share")
 
 
-def titled(name: str, unit: str) -> str:
-    """Title of an axis: what is drawn, and its unit unless the name says it."""
-    return f"{name} [{unit}]" if unit and unit != name else name
-
-
-def _axis(estimates: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:
+def _axis(found: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:
     """The path that makes the x axis, and the column that holds it as a number if there is one."""
-    for path in varied:
-        columns = [c for c in estimates.columns if c == path or c in (f"{path}_s", f"{path}_bps", f"{path}_bytes")]
-        for column in columns:
-            if estimates.schema[column].is_numeric():
-                return path, column
-    return (varied[0], varied[0]) if varied else None
+    numbers = [
+        (path, column)
+        for path in varied
+        for column in found.columns
+        if (column == path or column in (f"{path}_{unit}" for unit in VARIED_UNITS))
+        and found.schema[column].is_numeric()
+    ]
+    line = [chosen for chosen in numbers if found[chosen[1]].n_unique() > 2]
+    return next(iter([*line, *numbers, *((path, path) for path in varied)]), None)
 
 
 def _columns(frame: polars.DataFrame) -> polars.DataFrame:
-    return frame.select("x", "series", "mean", "low", "high", "samples", "missing")
+    return frame.select("x", "row", "group", "mean", "low", "high", "samples", "missing")
 
 
-def _notes(results: Results, table: str, estimates: polars.DataFrame) -> tuple[str, ...]:
-    censored = estimates.filter(polars.col("missing") > 0)["missing"].to_list()
+def _notes(results: Results, table: str, found: polars.DataFrame) -> tuple[str, ...]:
+    censored = found.filter(polars.col("missing") > 0)["missing"].to_list()
     notes = [caveats.alike_in_words(results)]
     if censored:
         low, high = (caveats.percent(end) for end in (min(censored), max(censored)))

@@ -240,11 +240,15 @@ def differences(question: Question, target: Target, found: Sequence[Sample]) -> 
         for value, against in question.pairs():
             if value not in group or against not in group:
                 continue
-            a, b = group[value], group[against]
-            pairs = min(len(a.values), len(b.values))
-            first, second = b.values[:pairs], a.values[:pairs]
-            absolute = statistics.paired_difference(first, second)
-            yield Difference(target, a, b, absolute, statistics.paired_ratio(first, second))
+            yield difference(target, group[value], group[against])
+
+
+def difference(target: Target, value: Sample, against: Sample) -> Difference:
+    """One value against another, in the pairs that there are."""
+    pairs = min(len(value.values), len(against.values))
+    first, second = against.values[:pairs], value.values[:pairs]
+    absolute = statistics.paired_difference(first, second)
+    return Difference(target, value, against, absolute, statistics.paired_ratio(first, second))
 
 
 def _interval(first: str, last: str, unit: str) -> str:

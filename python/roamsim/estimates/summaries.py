@@ -7,18 +7,46 @@ from typing import Any
 
 import polars
 
-from roamsim.storing.store import Results
+from roamsim.estimates.intervals import estimates
+from roamsim.storing.store import Results, short
 from roamsim.tables import caveats, metrics
-from roamsim.tables.result import RUN_COLUMNS
+from roamsim.tables.cells import estimated
+from roamsim.tables.labels import in_words
+from roamsim.tables.result import RUN_COLUMNS, keys_within
+from roamsim.tables.words import metric_words, titled, value_words
+
+#: What the tables of sweeps tell where the results have it.
+TABLES = (
+    (
+        "flows",
+        (
+            "goodput_bps",
+            "loss_ratio",
+            "mean_delay_s",
+            "p95_delay_s",
+            "jitter_s",
+            "completion_time_s",
+            "retransmissions",
+        ),
+    ),
+    ("video", ("decodable_share", "mean_frame_delay_s")),
+    (
+        "signalling",
+        ("success_rate", "mean_delay_s", "p95_delay_s", "overhead", "tcp_segments_per_message", "load_bps"),
+    ),
+    ("links", ("utilisation", "mean_queue_packets")),
+)
 
 #: What the captions of summaries say.
-MEANS = "means over replications; ± is the half-width of the 95 % interval"
+MEANS = "means over replications, with the 95 % interval"
 
 
 def titles(table: str, columns: Iterable[str]) -> dict[str, str]:
-    """The headings of a table's columns: with their unit where they have one."""
-    units = {metric.column: metric.unit for metric in metrics.metrics() if metric.table == table}
-    return {column: f"{column} [{units[column]}]" for column in columns if units.get(column)}
+    """The headings of a table's columns in words, numbers with their unit; keys and texts stay as they are."""
+    known = {
+        metric.column: metric for metric in metrics.metrics() if metric.table == table and metric.unit is not None
+    }
+    return {name: titled(metric_words(known[name]), known[name].unit or "") for name in columns if name in known}
 
 
 def means(results: Results, table: str) -> polars.DataFrame:
@@ -37,33 +65,65 @@ def means(results: Results, table: str) -> polars.DataFrame:
 
 
 def summary(results: Results, table: str, columns: Iterable[str]) -> list[dict[str, Any]]:
-    """A row for each point and name: means, with the half-width of the interval where there is one."""
+    """A row for each point and row of the table: what tells it from the others, then means with intervals."""
+    if not results.height(table):
+        return []
     rows: list[dict[str, Any]] = []
-    if table not in results:
-        return rows
     shares, ends = _shares(results, table), _ends(results, table)
     for column in columns:
         if column not in results.schema(table):
             continue
-        estimates = results.estimate(table, column)
-        if estimates["mean"].is_null().all():
+        found = estimates(results, table, column)
+        if found["mean"].is_null().all():
             continue
-        unit = metrics.numeric(table, column).unit
-        title = f"{column} [{unit}]" if unit else column
-        with_interval = estimates["low"].is_not_null().any()
-        for number, row in enumerate(estimates.to_dicts()):
-            if number == len(rows):
-                hidden = {"mean", "low", "high", "samples"} | (
-                    {"point"} if len(results.manifest.points) == 1 else set()
-                )
-                rows.append({key: value for key, value in row.items() if key not in hidden})
-                rows[number] |= {"connection": ends[number]} if ends else {}
-            rows[number][title] = row["mean"]
-            if unit == "s" and any(shares) and metrics.numeric(table, column).over:
-                rows[number]["messages missing"] = caveats.percent(shares[number]) if shares[number] else ""
-            if with_interval:
-                rows[number][f"± {column}"] = None if row["low"] is None else (row["high"] - row["low"]) / 2
-    return rows
+        metric = metrics.numeric(table, column)
+        if not rows:
+            rows = keys(results, table, found)
+            for row, end in zip(rows, ends, strict=bool(ends)):
+                row["connection"] = end
+        heading, cells = estimated(metric, *(found[name].to_list() for name in ("mean", "low", "high")))
+        censored = metric.over and any(shares)
+        for row, cell, share in zip(rows, cells, shares or [0.0] * len(rows), strict=True):
+            row[heading] = cell
+            if censored:
+                row["messages missing"] = caveats.percent(share) if share else ""
+    return _without_repeats(rows)
+
+
+def _without_repeats(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows without the columns of text in which all say the same; the name stays where nothing else tells them."""
+    if len(rows) < 2:
+        return rows
+    same = {
+        key for key, value in rows[0].items() if isinstance(value, str) and all(row[key] == value for row in rows)
+    }
+    texts = [key for key, value in rows[0].items() if isinstance(value, str)]
+    same -= {"name"} if same >= set(texts) else set()
+    return [{key: value for key, value in row.items() if key not in same} for row in rows]
+
+
+def dropped(results: Results) -> list[dict[str, Any]]:
+    """What was dropped where and why, in all replications of each point."""
+    by = results.keys_of("drops")
+    packets = results.columns("drops", [*by, "packets", "bytes"])
+    counts = packets.group_by(by, maintain_order=True).agg(polars.col("packets", "bytes").sum())
+    return [
+        key | row
+        for key, row in zip(keys(results, "drops", counts), counts.select("packets", "bytes").to_dicts(), strict=True)
+    ]
+
+
+def keys(results: Results, table: str, found: polars.DataFrame) -> list[dict[str, Any]]:
+    """What tells rows apart, in short: the values of what was varied, and what the row is of."""
+    paths = [path for path in results.varied if path in found.columns and found[path].n_unique() > 1]
+    told = [
+        polars.Series(short(path, paths).replace("_", " "), [value_words(value) for value in found[path]])
+        for path in paths
+    ]
+    if "point" in found.columns and len(results.manifest.points) > 1 and not paths:
+        told.append(found["point"])
+    told.append(in_words(found, keys_within(table)).alias("name"))
+    return [dict(row) for row in polars.DataFrame(told).iter_rows(named=True)]
 
 
 def _shares(results: Results, table: str) -> list[float]:

@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from roamsim._roamsim import version
 from roamsim.files import write_whole
+from roamsim.tables.cells import Cell, numbers
 from roamsim.tables.values import exact_value, shown_value
 
 if TYPE_CHECKING:
@@ -73,12 +74,20 @@ class Report:
         rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
         self._body.append(f'<div class="text">{rendered}</div>')
 
+    def plain(self, text: str) -> None:
+        """Adds a paragraph of plain text: names of a scenario stay as they are."""
+        self._body.append(f'<div class="text"><p>{html.escape(text)}</p></div>')
+
+    def found(self, sentences: Sequence[str]) -> None:
+        """Adds what came out, above the table of contents, in plain sentences."""
+        self._lead.append(_part("found", list(sentences)))
+
     def table(self, rows: Table, caption: str = "", *, max_rows: int = TABLE_ROWS, folded: bool = False) -> None:
         """Adds a table with one column for each key of the rows.
 
         Args:
-            rows: a list of mappings or a polars frame. Missing values (`None`, NaN) are shown as a dash; numbers
-                with five significant digits, and as they are when the pointer rests on them.
+            rows: a list of mappings or a polars frame. Missing values (`None`, NaN) are shown as a dash; the numbers
+                of a column in one format, and as they are when the pointer rests on them or the row is opened.
             caption: what the table shows.
             max_rows: rows that are written; a note says how many were left out.
             folded: whether only the caption is shown until a reader asks for the rest.
@@ -88,8 +97,8 @@ class Report:
         numeric = {c for c in columns if any(_is_number(row.get(c)) for row in shown)}
         prose = {c for c in columns if any(len(shown_value(row.get(c))) > PROSE for row in shown)} - numeric
         kinds = {c: "number" if c in numeric else "prose" if c in prose else "" for c in columns}
-        lines = [[(kinds[c], shown_value(row.get(c)), exact_value(row.get(c))) for c in columns] for row in shown]
-        body = _part("table", list(kinds.items()), lines, total - len(shown))
+        cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
+        body = _part("table", list(kinds.items()), list(zip(*cells, strict=True)), total - len(shown))
         self._captioned('class="table"', caption, body, folded)
 
     def figure(
@@ -240,8 +249,8 @@ class Report:
 
 
 _ZOOM_HINT = (
-    '<p class="note">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom, '
-    "double-click to reset.</p>"
+    '<p class="note hint">Point at a figure to read its values; drag to move it, Ctrl and the wheel to zoom. '
+    "A name in a legend shows it alone, further ones beside it; a double click shows all.</p>"
 )
 
 
@@ -313,7 +322,17 @@ def _statement_anchor(name: str) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Cell) and not isinstance(value, bool)
+
+
+def _cells(values: list[Any], kind: str) -> list[tuple[str, str, str]]:
+    """The cells of a column: its kind, what is shown, and what is exact. Fractions have one format."""
+    shown: list[Any] = values
+    fractions = any(isinstance(value, float) and not value.is_integer() for value in values)
+    if fractions and all(value is None or type(value) in (int, float) for value in values):
+        shown = list(numbers(values))
+    pairs = zip(shown, values, strict=True)
+    return [(kind, shown_value(one), exact_value(value)) for one, value in pairs]
 
 
 def _rows(rows: Table, limit: int) -> tuple[list[Mapping[str, Any]], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars
@@ -70,35 +70,44 @@ def same_span(panels: list[Axes]) -> None:
         axes.set_ylim(low, low + span)
 
 
-def draw_curves(axes: Axes, drawn: Curves) -> None:
-    """Draws means with intervals: lines over numbers, points over names."""
-    for (series,), points in drawn.frame.group_by("series", maintain_order=True):
+def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) -> None:
+    """Draws means with intervals, of some rows of the table or all: lines over numbers, points over names."""
+    frame = drawn.shown()
+    colours = {name: f"C{number % 10}" for number, name in enumerate(frame["series"].unique(maintain_order=True))}
+    if rows is not None:
+        frame = frame.filter(polars.col("row").is_in(rows))
+    for (series,), points in frame.group_by("series", maintain_order=True):
         x = points["x"].to_list()
         middle = points["mean"].to_list()
         # A mean of one sample has no interval.
         low = [m - v if v is not None else 0 for m, v in zip(middle, points["low"], strict=True)]
         high = [v - m if v is not None else 0 for m, v in zip(middle, points["high"], strict=True)]
-        style = "o-" if drawn.over_numbers else "o"
-        bars = axes.errorbar(
-            x, middle, yerr=[low, high], fmt=style, markersize=3, linewidth=1, capsize=2, label=str(series)
+        style, colour = "o-" if drawn.over_numbers else "o", colours[str(series)]
+        axes.errorbar(
+            x,
+            middle,
+            yerr=[low, high],
+            fmt=style,
+            markersize=3,
+            linewidth=1,
+            capsize=2,
+            color=colour,
+            label=str(series),
         )
         hollow = points.filter(polars.col("missing") > 0)
-        color = bars.lines[0].get_color()
-        axes.plot(hollow["x"], hollow["mean"], "o", markersize=3, color=color, markerfacecolor="white", zorder=3)
+        axes.plot(hollow["x"], hollow["mean"], "o", markersize=3, color=colour, markerfacecolor="white", zorder=3)
     axes.set_xlabel(drawn.x_title)
     axes.set_ylabel(drawn.y_title)
-    prefixed = PREFIXED.get(drawn.metric.unit or "")
-    if prefixed:
-        from matplotlib.ticker import EngFormatter
-
-        axes.yaxis.set_major_formatter(EngFormatter(prefixed))
-        axes.set_ylabel(drawn.metric.column.removesuffix("_bps").removesuffix("_bytes").replace("_", " "))
+    if drawn.logarithmic_x():
+        axes.set_xscale("log")
+    if drawn.logarithmic_y():
+        axes.set_yscale("log")
     # From 0, so that heights can be compared.
-    if (drawn.frame["mean"] >= 0).all():
+    elif (frame["mean"] >= 0).all():
         axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    if drawn.frame["series"].n_unique() > 1:
-        axes.legend(frameon=False)
+    if len(colours) > 1:
+        axes.legend(frameon=False, title=drawn.group_words or None)
 
 
 def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:

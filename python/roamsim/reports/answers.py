@@ -5,12 +5,10 @@ from __future__ import annotations
 import html
 import json
 import shlex
-from pathlib import Path
 from typing import Any
 
 import polars
 
-from roamsim.estimates.curves import titled
 from roamsim.estimates.optima import Optimum
 from roamsim.estimates.sensitivities import LEADING, MEANINGS, Sensitivity
 from roamsim.pages.page import Report
@@ -18,19 +16,14 @@ from roamsim.scenarios.ranges import as_range
 from roamsim.scenarios.vary import parse_number
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
+from roamsim.tables.words import titled
 
 #: Height of a bar, and of the axes beside the bars, in pixels (chosen).
 BAR, AXES = 28, 30
 
 
-def report(results: Results, target: Path, *, follow: bool) -> Path:
-    """Writes the page of a campaign.
-
-    Args:
-        results: of its folder.
-        target: the HTML file.
-        follow: as of `files.write_aside`.
-    """
+def report(results: Results) -> Report:
+    """The page of a campaign."""
     manifest = results.manifest
     what = [word for word, asked in (("Sensitivity", manifest.sampled), ("Search", manifest.searched)) if asked]
     runs = sum(point.replications for point in manifest.points)
@@ -43,7 +36,7 @@ def report(results: Results, target: Path, *, follow: bool) -> Path:
         _sensitivity(page, Sensitivity(results))
     if manifest.searched:
         _search(page, Optimum(results))
-    return page.write(target, follow=follow)
+    return page
 
 
 def _what_was_run(page: Report, manifest: Manifest) -> None:

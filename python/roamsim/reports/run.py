@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from typing import Any
 
 import polars
 
-from roamsim.estimates.summaries import MEANS, summary
 from roamsim.pages.page import Report
 from roamsim.pictures import course
 from roamsim.reports import inspector, outcome, sections, transfers
@@ -36,30 +33,13 @@ def report(results: Results) -> Report:
     page.outcome(outcome.asked(results), outcome.came_out(results))
     _course(page, results, runs)
     page.heading("Results")
-    for table, columns in sections.DRAWN:
-        rows = summary(results, table, columns)
-        if rows:
-            page.table(rows, f"{table}: {MEANS if runs > 1 else 'of the run'}")
-    sections.drops(page, results)
+    sections.tables(page, results)
     transfers.report(page, results)
     inspector.report(page, results)
-    sections.recorded(page, results)
+    sections.time_series(page, results)
     for technology in technologies():
         technology.report(page, results)
-    page.heading("What was run")
-    page.parameters(
-        {
-            "scenario": manifest.scenario,
-            "duration": manifest.canonical["scenario"].get("duration"),
-            "seed": manifest.seed,
-            "replications": runs,
-            "version": manifest.version,
-            "command": shlex.join(manifest.command) or "roamsim.run (Python)",
-        },
-        "Parameters",
-    )
-    page.preformatted(manifest.text, "Scenario")
-    page.preformatted(json.dumps(manifest.canonical, indent=2, ensure_ascii=False), "Scenario with replaced values")
+    sections.what_was_run(page, results)
     return page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,6 +51,12 @@ class Metric:
     def name(self) -> str:
         """`TABLE.COLUMN`, as everywhere on the command line."""
         return f"{self.table}.{self.column}"
+
+    @property
+    def counts(self) -> tuple[str, str] | None:
+        """Of a share of counted trials, the columns that count what succeeded and what was tried."""
+        found = re.fullmatch(r"(\w+) / (\w+)", self.formula)
+        return (found[1], found[2]) if self.share and found else None
 
     def __str__(self) -> str:
         lines = [f"{self.name}{f' [{self.unit}]' if self.unit else ''}", f"  {self.meaning}"]

@@ -6,9 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from roamsim.tables.cells import Cell
+
 
 def shown_value(value: Any) -> str:
     """A value as a reader wants it: five significant digits, a dash where there is none."""
+    if isinstance(value, Cell):
+        return value.text
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool):
@@ -28,6 +32,8 @@ def shown_value(value: Any) -> str:
 
 def exact_value(value: Any) -> str:
     """A value as it is, numbers with all their digits; a dash where there is none."""
+    if isinstance(value, Cell):
+        return value.exact
     if isinstance(value, float):
         return "–" if math.isnan(value) else repr(value)
     if isinstance(value, list | tuple):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars
 
 from roamsim import statistics
+from roamsim.estimates import summaries
 from roamsim.estimates.summaries import MEANS, summary, titles
 from roamsim.pages.page import Report
 from roamsim.storing.store import Results
+from roamsim.tables.cells import estimated
+from roamsim.tables.metrics import Metric, numeric
 from roamsim.tables.result import RUN_COLUMNS
 
 #: What a report tells of handovers where there are several runs: no points in time, which have no mean.
@@ -28,6 +32,9 @@ HANDOVERS = (
     "lost_data",
     "lost_acknowledgements",
 )
+
+#: How many there were, which is no column of the table.
+COUNT = Metric("handovers", "handovers", "", "Handovers of a run.", "", "")
 
 #: The same of Mobile IP's agents and nodes.
 MOBILE_IP = (
@@ -66,24 +73,28 @@ def _handovers(results: Results) -> list[dict[str, Any]]:
         .group_by([*keys, "replication"], maintain_order=True)
         .agg(polars.len().alias("handovers"), polars.col(HANDOVERS).mean())
     )
-    headings = titles("handovers", HANDOVERS)
-    hidden = {"point"} if len(results.manifest.points) == 1 else set()
-    rows: list[dict[str, Any]] = []
-    links = results.columns("links", ["point", "replication"]).unique()
-    for names, kind in of_runs.group_by(keys, maintain_order=True):
-        row = {key: name for key, name in zip(keys, names, strict=True) if key not in hidden}
-        # A run without such a handover has none, but no time of it.
-        runs = len(links.filter(point=names[0]))
-        samples = {"handovers": [*kind["handovers"], *[0] * (runs - kind.height)]}
-        samples |= {column: kind[column].drop_nulls().to_list() for column in HANDOVERS}
-        for column, values in samples.items():
-            estimate = statistics.mean(values)
-            row[headings.get(column, column)] = estimate.mean
-            row[f"± {column}"] = (estimate.high - estimate.low) / 2
-        rows.append(row)
-    # Columns without any value, such as intervals of single replications, only widen the table.
-    empty = {column for column in rows[0] if all(row[column] is None or row[column] != row[column] for row in rows)}
-    return [{key: value for key, value in row.items() if key not in empty} for row in rows]
+    kinds = of_runs.group_by(keys, maintain_order=True).agg("handovers", *HANDOVERS)
+    rows = summaries.keys(results, "handovers", kinds)
+    for column in ("handovers", *HANDOVERS):
+        samples = [values.drop_nulls().to_list() for values in kinds[column]]
+        if column == "handovers":
+            # A run without such a handover has none, but no time of it.
+            links = results.columns("links", ["point", "replication"]).unique()
+            runs = [links.filter(point=point).height for point in kinds["point"]]
+            samples = [[*own, *[0] * (count - len(own))] for own, count in zip(samples, runs, strict=True)]
+        estimates = [statistics.mean(values) for values in samples]
+        if not any(estimate.samples for estimate in estimates):
+            continue
+        metric = COUNT if column == "handovers" else numeric("handovers", column)
+        ends = [[_known(getattr(estimate, end)) for estimate in estimates] for end in ("mean", "low", "high")]
+        heading, cells = estimated(metric, *ends)
+        for row, cell in zip(rows, cells, strict=True):
+            row[heading] = cell
+    return rows
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _counted(results: Results) -> str:

@@ -1,0 +1,244 @@
+"""What a sweep says, in a sentence: which metric varies most with what was varied, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars
+
+from roamsim.errors import UsageError
+from roamsim.estimates.curves import Curves, curves
+from roamsim.storing.store import Results
+from roamsim.tables.metrics import Target, metrics, summaries
+from roamsim.tables.words import capital, in_words, metric_words
+
+#: How near to the one that varies most a metric comes that is shown first because it comes first (chosen).
+NEAR = 0.8
+
+#: Metrics that another says as well: bytes delivered are the rate times the duration.
+_SAID_ALREADY = ("delivered_bytes",)
+
+#: Metrics that are worth a figure beside those that summaries show.
+_ALSO = ("signalling.load_bps", "links.utilisation", "links.mean_queue_packets")
+
+
+def drawn_metrics() -> list[Target]:
+    """The metrics that reports draw, in their order: what the summaries show and is good or bad, then some more."""
+    shown = [
+        (summary.table, metric.column)
+        for summary in summaries()
+        for _, metric in summary.columns
+        if (metric.better and metric.column not in _SAID_ALREADY)
+        or metric.column in ("retransmissions", "timeouts", "tcp_segments_per_message")
+    ]
+    return [Target(table, None, column) for table, column in shown] + [Target.parse(name) for name in _ALSO]
+
+
+def all_curves(results: Results) -> list[Curves]:
+    """Each of these that the results have a value of."""
+    found = []
+    for target in drawn_metrics():
+        try:
+            found.append(curves(results, target))
+        except UsageError:
+            continue
+    return found
+
+
+def variation(drawn: Curves) -> float:
+    """How far the means of a row lie apart beside the largest, of shares beside the whole; 0 within intervals."""
+    most = 0.0
+    for _, mine in drawn.frame.group_by("row", maintain_order=True):
+        if mine.height < 2:
+            continue
+        ordered = mine.sort("mean")
+        low, high = ordered.row(0, named=True), ordered.row(-1, named=True)
+        apart = high["mean"] - low["mean"] - _half_width(low) - _half_width(high)
+        whole = 1.0 if drawn.metric.share else max(abs(high["mean"]), abs(low["mean"]))
+        most = max(most, apart / whole if whole else 0.0)
+    return most
+
+
+def ordered(found: Sequence[Curves], first: Target | None = None) -> list[Curves]:
+    """Curves, the most varying first; those of metrics that are neither good nor bad behind the others.
+
+    Args:
+        found: the curves.
+        first: what was asked for, which stands before all others.
+    """
+    varying = [(variation(drawn), drawn) for drawn in found]
+    judged = [value for value, drawn in varying if drawn.metric.better]
+    bound = NEAR * max(judged, default=0.0)
+
+    def place(entry: tuple[float, Curves]) -> tuple[bool, bool, float]:
+        value, drawn = entry
+        asked = first is not None and (drawn.target.table, drawn.target.column) == (first.table, first.column)
+        near = bool(drawn.metric.better) and value >= bound
+        return (not asked, not drawn.metric.better, -bound if near else -min(value, bound))
+
+    return [drawn for _, drawn in sorted(varying, key=place)]
+
+
+def answer(drawn: Curves) -> str:
+    """What curves say, in a sentence or two."""
+    if not drawn.x_words:
+        return _of_one_point(drawn)
+    if variation(drawn) <= 0:
+        low, high = drawn.frame["mean"].min(), drawn.frame["mean"].max()
+        stays = f"stays between {_value(drawn, low)} and {_value(drawn, high)}" if low != high else "stays the same"
+        return f"{_subject(drawn)} {stays}: no difference beyond the intervals is shown."
+    mine = _most_varying(drawn)
+    if drawn.over_numbers and mine.frame["x"].n_unique() > 2:
+        return _over_numbers(mine, mine.frame)
+    return _over_names(mine, mine.frame)
+
+
+def _over_numbers(drawn: Curves, frame: polars.DataFrame) -> str:
+    ends = [
+        (group, mine.row(0, named=True), mine.row(-1, named=True), mine)
+        for (group,), mine in frame.sort("x", maintain_order=True).group_by("group", maintain_order=True)
+    ]
+    first, last = frame["x"].min(), frame["x"].max()
+    span = f"as {drawn.x_words} goes from {_x(drawn, first)} to {_x(drawn, last)}"
+    moves = {str(group): _move(begin, end) for group, begin, end, _ in ends}
+    begins = _range(drawn, [begin["mean"] for _, begin, _, _ in ends])
+    finishes = _range(drawn, [end["mean"] for _, _, end, _ in ends])
+    subject = _subject(drawn)
+    one_way = len(set(moves.values())) == 1
+    if one_way and 0 not in moves.values():
+        verb = "rises" if 1 in moves.values() else "falls"
+        told = f"{subject} {verb} from {begins} to {finishes} {span}."
+    else:
+        whole = _range(drawn, frame["mean"].to_list())
+        told = f"{subject} is {whole} {span}."
+        told += " Between the two ends no change is shown." if one_way else _ways(drawn, moves)
+    if len(ends) == 1:
+        return told + _peak(drawn, ends[0][3])
+    return told + _best(drawn, frame)
+
+
+def _peak(drawn: Curves, mine: polars.DataFrame) -> str:
+    """Where in between the largest or smallest mean lies, if it is beyond both ends and their intervals."""
+    begin, end = mine.row(0, named=True), mine.row(-1, named=True)
+    for word, row in (
+        ("largest", mine.sort("mean").row(-1, named=True)),
+        ("smallest", mine.sort("mean").row(0, named=True)),
+    ):
+        if row["x"] not in (begin["x"], end["x"]) and all(_move(row, side) != 0 for side in (begin, end)):
+            return f" It is {word}, {_value(drawn, row['mean'])}, at {_x(drawn, row['x'])}."
+    return ""
+
+
+def _ways(drawn: Curves, moves: Mapping[str, int]) -> str:
+    """Which groups rise from one end to the other, and which fall."""
+    told = []
+    for move, verb in ((1, "rises"), (-1, "falls"), (0, "shows no change")):
+        mine = [group for group, its in moves.items() if its == move]
+        if mine:
+            with_them = ", ".join(mine) if len(mine) <= 4 else f"{len(mine)} of {len(moves)}"
+            told.append(f"{verb} with {_kind(drawn, mine[0])}{with_them}")
+    return f" It {'; it '.join(told)}."
+
+
+def _kind(drawn: Curves, group: str) -> str:
+    """What a group is a value of, in front of one that is a number."""
+    return f"{drawn.group_words} " if group[:1] in "-.0123456789" else ""
+
+
+def _best(drawn: Curves, frame: polars.DataFrame) -> str:
+    """At how many values which group has the best mean."""
+    better = drawn.metric.better
+    if not better:
+        return ""
+    wins: dict[str, int] = {}
+    places = 0
+    for _, mine in frame.group_by("x", maintain_order=True):
+        best = mine["mean"].max() if better == "larger" else mine["mean"].min()
+        winners = mine.filter(mean=best)["group"].to_list()
+        if mine.height < 2 or len(winners) > 1:
+            continue
+        places += 1
+        wins[winners[0]] = wins.get(winners[0], 0) + 1
+    if not places:
+        return ""
+    name, number = max(wins.items(), key=lambda entry: entry[1])
+    extent = "highest" if better == "larger" else "lowest"
+    where = f"at each of {places} values" if number == places else f"at {number} of {places} values"
+    name = f"{_kind(drawn, name)}{name}"
+    return f" Its mean is {extent} with {name}{f' {where}' if places > 1 else ''}."
+
+
+def _over_names(drawn: Curves, frame: polars.DataFrame) -> str:
+    better = drawn.metric.better or "larger"
+    ordered = frame.sort("mean", descending=better == "larger", maintain_order=True)
+    best, worst = ordered.row(0, named=True), ordered.row(-1, named=True)
+    top, bottom = ("highest", "lowest") if better == "larger" else ("lowest", "highest")
+    return (
+        f"{_subject(drawn)} is {top} with {_named(drawn, best)}, {_with_interval(drawn, best)}, "
+        f"and {bottom} with {_named(drawn, worst)}, {_with_interval(drawn, worst)}."
+    )
+
+
+def _of_one_point(drawn: Curves) -> str:
+    rows = drawn.frame.head(3).to_dicts()
+    more = f", and {drawn.frame.height - 3} more" if drawn.frame.height > 3 else ""
+    told = ", ".join(f"{row['row']} {_with_interval(drawn, row)}" for row in rows)
+    return f"{capital(metric_words(drawn.metric))}: {told}{more}."
+
+
+def _most_varying(drawn: Curves) -> Curves:
+    """The curves of the row that varies most."""
+    return max((replace(drawn, frame=drawn.frame.filter(row=row)) for row in drawn.rows), key=variation)
+
+
+def _subject(drawn: Curves) -> str:
+    words = metric_words(drawn.metric)
+    return capital(f"{words} of {drawn.rows[0]}" if len(drawn.rows) == 1 and drawn.rows[0] else words)
+
+
+def _move(begin: dict[str, Any], end: dict[str, Any]) -> int:
+    """1 where the second mean lies above the first beyond both intervals, -1 below, 0 within."""
+    apart = end["mean"] - begin["mean"]
+    return 0 if abs(apart) <= _half_width(begin) + _half_width(end) else 1 if apart > 0 else -1
+
+
+def _half_width(row: dict[str, Any]) -> float:
+    return (row["high"] - row["low"]) / 2 if row["low"] is not None and row["high"] is not None else 0.0
+
+
+def _named(drawn: Curves, row: dict[str, Any]) -> str:
+    x = _x(drawn, row["x"]) if drawn.over_numbers else row["x"]
+    return ", ".join(filter(None, (f"{drawn.x_words} {x}" if drawn.over_numbers else x, row["group"])))
+
+
+def _x(drawn: Curves, value: Any) -> str:
+    scale = drawn.x_scale
+    return f"{scale.of(value):.4g}{' ' if scale.unit else ''}{scale.unit}" if value else f"0 {scale.unit}".strip()
+
+
+def _value(drawn: Curves, value: Any) -> str:
+    return in_words(value, drawn.metric)
+
+
+def _range(drawn: Curves, values: Sequence[float]) -> str:
+    low, high = _value(drawn, min(values)), _value(drawn, max(values))
+    if low == high:
+        return low
+    number, _, unit = low.rpartition(" ")
+    return f"{number if unit and high.endswith(f' {unit}') else low} … {high}"
+
+
+def _with_interval(drawn: Curves, row: dict[str, Any]) -> str:
+    mean = _value(drawn, row["mean"])
+    if row["low"] is None or row["low"] == row["high"]:
+        return mean
+    return f"{mean} ({_value(drawn, row['low'])} to {_value(drawn, row['high'])})"
+
+
+def asked_for(results: Results) -> Target | None:
+    """The metric that replications were added for, if any were."""
+    precision = results.manifest.precision or ""
+    name = precision.rpartition(" to ")[0]
+    return Target.parse(name) if "." in name and any(name.startswith(f"{m.table}.") for m in metrics()) else None

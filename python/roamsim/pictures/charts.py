@@ -1,0 +1,299 @@
+"""The grammar of interactive figures: Vega-Lite specifications of curves, dots and differences, and their colours.
+
+Every figure of a page goes through here: values under the pointer, zoom, a legend whose names switch series, axes in
+words and units. The page gives a figure its width, and puts its legend beside the data or below
+(`pages/report.html`); `usermeta` tells it what it has to know for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars
+
+from roamsim.estimates.curves import Curves
+
+#: Colours of series, in their order: distinct for most readers, and on light and dark ground (chosen; the hues of
+#: Okabe and Ito 2008, darkened or lightened where they would vanish on one of the grounds).
+COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8c6bb1",
+    "#7a7a7a",
+    "#b2182b",
+    "#4d9221",
+    "#a6761d",
+    "#1b7fbd",
+)
+
+#: Values along a line from which on it is one; fewer are dots, each with its name (chosen: three dots in a wide field
+#: say less than three lines of text).
+LINE = 4
+
+#: Series that a legend names (chosen: more fill a page, and no reader tells their colours apart).
+NAMED = 24
+
+#: Panels of a figure (chosen: two rows of six on a wide screen).
+PANELS = 12
+
+#: Rows of dots in a figure (chosen: a page on a screen).
+DOTS = 60
+
+#: Whether a difference is shown, and the colour of either.
+SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
+
+#: Height of a figure with axes for numbers, of a panel, and of a line of dots, in pixels (chosen).
+HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
+
+
+class Palette:
+    """Which colour a series has: the same in every figure of a page."""
+
+    def __init__(self) -> None:
+        self._colours: dict[str, str] = {}
+
+    def of(self, names: Iterable[str]) -> list[str]:
+        """The colours of these series; those that are new take the next ones."""
+        return [self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)]) for name in names]
+
+
+def chart(drawn: Curves, palette: Palette | None = None, order: Sequence[str] = ()) -> dict[str, Any]:
+    """A figure of curves: lines with intervals where numbers were varied, dots with intervals elsewhere.
+
+    Where both rows of the table and further varied values are to be told apart, a row has a panel.
+
+    Args:
+        drawn: the curves.
+        palette: the colours of the page.
+        order: of dots, the names in the order in which they are to stand.
+    """
+    frame = drawn.shown()
+    lines = drawn.over_numbers and frame["x"].n_unique() >= LINE
+    series = frame["series"].unique(maintain_order=True).to_list()
+    colours = (palette or Palette()).of(series)
+    return _lines(drawn, frame, series, colours) if lines else _dots(drawn, frame, series, colours, order)
+
+
+def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str]) -> dict[str, Any]:
+    values = frame["x"].unique().sort().to_list()
+    axis: dict[str, Any] = {"format": "~g"} if max(map(abs, values)) < 1e6 else {}
+    if len(values) <= 12:
+        axis |= {"values": values}
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": drawn.x_title,
+        "axis": axis,
+        "scale": {"type": "log" if drawn.logarithmic_x() else "linear", "zero": False, "nice": False, "padding": 8},
+    }
+    y = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
+    colour = _colour(series, colours, drawn.group_words)
+    encoded = {"x": x, "color": colour}
+    layers: list[dict[str, Any]] = []
+    if frame["low"].is_not_null().any():
+        band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
+        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+        layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
+    layers.append(_layer({"type": "line", "strokeWidth": 1.8, "tooltip": None}, {**encoded, "y": y}))
+    layers += _points(frame, {**encoded, "y": y, "tooltip": _tooltip(drawn, "quantitative")})
+    return _figure(frame, layers, series, HEIGHT)
+
+
+def _dots(
+    drawn: Curves, frame: polars.DataFrame, series: list[str], colours: list[str], order: Sequence[str]
+) -> dict[str, Any]:
+    """A line of dots for each value of what was varied, and on it a dot with its interval for each series."""
+    frame = frame.with_columns(
+        x=polars.Series([f"{x:g}" for x in frame["x"]], dtype=polars.String)
+        if drawn.over_numbers
+        else polars.col("x")
+    )
+    names = frame["x"].unique(maintain_order=True).to_list()
+    if set(order) == set(names):
+        names = list(order)
+    if len(names) > DOTS:
+        names = names[:DOTS]
+        frame = frame.filter(polars.col("x").is_in(names))
+    several = len(series) > 1 and series != names
+    y: dict[str, Any] = {
+        "field": "x",
+        "type": "nominal",
+        "title": None,
+        "sort": names,
+        "axis": {"labelLimit": 220, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
+        "scale": {"type": "band", "paddingInner": 0.15, "paddingOuter": 0.1},
+    }
+    x = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
+    encoded: dict[str, Any] = {"y": y, "color": _colour(series, colours, drawn.group_words if several else "")}
+    if several:
+        encoded["yOffset"] = {"field": "series", "type": "nominal", "sort": series, "scale": {"paddingOuter": 0.3}}
+    else:
+        encoded["color"] = {"value": colours[0]}
+    layers: list[dict[str, Any]] = []
+    if frame["low"].is_not_null().any():
+        ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+        layers.append(
+            _layer({"type": "rule", "strokeWidth": 2, "tooltip": None}, {**encoded, **ends}, "datum.low !== null")
+        )
+    layers += _points(frame, {**encoded, "x": x, "tooltip": _tooltip(drawn, "nominal")})
+    each = DOT_HEIGHT if not several else max(DOT_HEIGHT, 12 * len(series) + 6)
+    spec = _figure(frame, layers, series if several else series[:1], each * len(names))
+    spec["usermeta"]["dots"] = True
+    return spec
+
+
+def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]:
+    """A figure of differences in pairs: a line each, its interval beside the line at 0.
+
+    Args:
+        rows: `panel` (where), `pair` (what is held against what), `mean`, `low`, `high`, `shown` (one of `SHOWN`) and
+            `sentence`; without ends where the interval is open.
+        title: of the axis.
+    """
+    panels = list(dict.fromkeys(row["panel"] for row in rows))[:PANELS]
+    rows = [row for row in rows if row["panel"] in panels]
+    # Pairs in the order of their panel; the same pair may stand elsewhere in another.
+    names = list(dict.fromkeys(row["pair"] for row in rows))
+    y = {
+        "field": "pair",
+        "type": "nominal",
+        "title": None,
+        "sort": names,
+        "axis": {"labelLimit": 260, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
+        "scale": {"type": "band"},
+    }
+    x = {"field": "mean", "type": "quantitative", "title": title}
+    domain = [shown for shown in SHOWN if any(row["shown"] == shown for row in rows)]
+    colour = {
+        "field": "shown",
+        "type": "nominal",
+        "scale": {"domain": domain, "range": [SHOWN[shown] for shown in domain]},
+        "legend": {"title": None},
+    }
+    tooltip = [{"field": "sentence", "type": "nominal", "title": "difference"}]
+    encoded = {"y": y, "color": colour}
+    layers = [
+        {"mark": {"type": "rule", "strokeDash": [4, 3], "tooltip": None}, "encoding": {"x": {"datum": 0}}},
+        _layer(
+            {"type": "rule", "strokeWidth": 2.5},
+            {**encoded, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "tooltip": tooltip},
+            "datum.low !== null",
+        ),
+        {
+            **_layer(
+                {"type": "point", "filled": True, "size": 60, "opacity": 1}, {**encoded, "x": x, "tooltip": tooltip}
+            ),
+            "params": [_zoom(["x"])],
+        },
+    ]
+    data = {"values": [dict(row) for row in rows]}
+    meta: dict[str, Any] = {"legend": domain, "dots": True}
+    if len(panels) == 1:
+        return {"data": data, "layer": layers, "height": DOT_HEIGHT * len(names), "usermeta": meta}
+    return {
+        "data": data,
+        "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": {"labelLimit": 260}},
+        "columns": 2,
+        "spec": {"layer": layers, "width": 300, "height": {"step": DOT_HEIGHT}},
+        "resolve": {"scale": {"y": "independent"}},
+        "usermeta": {**meta, "panels": len(panels)},
+    }
+
+
+def _figure(frame: polars.DataFrame, layers: list[dict[str, Any]], series: list[str], height: int) -> dict[str, Any]:
+    """The layers over their data, in panels where the rows of a table have their own."""
+    switched = 1 < len(series) <= NAMED
+    if switched:
+        layers[-1]["params"] = [
+            _zoom(["x", "y"] if height == HEIGHT else ["x"]),
+            {
+                "name": "alone",
+                "select": {"type": "point", "fields": ["series"], "toggle": "true"},
+                "bind": "legend",
+            },
+        ]
+        for layer in layers:
+            layer["transform"] = [*layer.get("transform", []), {"filter": {"param": "alone"}}]
+    else:
+        layers[-1]["params"] = [_zoom(["x", "y"] if height == HEIGHT else ["x"])]
+    panels = frame["panel"].unique(maintain_order=True).to_list()[:PANELS]
+    if len(panels) > 1:
+        frame = frame.filter(polars.col("panel").is_in(panels))
+    columns = ["x", "series", "mean", "low", "high", "samples", "missing", *(["panel"] if len(panels) > 1 else [])]
+    data = {"values": frame.select(columns).to_dicts()}
+    meta: dict[str, Any] = {"legend": series if switched else []}
+    if len(panels) == 1:
+        return {"data": data, "layer": layers, "height": height, "usermeta": meta}
+    return {
+        "data": data,
+        "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": {"labelLimit": 260}},
+        "columns": 2,
+        "spec": {"layer": layers, "width": 300, "height": PANEL_HEIGHT if height == HEIGHT else height},
+        "usermeta": {**meta, "panels": len(panels)},
+    }
+
+
+def _layer(mark: dict[str, Any], encoding: dict[str, Any], test: str | None = None) -> dict[str, Any]:
+    layer: dict[str, Any] = {"mark": mark, "encoding": encoding}
+    if test:
+        layer["transform"] = [{"filter": test}]
+    return layer
+
+
+def _points(frame: polars.DataFrame, encoding: dict[str, Any]) -> list[dict[str, Any]]:
+    """Points, hollow where messages are missing in their mean; a wide ring that cannot be seen takes the pointer."""
+    layers = []
+    if (frame["missing"] > 0).any():
+        hollow = {"type": "point", "filled": False, "size": 36, "opacity": 1, "tooltip": None}
+        layers.append(_layer(hollow, encoding, "datum.missing > 0"))
+    if (frame["missing"] == 0).any():
+        filled = {"type": "point", "filled": True, "size": 36, "opacity": 1, "tooltip": None}
+        layers.append(_layer(filled, encoding, "datum.missing === 0"))
+    layers.append(_layer({"type": "point", "filled": True, "size": 350, "opacity": 0}, encoding))
+    for layer in layers[:-1]:
+        layer["encoding"] = {key: value for key, value in encoding.items() if key != "tooltip"}
+    return layers
+
+
+def _y_scale(drawn: Curves, frame: polars.DataFrame) -> dict[str, Any]:
+    """From 0 where that leaves the values room; shares end where the whole does if they come near."""
+    if drawn.logarithmic_y():
+        return {"type": "log"}
+    ends = polars.concat([frame["mean"], frame["low"], frame["high"]]).drop_nulls().to_list()
+    low, high = min(ends), max(ends)
+    if drawn.metric.share and high > 50:
+        return {"domain": [0, 100]} if low < 50 else {"domainMax": 100, "zero": False}
+    return {"zero": low < 0.6 * high, "nice": True}
+
+
+def _colour(series: list[str], colours: list[str], title: str) -> dict[str, Any]:
+    shown = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": colours}, "sort": series}
+    legend = {"title": title or None, "titleLimit": 300} if 1 < len(series) <= NAMED else None
+    return {**shown, "legend": legend}
+
+
+def _zoom(channels: list[str]) -> dict[str, Any]:
+    return {"name": "zoom", "select": {"type": "interval", "encodings": channels}, "bind": "scales"}
+
+
+def _tooltip(drawn: Curves, kind: str) -> list[dict[str, Any]]:
+    """What the pointer reads."""
+    tooltip: list[dict[str, Any]] = []
+    if drawn.in_panels:
+        tooltip.append({"field": "panel", "type": "nominal", "title": "of"})
+    if len(drawn.groups) > 1 or (len(drawn.rows) > 1 and drawn.x_words):
+        tooltip.append({"field": "series", "type": "nominal", "title": drawn.group_words or "of"})
+    shown = {"format": ".4~g"} if kind == "quantitative" else {}
+    tooltip.append({"field": "x", "type": kind, "title": drawn.x_title or "of", **shown})
+    unit = f", {drawn.y_scale.unit}" if drawn.y_scale.unit else ""
+    for field, title in (("mean", f"mean{unit}"), ("low", "95 % from"), ("high", "to")):
+        tooltip.append({"field": field, "type": "quantitative", "title": title, "format": ".4~g"})
+    tooltip.append({"field": "samples", "type": "quantitative", "title": "replications"})
+    if (drawn.frame["missing"] > 0).any():
+        tooltip.append({"field": "missing", "type": "quantitative", "title": "messages missing", "format": ".2%"})
+    return tooltip

@@ -1,0 +1,72 @@
+"""The report of a comparison: who is best and by how much, a ranking, every pair once; then what a sweep's has."""
+
+from __future__ import annotations
+
+from roamsim.errors import UsageError
+from roamsim.estimates.comparisons import Comparison, comparison
+from roamsim.estimates.curves import curves
+from roamsim.estimates.findings import all_curves
+from roamsim.estimates.ranking import Ranking, answer, rankings, rows
+from roamsim.pages.page import Report
+from roamsim.pictures import charts
+from roamsim.reports import sections, sweeps
+from roamsim.storing.store import Results
+from roamsim.tables import caveats
+from roamsim.tables.metrics import Target
+from roamsim.tables.words import metric_words, path_words
+
+
+def page(results: Results) -> Report | None:
+    """The page of a comparison; `None` where the results hold none, or no run of it is finished yet."""
+    try:
+        compared = comparison(results)
+    except UsageError:
+        return None
+    if compared is None:
+        return None
+    manifest, palette = results.manifest, charts.Palette()
+    over = path_words(compared.question.over, manifest.canonical)
+    made = Report(f"Comparison: {over}", sweeps.subtitle(manifest))
+    found = rankings(compared)
+    made.found(answer(found) or compared.sentences)
+    for target in compared.question.targets:
+        _ranked(made, results, target, [ranking for ranking in found if ranking.target == target], palette)
+    for note in compared.notes:
+        made.plain(note)
+    _in_words(made, compared)
+    sections.told(made, caveats.failures(results))
+    shown = {target.name for target in compared.question.targets}
+    sweeps.figures(made, results, [drawn for drawn in all_curves(results) if drawn.target.name not in shown], palette)
+    sweeps.everything_else(made, results)
+    return made
+
+
+def _ranked(made: Report, results: Results, target: Target, found: list[Ranking], palette: charts.Palette) -> None:
+    """The means of a metric, the best first, and the differences of its pairs."""
+    try:
+        drawn = curves(results, target)
+    except UsageError:
+        return
+    anchor = target.name.replace(".", "-")
+    order = [sample.label for sample in found[0].samples] if len(found) == 1 else []
+    spec = charts.chart(drawn, palette, order)
+    made.figure(
+        anchor, spec, f"{sweeps.caption(drawn, spec)}, 95 % intervals", " ".join(drawn.notes) or None, lead=True
+    )
+    if found:
+        pairs, title = rows(found)
+        made.figure(
+            f"{anchor}-pairs",
+            charts.differences(pairs, title),
+            f"{metric_words(drawn.metric)}: differences of pairs, the better against the other",
+            "In a replication all values met the same losses. Intervals are 95 % ones: of differences in pairs of "
+            "replications (Student's t), and of these beside the mean of what is compared with (Fieller). An "
+            "interval that holds 0 shows no difference.",
+            lead=True,
+        )
+
+
+def _in_words(made: Report, compared: Comparison) -> None:
+    made.heading("Differences")
+    made.table([{"difference": sentence} for sentence in compared.sentences], "In words", folded=True)
+    made.table(compared.differences, "In numbers", folded=True)

@@ -1,0 +1,101 @@
+"""The report of a sweep: what was varied, what came out of it in a sentence and a figure; then everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roamsim.estimates.curves import Curves
+from roamsim.estimates.findings import all_curves, answer, asked_for, ordered, variation
+from roamsim.pages.page import Report
+from roamsim.pictures.charts import Palette, chart
+from roamsim.reports import inspector, sections, transfers
+from roamsim.storing.manifests import Manifest
+from roamsim.storing.store import Results
+from roamsim.tables import caveats
+from roamsim.tables.words import capital, count, metric_words, path_words, value_words
+from roamsim.technologies import technologies
+
+
+def page(results: Results) -> Report:
+    """The page of a sweep."""
+    manifest = results.manifest
+    made = Report(title(manifest), subtitle(manifest))
+    found = ordered(all_curves(results), asked_for(results))
+    palette = Palette()
+    if found:
+        first = found[0]
+        made.found([answer(first)])
+        figure(made, results, first, palette, lead=True)
+    sections.told(made, (caveats.alike_in_words(results), *caveats.failures(results)))
+    figures(made, results, found[1:], palette)
+    everything_else(made, results)
+    return made
+
+
+def everything_else(made: Report, results: Results) -> None:
+    """What reports of sweeps and of comparisons have behind their figures."""
+    transfers.report(made, results)
+    inspector.report(made, results)
+    sections.time_series(made, results)
+    for technology in technologies():
+        technology.report(made, results)
+    made.heading("Tables")
+    sections.tables(made, results)
+    sections.what_was_run(made, results)
+
+
+def figures(made: Report, results: Results, found: list[Curves], palette: Palette) -> None:
+    """A figure of each metric that changes; those that do not are named."""
+    changing = [drawn for drawn in found if variation(drawn) > 0 or (drawn.frame.height > 1 and not drawn.x_words)]
+    if changing:
+        made.heading("What else changes")
+        made.text("Points are means over replications, bands and lines around them 95 % intervals.")
+    for drawn in changing:
+        figure(made, results, drawn, palette)
+    still = [f"{metric_words(drawn.metric)} ({drawn.target.name})" for drawn in found if drawn not in changing]
+    if still:
+        made.text(f"No change beyond the intervals is shown of {', '.join(still)}.")
+
+
+def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, lead: bool = False) -> None:
+    """A figure of a metric."""
+    alike = caveats.alike_in_words(results)
+    # What is true of the whole page stands there once.
+    notes = (drawn.metric.meaning, *(note for note in drawn.notes if note != alike))
+    spec = chart(drawn, palette)
+    made.figure(drawn.target.name.replace(".", "-"), spec, caption(drawn, spec), " ".join(notes), lead=lead)
+
+
+def caption(drawn: Curves, spec: Mapping[str, Any]) -> str:
+    """What a figure shows; an axis of names has no title of its own."""
+    over = drawn.x_title if spec["usermeta"].get("dots") else ""
+    return f"{drawn.title} by {over}" if over else drawn.title
+
+
+def title(manifest: Manifest) -> str:
+    """What was varied, in words."""
+    return capital(varied_words(manifest)) or manifest.scenario
+
+
+def varied_words(manifest: Manifest) -> str:
+    """The varied paths in words."""
+    *others, last = [path_words(path, manifest.canonical) for path in manifest.vary] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def subtitle(manifest: Manifest) -> str:
+    """Over what it was varied, and how many runs that took."""
+    spans = [f"{path_words(path, manifest.canonical)} {_span(manifest, path)}" for path in manifest.vary]
+    counts = sorted({point.replications for point in manifest.points})
+    each = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    runs = sum(point.replications for point in manifest.points)
+    many = f"{each} replication{'s' if counts[-1] != 1 else ''} of each, {count(runs, 'run')}"
+    return " · ".join([manifest.scenario, *spans, many, f"roamsim {manifest.version}"])
+
+
+def _span(manifest: Manifest, path: str) -> str:
+    shown = list(dict.fromkeys(value_words(point.shown[path]) for point in manifest.points))
+    if len(shown) <= 6:
+        return ", ".join(shown)
+    return f"{shown[0]} … {shown[-1]} ({len(shown)} values)"

@@ -1,0 +1,177 @@
+"""What metrics and varied paths are called where people read, and the prefix of a unit that suits their values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from roamsim.tables.metrics import Metric
+
+#: Endings of columns that say their unit, which stands beside the name in words.
+_UNIT_ENDINGS = {"s": "_s", "bit/s": "_bps", "B": "_bytes", "m": "_m", "dBm": "_dbm"}
+
+#: Words of columns and keys that are abbreviations.
+_ABBREVIATIONS = {
+    word.lower(): word
+    for word in (
+        "TCP",
+        "SCTP",
+        "UDP",
+        "IP",
+        "MIH",
+        "MSS",
+        "MTU",
+        "RTO",
+        "RTT",
+        "ECN",
+        "DSCP",
+        "RED",
+        "MAC",
+        "CW",
+        "AIFS",
+        "ID",
+        "PDUs",
+        "DLC",
+        "SACK",
+        "EDCA",
+        "RTS",
+    )
+}
+
+_PERCENTILE = re.compile(r"p(\d\d)")
+
+#: Prefixes of units, the largest first.
+_PREFIXES = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "Hz": ((1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")),
+    "m": ((1e3, "km"), (1.0, "m")),
+}
+
+#: What columns of varied quantities end in (`scenarios/vary.py`), and the unit that they are in.
+VARIED_UNITS = {"s": "s", "bps": "bit/s", "bytes": "B", "m": "m", "mps": "m/s", "hz": "Hz", "dbm": "dBm"}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit that suits some values.
+
+    Attributes:
+        unit: its name; empty where there is none.
+        size: how much of the values' own unit it is.
+    """
+
+    unit: str
+    size: float = 1.0
+
+    def of(self, value: float | None) -> float | None:
+        """A value in this unit; what is missing stays so."""
+        return None if value is None else value / self.size
+
+    def words(self, value: float) -> str:
+        """A value with its unit, three significant digits."""
+        return f"{digits(value / self.size)}{' ' if self.unit else ''}{self.unit}"
+
+
+def scale(unit: str | None, values: Iterable[float | None], *, share: bool = False) -> Scale:
+    """The unit in which the largest of the values is 1 or more, and of shares per cent."""
+    if share:
+        return Scale("%", 0.01)
+    largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
+    prefixes = _PREFIXES.get(unit or "")
+    if prefixes is None:
+        return Scale(unit or "")
+    # A value that is rounded up to 1 belongs to the larger unit.
+    size, name = next(((size, name) for size, name in prefixes if largest >= 0.9995 * size), prefixes[-1])
+    return Scale(name, size) if largest else next(Scale(name, size) for size, name in prefixes if size == 1.0)
+
+
+def in_words(value: float, metric: Metric) -> str:
+    """A value of a metric with its unit, three significant digits."""
+    return scale(metric.unit, [value], share=metric.share).words(value)
+
+
+def digits(value: float) -> str:
+    """A number with three significant digits, never with an exponent where it is readable without."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if abs(value) >= 1000:
+        return f"{round(value):,}".replace(",", "\u202f" if abs(value) >= 10_000 else "")
+    shown = f"{value:.3g}"
+    return shown if "e" not in shown or abs(value) < 1e-6 else f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
+
+
+def metric_words(metric: Metric) -> str:
+    """What a column is called: `mean delay` of `mean_delay_s`, `95th percentile of delay` of `p95_delay_s`."""
+    column = metric.column
+    ending = _UNIT_ENDINGS.get(metric.unit or "", "")
+    words = (column.removesuffix(ending) if ending and column != ending else column).split("_")
+    percentile = _PERCENTILE.fullmatch(words[0])
+    if percentile:
+        return f"{percentile[1]}th percentile of {_joined(words[1:])}"
+    if words[0] == "median":
+        return f"median {_joined(words[1:])}"
+    return _joined(words)
+
+
+def path_words(path: str, scenario: Mapping[str, Any]) -> str:
+    """What a varied path is called: `loss probability of path` of `link.path.loss.probability`.
+
+    Args:
+        path: as `--vary` takes it.
+        scenario: the scenario's tree, which says whether a step is a key or the name of an entry of a list.
+    """
+    steps = _steps(path)
+    name = ""
+    if len(steps) > 2 and isinstance(scenario.get(steps[0]), list):
+        name, steps = steps[1], steps[2:]
+    elif len(steps) > 1 and steps[0] == "scenario":
+        steps = steps[1:]
+    elif len(steps) == 2 and isinstance(scenario.get(steps[0]), list):
+        return f"{_joined(steps[0].split('_'))} {steps[1]}"
+    # What stands before the last two steps only says where they are.
+    words = _joined([word for step in steps[-2:] for word in step.split("_")])
+    return f"{words} of {name}" if name else words
+
+
+def varied_unit(path: str, column: str) -> str:
+    """The unit of a column that holds what was varied at a path as numbers; empty where it has none."""
+    return VARIED_UNITS.get(column.removeprefix(f"{path}_"), "") if column != path else ""
+
+
+def value_words(value: Any) -> str:
+    """A varied value: `10 ms` of `10ms`; others as they are."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:g}" if abs(value) < 1e6 else str(value)
+    parted = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-zµ%][A-Za-z/]*)", str(value))
+    return f"{parted[1]} {parted[2]}" if parted else str(value)
+
+
+def titled(words: str, unit: str) -> str:
+    """Title of an axis: what is drawn, and its unit unless the words say it."""
+    return f"{words}, {unit}" if unit and unit not in words.split() else words
+
+
+def capital(words: str) -> str:
+    """The same with a capital letter in front."""
+    return words[:1].upper() + words[1:]
+
+
+def count(number: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
+
+
+def _steps(path: str) -> list[str]:
+    """The steps of a path; a name with dots stands in quotes."""
+    return [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|([^."]+)', path)]

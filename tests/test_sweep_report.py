@@ -1,0 +1,181 @@
+"""Reports of sweeps: what stands first, what it says, and what its figures draw."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import Command
+from roamsim.estimates.curves import Curves, curves
+from roamsim.estimates.findings import answer, ordered, variation
+from roamsim.pictures.charts import Palette, chart
+from roamsim.storing.manifests import Manifest, PointEntry
+from roamsim.storing.store import Results
+from roamsim.tables.metrics import Target, numeric
+from roamsim.tables.words import digits, in_words, metric_words, path_words, scale
+
+LOSS = "link.path.loss.probability"
+
+
+def of_means(
+    points: list[tuple[Any, str, float, float]], metric: str = "flows.goodput_bps", row: str = "download"
+) -> Curves:
+    """Curves of made-up points: x, group, mean, half-width."""
+    rows = [
+        {"x": x, "row": row, "group": group, "mean": mean, "low": mean - half, "high": mean + half}
+        for x, group, mean, half in points
+    ]
+    frame = polars.DataFrame(rows).with_columns(samples=polars.lit(5), missing=polars.lit(0.0))
+    return Curves(Target.parse(metric), frame, "loss", "", frame.schema["x"].is_numeric(), "variant")
+
+
+def page_data(page: str) -> dict[str, Any]:
+    """The specifications of a page's figures."""
+    charts = re.search(r'id="charts">(.*?)</script>', page, re.DOTALL)
+    assert charts is not None
+    return json.loads(charts[1])  # type: ignore[no-any-return]
+
+
+def test_metrics_and_paths_are_called_by_words() -> None:
+    words = {
+        "flows.goodput_bps": "goodput",
+        "flows.mean_delay_s": "mean delay",
+        "flows.p95_delay_s": "95th percentile of delay",
+        "signalling.tcp_segments_per_message": "TCP segments per message",
+        "transfers.median_completion_time_s": "median completion time",
+    }
+    for name, shown in words.items():
+        assert metric_words(numeric(*name.split("."))) == shown
+    tree = {"link": [{"name": "path"}], "flow": [{"name": "my.flow"}], "scenario": {}}
+    assert path_words("link.path.loss.probability", tree) == "loss probability of path"
+    assert path_words('flow."my.flow".transport.min_rto', tree) == "transport min RTO of my.flow"
+    assert path_words("scenario.duration", tree) == "duration"
+
+
+def test_values_have_the_unit_that_suits_them() -> None:
+    assert (scale("s", [0.002, 0.9]).unit, scale("s", [0.002, 0.9996]).unit) == ("ms", "s")
+    assert scale("bit/s", [1.5e6, None]).of(1.5e6) == 1.5
+    assert in_words(0.0456, numeric("flows", "mean_delay_s")) == "45.6 ms"
+    assert in_words(0.925, numeric("signalling", "success_rate")) == "92.5 %"
+    assert [digits(value) for value in (0.00012345, 0.5, 12.345, 1234.5, 123456, 0)] == [
+        "0.000123", "0.5", "12.3", "1234", "123\u202f456", "0",
+    ]  # fmt: skip
+
+
+def test_what_varies_most_beyond_its_intervals_is_first() -> None:
+    # Goodput halves; the delay's means are further apart, but within their intervals.
+    rate = of_means([(0, "", 2e6, 1e3), (0.1, "", 1e6, 1e3)])
+    delay = of_means([(0, "", 0.1, 0.2), (0.1, "", 0.4, 0.3)], "flows.mean_delay_s")
+    assert (variation(rate), variation(delay)) == (pytest.approx(0.499), 0.0)
+    # What is neither good nor bad stands behind what is, however much it varies.
+    counted = of_means([(0, "", 0, 0), (0.1, "", 99, 0)], "flows.retransmissions")
+    assert ordered([delay, counted, rate]) == [rate, delay, counted]
+    # What replications were added for stands before all.
+    assert ordered([rate, delay], Target.parse("flows.download.mean_delay_s")) == [delay, rate]
+
+
+def test_the_answer_says_where_a_metric_goes_and_who_is_best() -> None:
+    falls = [(x, group, (3 - 10 * x) * factor, 0.01) for x in (0.0, 0.1, 0.2) for group, factor in
+             (("reno", 1e6), ("sack", 1.2e6))]  # fmt: skip
+    assert answer(of_means(falls)) == (
+        "Goodput of download falls from 3 … 3.6 Mb/s to 1 … 1.2 Mb/s as loss goes from 0 to 0.2. "
+        "Its mean is highest with sack at each of 3 values."
+    )
+    assert "no difference beyond the intervals" in answer(of_means([(0, "", 1, 5), (1, "", 2, 5), (2, "", 3, 5)]))
+    peaked = [(0, "", 1e6, 1.0), (1, "", 5e6, 1.0), (2, "", 2e6, 1.0)]
+    assert answer(of_means(peaked)).endswith("It is largest, 5 Mb/s, at 1.")
+    names = [("reno", "", 1e6, 1e5), ("sack", "", 2e6, 1e5)]
+    assert answer(of_means(names)) == (
+        "Goodput of download is highest with sack, 2 Mb/s (1.9 Mb/s to 2.1 Mb/s), "
+        "and lowest with reno, 1 Mb/s (900 kb/s to 1.1 Mb/s)."
+    )
+
+
+def swept_shares(shares: list[tuple[int, int]]) -> Results:
+    """A sweep over a loss probability with so many successes of so many messages in each replication."""
+    points = [0.0, 0.1]
+    frame = polars.DataFrame(
+        [
+            {"point": number, LOSS: loss, "replication": run, "name": "pings", "successes": good, "messages": all_,
+             "success_rate": good / all_, "given_up": all_ - good}
+            for number, loss in enumerate(points)
+            for run, (good, all_) in enumerate(shares)
+        ]
+    )  # fmt: skip
+    links = frame.select("point", LOSS, "replication", name=polars.lit("path"))
+    entries = [PointEntry({LOSS: str(p)}, {LOSS: p}, str(p), len(shares)) for p in points]
+    manifest = Manifest("sweep", "s", "", {"scenario": {}}, "0", 1, [], vary={LOSS: ["0", "0.1"]}, points=entries)
+    return Results(Path(), manifest, {"signalling": frame, "links": links})
+
+
+def test_no_interval_leaves_where_a_share_can_be() -> None:
+    # Student's t of 0.9, 1, 1 reaches 1.11.
+    results = swept_shares([(9, 10), (10, 10), (10, 10)])
+    drawn = curves(results, Target.parse("signalling.success_rate"))
+    assert results.estimate("signalling", "success_rate")["high"][0] > 1
+    assert drawn.frame["mean"].to_list() == [pytest.approx(29 / 30)] * 2
+    assert all(0 < low < 29 / 30 < high <= 1 for low, high in drawn.frame.select("low", "high").rows())
+    # Where all succeed that is not certain for ever.
+    certain = curves(swept_shares([(10, 10)] * 3), Target.parse("signalling.success_rate")).frame
+    assert certain["low"][0] < 1 == certain["high"][0]
+
+
+def test_lines_are_drawn_of_numbers_and_dots_of_names_and_of_few_points() -> None:
+    line = chart(of_means([(x / 10, "", 1e6 * (x + 1), 1e5) for x in range(5)]))
+    assert [layer["mark"]["type"] for layer in line["layer"]] == ["area", "line", "point", "point"]
+    encoding = line["layer"][1]["encoding"]
+    assert (encoding["x"]["title"], encoding["y"]["title"]) == ("loss", "goodput, Mb/s")
+    assert [row["mean"] for row in line["data"]["values"]] == [1, 2, 3, 4, 5]
+    for points in ([("reno", "", 1.0, 0.1), ("sack", "", 2.0, 0.1)], [(0.1, "", 1.0, 0.1), (0.2, "", 2.0, 0.1)]):
+        dots = chart(of_means(points))
+        assert [layer["mark"]["type"] for layer in dots["layer"]] == ["rule", "point", "point"]
+        assert dots["height"] < 100
+
+
+def test_an_axis_is_logarithmic_where_the_values_ask_for_it() -> None:
+    def scales(points: list[tuple[Any, str, float, float]]) -> list[Any]:
+        encoding = chart(of_means(points))["layer"][1]["encoding"]
+        return [encoding[axis]["scale"].get("type", "linear") for axis in "xy"]
+
+    assert scales([(x, "", 1e6 - x, 0.0) for x in (1, 10, 100, 1000)]) == ["log", "linear"]
+    assert scales([(x, "", 10.0**x, 0.0) for x in (1, 2, 3, 4)]) == ["linear", "log"]
+    # An interval down to 0 has no place on it.
+    assert scales([(x, "", 10.0**x, 10.0**x) for x in (1, 2, 3, 4)]) == ["linear", "linear"]
+
+
+def test_a_series_has_one_colour_in_all_figures_and_a_row_its_panel() -> None:
+    palette = Palette()
+    groups = [(x, group, 1.0 + x, 0.0) for x in range(4) for group in ("reno", "sack")]
+    first = chart(of_means(groups), palette)["layer"][1]["encoding"]["color"]["scale"]
+    other = chart(of_means([point for point in groups if point[1] == "sack"] + [(0, "vegas", 1.0, 0.0)]), palette)
+    second = other["layer"][1]["encoding"]["color"]["scale"]
+    colours = dict(zip(first["domain"], first["range"], strict=True))
+    assert dict(zip(second["domain"], second["range"], strict=True))["sack"] == colours["sack"]
+    assert len({*colours.values(), *second["range"]}) == 3
+    one = of_means(groups)
+    both = polars.concat([one.frame, one.frame.with_columns(row=polars.lit("upload"))])
+    panels = chart(Curves(one.target, both, "loss", "", True, "variant"))
+    assert panels["facet"]["sort"] == ["download", "upload"]
+    assert {row["series"] for row in panels["data"]["values"]} == {"reno", "sack"}
+
+
+def test_the_first_screen_of_a_sweep_is_its_answer(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    roamsim(
+        "sweep", scenario, "--vary", f"{LOSS}=0:0.1:0.02", "--vary", "flow.download.transport.variant=reno,sack",
+        "--replications", "3", "--out", "out",
+    )  # fmt: skip
+    roamsim("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>Loss probability of path and transport variant of download</h1>" in page
+    order = [page.index(mark) for mark in ('class="answer"', 'class="chart"', "<nav>", 'class="parameters"')]
+    assert order == sorted(order)
+    assert "Goodput of download falls from" in page
+    first, *_ = page_data(page)
+    assert first == "flows-goodput_bps"
+    # A figure of what does not change says nothing.
+    for spec in page_data(page).values():
+        assert len({row["mean"] for row in spec["data"]["values"]}) > 1

@@ -1,0 +1,81 @@
+"""Tables for readers: one number format a column, short keys, rows as lists on a narrow terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim as package
+from conftest import Command
+from rich.console import Console
+from roamsim.cli import summary
+from roamsim.estimates import summaries
+from roamsim.tables.cells import estimated, numbers
+from roamsim.tables.metrics import numeric
+
+LOSS = "link.path.loss.probability"
+
+
+def test_numbers_of_a_column_have_one_format() -> None:
+    assert [str(cell) for cell in numbers([0.5, 1.23456, 12.3456, None])] == ["0.50", "1.23", "12.35", "–"]
+    assert [cell.exact for cell in numbers([0.5, None])] == ["0.5", "–"]
+    # Where values differ by orders of magnitude each has its own digits.
+    assert [str(cell) for cell in numbers([0.000123456, 123.456])] == ["0.000123", "123"]
+    assert [str(cell) for cell in numbers([1234567.8, 0.5e6])] == ["1\u202f234\u202f568", "500\u202f000"]
+
+
+def test_a_mean_stands_with_two_digits_of_its_interval() -> None:
+    rate = numeric("flows", "goodput_bps")
+    heading, cells = estimated(rate, [1.012e6, 2.5e6], [0.862e6, 2.38e6], [1.162e6, 2.62e6])
+    assert heading == "goodput, Mb/s"
+    assert [str(cell) for cell in cells] == ["1.01 ± 0.15", "2.50 ± 0.12"]
+    assert cells[0].exact == "1012000.0 (862000.0 to 1162000.0)"
+    # The interval of a share is not as wide to both sides; a mean of one run has none.
+    heading, cells = estimated(numeric("signalling", "success_rate"), [0.95, 0.9], [0.8, None], [0.99, None])
+    assert heading == "success rate, %"
+    assert [str(cell) for cell in cells] == ["95.0 (80.0 to 99.0)", "90.0"]
+
+
+def test_a_row_is_told_by_what_was_varied_and_by_what_differs(scenario: Path) -> None:
+    results = package.sweep(scenario, {"link.path.delay": "10ms,20ms"}, replications=2)
+    (first, second) = summaries.summary(results, "flows", ["goodput_bps"])
+    assert list(first) == ["delay", "goodput, Mb/s"]
+    assert (first["delay"], second["delay"]) == ("10 ms", "20 ms")
+    links = summaries.summary(results, "links", ["utilisation"])
+    assert [(row["delay"], row["name"]) for row in links[:2]] == [
+        ("10 ms", "path from server"), ("10 ms", "path from phone"),
+    ]  # fmt: skip
+
+
+def printed(
+    monkeypatch: pytest.MonkeyPatch, frame: polars.DataFrame, *, vertical: bool = False, width: int = 40
+) -> str:
+    """What a terminal of that width shows of a frame."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    monkeypatch.setattr(summary, "_console", lambda: console)
+    summary.print_frame(frame, vertical=vertical)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_rows_that_are_too_wide_for_a_terminal_are_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = polars.DataFrame({"name": ["a [b]", "c"], "value": [1, 2]})
+    assert printed(monkeypatch, narrow).splitlines()[1].split() == ["a", "[b]", "1"]
+    as_list = ["row 1", "  name   a [b]", "  value  1", "row 2", "  name   c", "  value  2"]
+    assert printed(monkeypatch, narrow, vertical=True).splitlines() == as_list
+    wide = polars.DataFrame({f"column {n}": [n] for n in range(9)})
+    shown = printed(monkeypatch, wide).splitlines()
+    assert shown == ["row 1", *(f"  column {n}  {n}" for n in range(9))]
+
+
+def test_a_sweep_without_a_folder_prints_its_table(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    done = roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02,0.05", "--replications", "3")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Both kinds of traffic  2 points, 6 runs, seed 1"
+    head = next(number for number, line in enumerate(lines) if "goodput, Mb/s" in line)
+    assert [line.split()[0] for line in lines[head + 1 : head + 3]] == ["0.02", "0.05"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scenario.toml"]
+    for more in (["--trace", "cwnd"], ["--shard", "1/2"]):
+        assert "--out DIR" in roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02", *more, code=2).stderr
+    assert "--vertical" in roamsim("query", "out", "select 1", "--vertical", "--json", code=2).stderr
