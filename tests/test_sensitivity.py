@@ -14,7 +14,7 @@ import pytest
 import roamsim as package
 from conftest import SCENARIO, Command, begin
 from roamsim.estimates.rows import values_of_runs
-from roamsim.estimates.sensitivities import design, estimates
+from roamsim.estimates.sensitivities import design, estimates, indices
 from roamsim.scenarios.ranges import as_range, written_value
 from roamsim.tables.metrics import Target
 
@@ -119,6 +119,24 @@ def test_the_chance_of_replications_is_in_the_intervals() -> None:
     left = [estimates("sobol", points, np.delete(values, r, axis=1).mean(axis=1), 2)[0]["first"][0] for r in range(3)]
     error = np.sqrt(2 / 3 * sum((one - sum(left) / 3) ** 2 for one in left))
     assert index(few, "first")[0]["of_replications"] == pytest.approx(4.3027 * error, rel=1e-4)
+
+
+def test_intervals_hold_the_true_index_about_as_often_as_they_say() -> None:
+    # x + 2 y, of which each replication has weights of its own, 1 and 2 on average: 1/5 and 4/5 of the variance.
+    held = total = 0
+    for seed in range(100):
+        points = design("sobol", 2, 32, seed)
+        weights = np.array([1.0, 2.0]) * (1 + 0.3 * np.random.default_rng(seed).standard_normal((5, 2)))
+        found = [of for of in indices("sobol", points, points @ weights.T) if of.name == "total"]
+        held += sum(
+            abs(of.value - share) <= (of.half_width or 0) for of, share in zip(found, (0.2, 0.8), strict=True)
+        )
+        # What the design leaves to chance is not all there is.
+        total += sum(
+            abs(of.value - share) <= (of.of_points or 0) for of, share in zip(found, (0.2, 0.8), strict=True)
+        )
+    assert held >= 0.93 * 200
+    assert total < held
 
 
 def test_every_point_meets_the_same_streams() -> None:

@@ -277,7 +277,7 @@ def optimise(
         executor=executor,
         time_limit_s=time_limit_s,
     ) as runs:
-        (written,) = runs.add([as_written])
+        (written,) = runs.first
         searched = Searched(
             target.name, goal, {one.path: one.text() for one in chosen}, replications, fresh, [], written
         )

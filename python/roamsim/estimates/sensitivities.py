@@ -17,6 +17,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -152,28 +153,14 @@ class Sensitivity:
 
     def _of_metric(self, target: Target) -> list[dict[str, Any]]:
         values = self.values(target)
-        count = values.shape[1]
         paths = list(self.sampled.ranges)
-        outcome = values.mean(axis=1)
-        if np.ptp(outcome) == 0:
+        if np.ptp(values.mean(axis=1)) == 0:
             self.notes.append(f"{target.name} is the same at every point: nothing that was varied moves it.")
             return [_row(target, path, index) for path in paths for index in _names(self.sampled.method)]
-        method, points = self.sampled.method, self._points()
-        found, of_points = estimates(method, points, outcome)
-        # Of these the bootstrap is of no use, and SALib makes no fewer resamples.
-        without = [
-            estimates(method, points, np.delete(values, r, axis=1).mean(axis=1), 2)[0]
-            for r in range(count)
-            if count > 1
+        return [
+            _row(target, paths[of.quantity], of.name, of)
+            for of in indices(self.sampled.method, self._points(), values)
         ]
-        rows = []
-        for number, path in enumerate(paths):
-            for index in _names(self.sampled.method):
-                value, spread = found[index][number], of_points.get(index)
-                half = None if spread is None else spread[number]
-                chance = _jackknife([one[index][number] for one in without]) if count > 1 else None
-                rows.append(_row(target, path, index, float(value), half, chance))
-        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim sensitivity --json` prints; missing values are `None`."""
@@ -251,6 +238,58 @@ def estimates(
         return named, {"mu_star": np.asarray(found["mu_star_conf"])}
 
 
+@dataclass(frozen=True)
+class Index:
+    """One index of one quantity.
+
+    Attributes:
+        quantity: its number.
+        name: of the index.
+        value: the estimate.
+        of_points: half-width of its 95 % interval over the choice of points; `None` where SALib has none.
+        of_replications: the same over the replications; `None` of one replication.
+    """
+
+    quantity: int
+    name: str
+    value: float
+    of_points: float | None
+    of_replications: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval over both."""
+        return None if self.of_points is None else math.hypot(self.of_points, self.of_replications or 0.0)
+
+
+def indices(method: str, points: Numbers, values: Numbers) -> list[Index]:
+    """The indices of each quantity, one after the other.
+
+    Args:
+        method: that the points are of.
+        points: of the design, in its order.
+        values: at each, a column a replication.
+    """
+    count = values.shape[1]
+    found, of_points = estimates(method, points, values.mean(axis=1))
+    # Of these the bootstrap is of no use, and SALib makes no fewer resamples.
+    without = [
+        estimates(method, points, np.delete(values, r, axis=1).mean(axis=1), 2)[0]
+        for r in range(count if count > 1 else 0)
+    ]
+    return [
+        Index(
+            quantity,
+            name,
+            float(found[name][quantity]),
+            float(of_points[name][quantity]) if name in of_points else None,
+            _jackknife([one[name][quantity] for one in without]) if count > 1 else None,
+        )
+        for quantity in range(points.shape[1])
+        for name in _names(method)
+    ]
+
+
 def sensitivity(
     scenario: ScenarioLike,
     varied: Sequence[Range],
@@ -316,7 +355,7 @@ def sensitivity(
         executor=executor,
         time_limit_s=time_limit_s,
     ) as runs:
-        numbers = runs.add(points)
+        numbers = runs.first
         runs.manifest.sampled = Sampled(
             method,
             [target.name for target in targets],
@@ -341,20 +380,15 @@ def _names(method: str) -> tuple[str, ...]:
     return ("first", "total") if method == "sobol" else ("mu_star", "mu", "sigma")
 
 
-def _row(
-    target: Target,
-    path: str,
-    index: str,
-    value: float | None = None,
-    of_points: float | None = None,
-    of_replications: float | None = None,
-) -> dict[str, Any]:
-    low = high = None
-    if value is not None and of_points is not None:
-        half = math.hypot(of_points, of_replications or 0.0)
-        low, high = value - half, value + half
-    head = {"metric": target.name, "path": path, "index": index, "value": value, "low": low, "high": high}
-    return {**head, "of_points": of_points, "of_replications": of_replications}
+def _row(target: Target, path: str, name: str, found: Index | None = None) -> dict[str, Any]:
+    """A row of the table; without numbers where nothing tells."""
+    head = {"metric": target.name, "path": path, "index": name}
+    if found is None:
+        return {**head, **dict.fromkeys(("value", "low", "high", "of_points", "of_replications"))}
+    half = found.half_width
+    ends = (None, None) if half is None else (found.value - half, found.value + half)
+    numbers = {"value": found.value, "low": ends[0], "high": ends[1]}
+    return {**head, **numbers, "of_points": found.of_points, "of_replications": found.of_replications}
 
 
 def _jackknife(without: Sequence[float]) -> float:
@@ -372,7 +406,7 @@ def _sentences(target: Target, rows: Sequence[dict[str, Any]], leading: str) -> 
     told = []
     for row in of_paths:
         if leading == "total":
-            low, high = rounded(100 * row["low"], 100 * row["high"])
+            low, high = rounded(100 * row["low"], min(100.0, 100 * row["high"]))
             (own,) = [100 * r["value"] for r in rows if r["path"] == row["path"] and r["index"] == "first"]
             size = f"{low} % to {high} %" if float(low) > 0 else f"no more than {high} %"
             told.append(

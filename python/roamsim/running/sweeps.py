@@ -362,14 +362,26 @@ class _Sweep:
 
 
 class Campaign:
-    """Points of a scenario in one folder that are told as they come, and their runs; `campaign` begins one."""
+    """Points of a scenario in one folder that are told as they come, and their runs; `campaign` begins one.
 
-    def __init__(self, run: _Sweep, read: Source, settings: Overrides, color: bool) -> None:
+    Attributes:
+        first: numbers of the points that were known from the beginning.
+    """
+
+    def __init__(
+        self,
+        run: _Sweep,
+        read: Source,
+        settings: Overrides,
+        color: bool,
+        first: Sequence[tuple[PointEntry, Scenario]],
+    ) -> None:
         self._run = run
         self._read = read
         self._settings = settings
         self._color = color
         self._numbers = {_identity(point.values): n for n, point in enumerate(run.manifest.points)}
+        self.first = self._take(first)
 
     @property
     def manifest(self) -> Manifest:
@@ -387,14 +399,17 @@ class Campaign:
         Raises:
             ScenarioError: the scenario is not valid at one of them; none was added.
         """
-        entries = _entries(self._read, self._settings, points, color=self._color)
+        return self._take(_entries(self._read, self._settings, points, color=self._color))
+
+    def _take(self, entries: Sequence[tuple[PointEntry, Scenario]]) -> list[int]:
         for entry, scenario in entries:
             self._run.add(entry, scenario)
             if (identity := _identity(entry.values)) not in self._numbers:
                 self._numbers[identity] = len(self.manifest.points)
                 self.manifest.points.append(entry)
-                for path, value in entry.values.items():
-                    self.manifest.vary[path] = list(dict.fromkeys([*self.manifest.vary[path], value]))
+        for path, values in self.manifest.vary.items():
+            added = (entry.values[path] for entry, _ in entries)
+            self.manifest.vary[path] = list(dict.fromkeys([*values, *added]))
         return [self._numbers[_identity(entry.values)] for entry, _ in entries]
 
     def make(self, points: Iterable[int], replications: int) -> None:
@@ -451,7 +466,7 @@ def campaign(
     check_seed(seed)
     makers = engine(jobs, executor, time_limit_s)
     base = parse_source(read, settings, color=color)
-    _entries(read, settings, first, color=color)
+    entries = _entries(read, settings, first, color=color)
     manifest = Manifest(
         kind="sweep",
         scenario=base.name,
@@ -470,9 +485,8 @@ def campaign(
         else:
             refuse_other_files(folder)
         run = _Sweep(folder, manifest, {}, makers, progress or Silent(), ALL)
-        begun = Campaign(run, read, settings, color)
+        begun = Campaign(run, read, settings, color, entries)
         try:
-            begun.add(first)
             if run.parts.mended:
                 run.again(
                     {p.fingerprint: parse_source(read, [*settings, *p.values.items()]) for p in manifest.points}
