@@ -12,6 +12,7 @@ use crate::socket::SocketId;
 use crate::topology::NodeId;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::Address;
+use roamsim_protocols::mih::Thresholds;
 use roamsim_protocols::mih::handover::{
     CandidatePos, Cause, GivenUp, Initiation, Milestone, MobileNode, ServingPos,
 };
@@ -108,6 +109,8 @@ pub struct MihHandoverConfig {
     pub initiation: Initiation,
     /// How the serving PoS hears of the link.
     pub notice: Notice,
+    /// From which confidence on both hear of Link_Going_Down, in percent.
+    pub confidence_percent: u8,
     /// How long a scan takes, in nanoseconds.
     pub scan_time: Distribution,
     /// Octets of a whole message; `None`: as long as it is.
@@ -146,6 +149,8 @@ pub struct MihHandover {
     pub parties: Parties,
     /// Its handovers so far.
     pub accounts: Vec<Account>,
+    /// The thresholds of the first network's signal that the mobile node's user has configured.
+    pub(crate) thresholds: Thresholds,
     pub(crate) redirection: Redirection,
     /// Since when the link of the first network is going down.
     pub(crate) going_down: Option<Time>,
@@ -159,12 +164,18 @@ pub struct MihHandover {
 
 impl MihHandover {
     /// Users that have heard nothing yet.
-    pub fn new(config: MihHandoverConfig, parties: Parties, random: Stream) -> MihHandover {
+    pub fn new(
+        config: MihHandoverConfig,
+        parties: Parties,
+        thresholds: Thresholds,
+        random: Stream,
+    ) -> MihHandover {
         MihHandover {
             redirection: Redirection::new(parties.correspondents.len()),
             config,
             parties,
             accounts: Vec::new(),
+            thresholds,
             going_down: None,
             target: None,
             set_up: false,

@@ -137,7 +137,9 @@ pub(crate) fn heard_by_mihf(event: LinkEvent, reach_m: f64) -> Option<mih::LinkE
         }
         LinkEvent::Up => Some(mih::LinkEvent::Up),
         LinkEvent::Down(reason) => Some(mih::LinkEvent::Down(reason)),
-        LinkEvent::GoingDown { within, reason, .. } => Some(mih::LinkEvent::GoingDown { within, reason }),
+        LinkEvent::GoingDown { within, reason, .. } | LinkEvent::GoingDownAgain { within, reason, .. } => {
+            Some(mih::LinkEvent::GoingDown { within, reason })
+        }
         LinkEvent::Rollback | LinkEvent::Lost | LinkEvent::ScanBegun | LinkEvent::ScanEnded => None,
     }
 }
@@ -243,6 +245,8 @@ pub struct SignallingConfig {
     pub processing_time: Distribution,
     /// Of link events, those that the responder's user subscribes to.
     pub events: EventList,
+    /// From which confidence on Link_Going_Down is told, in percent.
+    pub confidence_percent: u8,
     /// Of link events, the thresholds that user configures.
     pub thresholds: Vec<ConfiguredThresholds>,
     /// And the commands that it makes upon events.

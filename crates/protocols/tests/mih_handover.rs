@@ -319,7 +319,7 @@ impl Net {
                                 self.serving.handle_link_going_down(&mut cx, mihf, within);
                             }
                             LinkCue::Rollback => self.serving.handle_rollback(),
-                            LinkCue::Up | LinkCue::Down => {}
+                            LinkCue::Up | LinkCue::Down | LinkCue::Crossed => {}
                         }
                     }
                     Coming::Candidate(candidate, cue) => {
@@ -805,6 +805,30 @@ fn who_acts_on_link_down_prepares_nothing_and_who_acts_on_link_detected_waits_fo
     });
     assert_eq!(net.milestones_ms()[0], (500, Milestone::Started));
     assert!(net.milestones_ms().contains(&(2060, Milestone::Committed(0))), "{:?}", net.milestones_ms());
+}
+
+#[test]
+fn who_acts_on_thresholds_tries_anew_what_came_to_nothing_and_takes_nothing_back() {
+    let policy = Policy { act_on: ActOn::Crossed, ..Policy::PLAIN };
+    let started = |net: &Net| -> Vec<u64> {
+        let all = net.milestones_ms().into_iter();
+        all.filter(|(_, milestone)| *milestone == Milestone::Started).map(|(at_ms, _)| at_ms).collect()
+    };
+    let net = under(Initiation::Mobile, policy, |net| {
+        net.at(100, LinkCue::Crossed);
+        net.at(300, LinkCue::Rollback);
+        net.at(400, LinkCue::Crossed);
+    });
+    assert_eq!(started(&net), [100]);
+    assert!(net.milestones_ms().iter().any(|(_, milestone)| *milestone == Milestone::Committed(0)));
+    let net = under(Initiation::Mobile, policy, |net| {
+        net.heard = Vec::new();
+        net.at(100, LinkCue::Crossed);
+        net.at(5000, LinkCue::Crossed);
+    });
+    assert_eq!(started(&net), [100, 5000]);
+    let net = under(Initiation::Mobile, Policy::PLAIN, |net| net.at(100, LinkCue::Crossed));
+    assert!(!started(&net).contains(&100));
 }
 
 #[test]

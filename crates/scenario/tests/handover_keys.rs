@@ -189,6 +189,21 @@ fn all() -> Vec<Key> {
                 "scan_time = \"600ms\"\nact_on = \"link_down\"",
             ],
         ),
+        key(
+            "act_on",
+            GOOD,
+            SCAN,
+            [SCAN, "scan_time = \"600ms\"\nact_on = \"link_parameters_report\"\nthresholds = [{ percent = 40, direction = \"below\" }]"],
+        ),
+        key("confidence", &lossy, SCAN, [SCAN, "scan_time = \"600ms\"\nconfidence = 0.6"]),
+        key(
+            "thresholds",
+            GOOD,
+            SCAN,
+            [20, 40].map(|percent| {
+                format!("scan_time = \"600ms\"\nact_on = \"link_parameters_report\"\nthresholds = [{{ percent = {percent}, direction = \"below\" }}]")
+            }).each_ref().map(String::as_str),
+        ),
         key("act_ahead", GOOD, SCAN, [SCAN, "scan_time = \"600ms\"\nact_ahead = \"4s\""]),
         // The second is nearer, and has more room; by room the first is chosen where it has more.
         key("choose", &with_third(["", ""]), SCAN, [SCAN, "scan_time = \"600ms\"\nchoose = \"signal\""]),
@@ -384,6 +399,18 @@ fn what_does_not_fit_together_is_refused() {
             "only Link_Going_Down tells ahead",
         ),
         (MOBILE, "initiated_by = \"network\"\nact_on = \"link_down\"\n", "hears of no other event"),
+        (SCAN, "scan_time = \"600ms\"\nact_on = \"link_down\"\nconfidence = 0.5", "has a confidence"),
+        (SCAN, "scan_time = \"600ms\"\nact_on = \"link_parameters_report\"", "no threshold says"),
+        (
+            SCAN,
+            "scan_time = \"600ms\"\nthresholds = [{ percent = 40, direction = \"below\" }]",
+            "no report of the signal is acted upon",
+        ),
+        (
+            SCAN,
+            "scan_time = \"600ms\"\nact_on = \"link_parameters_report\"\nthresholds = [{ dbm = -70, direction = \"below\" }]",
+            "a distance stands for the signal",
+        ),
         (MOBILE, "initiated_by = \"both\"\nact_on = \"link_detected\"\n", "hears of no other event"),
         (MOBILE, "initiated_by = \"mobile_node\"\nnotice = \"remote\"\n", "tells nobody before"),
         (SCAN, "scan_time = \"600ms\"\nno_answer = { after = \"0s\", then = \"abort\" }", "within no time"),

@@ -258,6 +258,49 @@ fn a_remote_user_is_told_when_the_signal_has_crossed_its_threshold_and_not_befor
 }
 
 #[test]
+fn a_remote_user_is_told_that_a_link_is_going_down_when_that_is_sure_enough() {
+    // A beacon that is missed within reach makes it less sure than a second one.
+    let lossy = "{ model = \"distance_power\", radius = \"170m\", error_at_edge = 0.8 }";
+    let text = example("link-events.toml")
+        .replace("advertisement = { going_down_ahead = \"3s\" }\n", "")
+        .replace("{ model = \"disc\", radius = \"170m\" }", lossy);
+    let told = |keys: &str| {
+        let keys = format!("kind = \"link_events\"\nevents = [\"link_going_down\"]{keys}");
+        let outcome = outcome(&text.replace("kind = \"link_events\"", &keys));
+        // Of each time that a link was going down, how sure it was, and when.
+        let mut times: Vec<Vec<(f64, f64)>> = Vec::new();
+        let sure = floats(&outcome, "link_events", "confidence");
+        let rows = texts(&outcome, "link_events", "event").iter().zip(sure);
+        let mut last = std::collections::BTreeMap::new();
+        let links = texts(&outcome, "link_events", "link").iter();
+        for (((event, sure), link), at_s) in rows.zip(links).zip(floats(&outcome, "link_events", "time_s")) {
+            match event.as_str() {
+                "link_going_down" => {
+                    let number = *last.entry(link.clone()).or_insert_with(|| {
+                        times.push(Vec::new());
+                        times.len() - 1
+                    });
+                    times[number].push((*at_s, *sure));
+                }
+                "link_event_rollback" | "link_down" => drop(last.remove(link)),
+                _ => {}
+            }
+        }
+        (times, floats(&outcome, "transactions", "generated_s").to_vec())
+    };
+    let (plain, all) = told("");
+    assert!(plain.iter().all(|time| time.len() == 1) && all.len() == plain.len() && all.len() > 5);
+    let (rising, heard) = told("\nconfidence = 0.4");
+    let first = |times: &[Vec<(f64, f64)>]| times.iter().map(|time| time[0]).collect::<Vec<_>>();
+    assert_eq!(first(&plain), first(&rising));
+    let reached = rising.iter().filter_map(|time| time.iter().find(|(_, sure)| *sure >= 0.4));
+    assert_eq!(heard, reached.map(|(at_s, _)| *at_s).collect::<Vec<_>>());
+    // Some come to it by a second beacon, and some never do.
+    assert!(rising.iter().any(|time| time.len() == 2 && time[0].1 < 0.4 && time[1].1 >= 0.4), "{rising:?}");
+    assert!(rising.len() > heard.len());
+}
+
+#[test]
 fn a_remote_user_has_links_powered_down_and_up() {
     let upon = "upon = \"link_parameters_report\", of = \"west cell\"";
     let down = format!("{{ link = \"east cell\", action = \"power_down\", {upon} }}");
@@ -290,6 +333,9 @@ reports! { on WALK;
     thresholds_of_no_link_events: "kind = \"link_events\"" => "kind = \"indication\"\nmessage_size = \"200B\"\ninterval = \"1s\"\nthresholds = [{ link = \"west cell\", percent = 20, direction = \"below\" }]";
     a_threshold_of_no_cell: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"north cell\", percent = 20, direction = \"below\" }]";
     a_threshold_in_dbm_of_a_distance: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"west cell\", dbm = -70, direction = \"below\" }]";
+    a_confidence_of_no_link_events: "kind = \"link_events\"" => "kind = \"indication\"\nmessage_size = \"200B\"\ninterval = \"1s\"\nconfidence = 0.5";
+    a_confidence_of_what_is_not_told: "kind = \"link_events\"" => "kind = \"link_events\"\nevents = [\"link_up\"]\nconfidence = 0.5";
+    a_confidence_in_percent: "kind = \"link_events\"" => "kind = \"link_events\"\nconfidence = 50";
     a_threshold_of_two_values: "kind = \"link_events\"" => "kind = \"link_events\"\nthresholds = [{ link = \"west cell\", dbm = -70, percent = 20, direction = \"below\" }]";
     an_action_upon_what_is_not_told: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_detected\" }]";
     an_action_of_who_chooses_by_himself: "kind = \"link_events\"" => "kind = \"link_events\"\nactions = [{ link = \"west cell\", action = \"power_down\", upon = \"link_up\" }]";

@@ -294,6 +294,83 @@ fn a_wifi_cell_is_left_by_the_same_means() {
     assert!((15.8..16.0).contains(&started_s), "{started_s}");
 }
 
+/// When the link of the first network told with which confidence that it is going down.
+fn going_down(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let events = texts(outcome, "link_events", "event");
+    let times = floats(outcome, "link_events", "time_s");
+    let confidences = floats(outcome, "link_events", "confidence");
+    let rows = times.iter().zip(confidences).zip(events.iter());
+    rows.filter(|(_, event)| *event == "link_going_down").map(|((at_s, sure), _)| (*at_s, *sure)).collect()
+}
+
+#[test]
+fn a_handover_waits_until_the_link_is_sure_enough_that_it_is_going_down() {
+    let trace = Trace { link_events: true, ..Trace::default() };
+    let first = going_down(&traced(&with_wifi(""), trace));
+    let [(first_s, first_sure)] = first[..] else { panic!("{first:?}") };
+    for (initiated, notice_s) in [
+        ("\"mobile_node\"\n", 0.0),
+        ("\"network\"\n", 0.0),
+        ("\"network\"\nnotice = \"remote\"\n", 0.02),
+        ("\"both\"\n", 0.0),
+    ] {
+        let text =
+            with_wifi("").replace("\"mobile_node\"\nfrom", &format!("{initiated}confidence = 0.5\nfrom"));
+        let outcome = traced(&text, trace);
+        let told = going_down(&outcome);
+        // It is told as before, and again when it has come half of the way in dB, to 50 / 1.5^(1/4) = 45.2 m, after 20.2 s.
+        assert_eq!(told[0], (first_s, first_sure), "{initiated}");
+        let [_, (again_s, again_sure)] = told[..] else { panic!("{initiated}: {told:?}") };
+        assert!(first_sure < 0.5 && (0.5..0.52).contains(&again_sure), "{initiated}: {told:?}");
+        assert!((20.1..20.4).contains(&again_s), "{initiated}: {again_s}");
+        let started_s = floats(&outcome, "mih_handovers", "started_s")[0];
+        assert!((notice_s..notice_s + 0.01).contains(&(started_s - again_s)), "{initiated}: {started_s}");
+    }
+    // Whatever it is it is told once.
+    let sure = with_wifi("").replace("\"mobile_node\"\nfrom", "\"mobile_node\"\nconfidence = 0.0\nfrom");
+    assert_eq!(going_down(&traced(&sure, trace)), first);
+}
+
+#[test]
+fn who_has_not_heard_that_a_link_is_going_down_does_nothing_when_it_recovers() {
+    let turns = "motion = { kind = \"waypoints\", points = [{ x = \"44m\", y = \"0m\", speed = \"1m/s\" }, \
+                 { x = \"25m\", y = \"0m\", speed = \"1m/s\" }] }";
+    let text = with_wifi("");
+    let walk = text.lines().find(|line| line.starts_with("motion")).expect("a walk").to_owned();
+    for notice in ["\"mobile_node\"\n", "\"network\"\n", "\"network\"\nnotice = \"remote\"\n"] {
+        let act = format!("{notice}confidence = 0.9\nfrom");
+        let outcome = outcome(&text.replace(&walk, turns).replace("\"mobile_node\"\nfrom", &act), 1);
+        assert_eq!(texts(&outcome, "mih_handovers", "outcome").len(), 0, "{notice}");
+    }
+}
+
+#[test]
+fn a_handover_begins_when_the_signal_has_crossed_a_threshold() {
+    let below = "act_on = \"link_parameters_report\"\nthresholds = [{ percent = 30, direction = \"below\" }]\nscan_time";
+    let percent = outcome(&with(&[("scan_time", below)]), 1);
+    assert_eq!(ended(&percent), ["committed", ""]);
+    // 1 - (25 + t) / 50 is 29.5 % after 10.25 s: at the next beacon.
+    assert_eq!(ns(&percent, "started_s"), 10_300_000_000);
+    assert!(floats(&percent, "mih_handovers", "going_down_s")[0].is_nan());
+    // What is begun is not taken back; what came to nothing is tried anew at the next crossing.
+    let both = "act_on = \"link_parameters_report\"\nthresholds = [{ percent = 30, direction = \"below\" }, \
+                { percent = 20, direction = \"below\" }]\nscan_time";
+    let target = "{ access = \"large\", pos = \"pos-2\" }";
+    let full = "{ access = \"large\", pos = \"pos-2\", capacity = 0 }";
+    let twice = outcome(&with(&[("scan_time", both), (target, full)]), 1);
+    assert_eq!(floats(&twice, "mih_handovers", "started_s").len(), 2);
+    assert_eq!((floats(&twice, "mih_handovers", "started_s")[1] * 1e3).round(), 15_300.0);
+    // Where the signal is known, in dBm: the other way it is never crossed.
+    let dbm = |direction: &str| {
+        let act = format!(
+            "act_on = \"link_parameters_report\"\nthresholds = [{{ dbm = -70, direction = \"{direction}\" }}]\nscan_time"
+        );
+        let trace = Trace { link_events: true, ..Trace::default() };
+        traced(&with_wifi("").replace("scan_time", &act), trace)
+    };
+    assert_eq!(ended(&dbm("above")), ["link_down", ""]);
+}
+
 /// The example with an 802.16 cell as the new network.
 fn to_wimax(changes: &[(&str, &str)]) -> String {
     let text = with(changes);

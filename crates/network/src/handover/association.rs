@@ -90,7 +90,10 @@ impl Association {
                 return changes;
             }
             LinkEvent::Down(_) | LinkEvent::Lost => self.cells[cell] = None,
-            LinkEvent::Up | LinkEvent::ScanBegun | LinkEvent::ScanEnded => return changes,
+            LinkEvent::GoingDownAgain { .. }
+            | LinkEvent::Up
+            | LinkEvent::ScanBegun
+            | LinkEvent::ScanEnded => return changes,
         }
         let wanted = self.wanted();
         if wanted == self.current {

@@ -6,7 +6,7 @@
 //!
 //! Beside the standard's: [`LinkEvent::Rollback`], which drafts of it had, and [`LinkEvent::Lost`], since a station of several
 //! cells chooses among those that it hears, and the scan intervals of a station whose other cells share its radio. Not modelled: Link_Handover_Imminent and Link_Handover_Complete of the link
-//! layer, Link_PDU_Transmit_Status, thresholds.
+//! layer, Link_PDU_Transmit_Status.
 
 use super::Attachment;
 use roamsim_engine::Span;
@@ -72,6 +72,17 @@ pub enum LinkEvent {
         /// Why.
         reason: LinkGoingDownReason,
     },
+    /// Link_Going_Down again: its confidence has come to one that a user waits for. For others it is nothing new.
+    GoingDownAgain {
+        /// As of the first.
+        within: Span,
+        /// As of the first.
+        confidence_percent: u8,
+        /// What was told before.
+        before_percent: u8,
+        /// Why.
+        reason: LinkGoingDownReason,
+    },
     /// Link_Event_Rollback: it is not going down any more.
     Rollback,
     /// Link_Down.
@@ -91,7 +102,7 @@ impl LinkEvent {
             LinkEvent::Detected { .. } => "link_detected",
             LinkEvent::Up => "link_up",
             LinkEvent::ParametersReport { .. } => "link_parameters_report",
-            LinkEvent::GoingDown { .. } => "link_going_down",
+            LinkEvent::GoingDown { .. } | LinkEvent::GoingDownAgain { .. } => "link_going_down",
             LinkEvent::Rollback => "link_event_rollback",
             LinkEvent::Down(_) => "link_down",
             LinkEvent::Lost => "link_lost",
@@ -100,15 +111,28 @@ impl LinkEvent {
         }
     }
 
+    /// Whether it is for a user who hears of Link_Going_Down from this confidence on, and of everything else.
+    pub fn is_for(self, least_percent: u8) -> bool {
+        match self {
+            LinkEvent::GoingDown { confidence_percent, .. } => confidence_percent >= least_percent,
+            LinkEvent::GoingDownAgain { confidence_percent, before_percent, .. } => {
+                before_percent < least_percent && least_percent <= confidence_percent
+            }
+            _ => true,
+        }
+    }
+
     /// Why, in words, where it says so.
     pub fn reason(self) -> Option<&'static str> {
         match self {
-            LinkEvent::GoingDown { reason, .. } => Some(match reason {
-                LinkGoingDownReason::EXPLICIT_DISCONNECT => "explicit disconnect",
-                LinkGoingDownReason::LOW_POWER => "low power",
-                LinkGoingDownReason::NO_RESOURCE => "no resource",
-                _ => "link parameter degrading",
-            }),
+            LinkEvent::GoingDown { reason, .. } | LinkEvent::GoingDownAgain { reason, .. } => {
+                Some(match reason {
+                    LinkGoingDownReason::EXPLICIT_DISCONNECT => "explicit disconnect",
+                    LinkGoingDownReason::LOW_POWER => "low power",
+                    LinkGoingDownReason::NO_RESOURCE => "no resource",
+                    _ => "link parameter degrading",
+                })
+            }
             LinkEvent::Down(reason) => Some(match reason {
                 LinkDownReason::EXPLICIT_DISCONNECT => "explicit disconnect",
                 LinkDownReason::PACKET_TIMEOUT => "packet timeout",

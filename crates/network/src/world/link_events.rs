@@ -7,7 +7,7 @@
 use super::World;
 use crate::alarm::Moment;
 use crate::link::Link;
-use crate::signalling::{Kind, heard_by_mihf, link_address};
+use crate::signalling::{Kind, SignallingConfig, heard_by_mihf, link_address};
 use crate::topology::LinkId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
@@ -63,7 +63,8 @@ impl World {
             for at in 0..self.link_event_users.get(&node).map_or(0, Vec::len) {
                 let number = self.link_event_users[&node][at];
                 let signalling = &mut self.signalling[number as usize];
-                if now < signalling.config.start || now >= signalling.config.stop {
+                let SignallingConfig { start, stop, confidence_percent, .. } = signalling.config;
+                if now < start || now >= stop || !indication.event.is_for(confidence_percent) {
                     continue;
                 }
                 let (origin, bytes) = (signalling.origin, signalling.message_bytes());
@@ -75,6 +76,16 @@ impl World {
                     self.signalling[number as usize].begin(now, transaction);
                 }
             }
+        }
+    }
+
+    /// A user waits for Link_Going_Down of the station that has this interface, if one has, with this confidence, in percent.
+    pub fn await_confidence(&mut self, interface: Address, percent: u8) {
+        let (link, _) = self.network.topology.attachment(interface);
+        if let Some(station) = self.handovers.number_of(interface)
+            && let Some(stations) = self.network.stations_mut(link)
+        {
+            stations.await_confidence(station, percent);
         }
     }
 

@@ -33,7 +33,9 @@ fn called<'a>(
 fn cue_of(event: LinkEvent) -> Option<LinkCue> {
     match event {
         LinkEvent::Up => Some(LinkCue::Up),
-        LinkEvent::GoingDown { within, .. } => Some(LinkCue::GoingDown { within }),
+        LinkEvent::GoingDown { within, .. } | LinkEvent::GoingDownAgain { within, .. } => {
+            Some(LinkCue::GoingDown { within })
+        }
         LinkEvent::Rollback => Some(LinkCue::Rollback),
         LinkEvent::Down(_) => Some(LinkCue::Down),
         LinkEvent::Detected { .. }
@@ -53,6 +55,7 @@ fn candidate_cue(event: LinkEvent) -> Option<CandidateCue> {
         LinkEvent::Down(_) | LinkEvent::Lost => Some(CandidateCue::Gone),
         LinkEvent::ParametersReport { .. }
         | LinkEvent::GoingDown { .. }
+        | LinkEvent::GoingDownAgain { .. }
         | LinkEvent::Rollback
         | LinkEvent::ScanBegun
         | LinkEvent::ScanEnded => None,
@@ -133,8 +136,8 @@ impl World {
     /// A link of a mobile node has indicated something: its user hears it, and where it is that of the network that it leaves its PoS,
     /// by itself or by an indication.
     pub(super) fn tell_handover_users(&mut self, now: Time, interface: Address, event: LinkEvent) {
-        if matches!(event, LinkEvent::ParametersReport { .. }) {
-            return;
+        if let LinkEvent::ParametersReport { quality } = event {
+            return self.tell_crossings(now, interface, quality);
         }
         let told = self.told_to_network(interface, event);
         let World { mih_handovers, mih_nodes, resources, work, .. } = self;
@@ -161,6 +164,12 @@ impl World {
             let Some(cue) = cue_of(event).filter(|_| parties.serving_interface == interface) else {
                 continue;
             };
+            let least_percent = handover.config.confidence_percent;
+            // Of what it was not told it does not hear that it is taken back.
+            let unheard = cue == LinkCue::Rollback && least_percent > 0 && handover.going_down.is_none();
+            if unheard || !event.is_for(least_percent) {
+                continue;
+            }
             if cue != LinkCue::Down {
                 handover.going_down = matches!(cue, LinkCue::GoingDown { .. }).then_some(now);
             }
@@ -181,9 +190,25 @@ impl World {
                         user.handle_notice(indication);
                     }
                 }
-                (LinkCue::Up | LinkCue::Down, _) => {}
+                (LinkCue::Up | LinkCue::Down | LinkCue::Crossed, _) => {}
             }
             work.push_back(Work::MihHandover(number));
+        }
+    }
+
+    /// Reports of the network that a mobile node leaves cross thresholds that its user has configured.
+    fn tell_crossings(&mut self, now: Time, interface: Address, quality: Quality) {
+        let (link, _) = self.network.topology.attachment(interface);
+        let reach_m = self.network.stations(link).and_then(|stations| stations.reach_m());
+        let signal = quality.signal_strength(reach_m.unwrap_or(f64::INFINITY));
+        for (number, handover) in (0..).zip(&mut self.mih_handovers) {
+            let parties = &mut handover.parties;
+            let crossed = (parties.serving_interface == interface)
+                .then(|| handover.thresholds.crossed(&parties.serving_link, signal));
+            if crossed.flatten().is_some_and(|crossed| !crossed.is_empty()) {
+                parties.mobile_node.user.handle_link_event(now, LinkCue::Crossed);
+                self.work.push_back(Work::MihHandover(number));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::alarm::Moment;
-use crate::link::indication::Indication;
+use crate::link::indication::{Indication, LinkEvent};
 use crate::link::managed_wire::Change;
 use crate::topology::{LinkId, NodeId};
 
@@ -24,7 +24,7 @@ pub struct PathChange {
 impl World {
     /// Has the links change that do so at this event.
     pub(super) fn change_paths(&mut self, moment: &mut Moment<'_>, link: LinkId, indication: Indication) {
-        if self.path_changes.is_empty() {
+        if self.path_changes.is_empty() || matches!(indication.event, LinkEvent::GoingDownAgain { .. }) {
             return;
         }
         let node = self.network.topology.owner(self.network.address_of(link, indication.at));

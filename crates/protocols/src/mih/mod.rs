@@ -29,6 +29,7 @@ pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};
 pub use session::{Acknowledgement, AcknowledgementMode, MessageTimers, SessionConfig, Validity};
 pub use stats::{Packets, Rejection, Stats};
+pub use thresholds::Thresholds;
 pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv};
 
 /// The UDP and TCP port of MIH (`ieee-mih`, RFC 5677).

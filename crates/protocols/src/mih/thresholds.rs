@@ -1,4 +1,4 @@
-//! Thresholds of links' parameters that the peer of a session has configured (MIH_Link_Configure_Thresholds, IEEE Std 802.21-2008
+//! Thresholds of links' parameters that the peer of a session, or a local user, has configured (MIH_Link_Configure_Thresholds, IEEE Std 802.21-2008
 //! section 7.4): from then on the link's reports go to it when they cross one alone.
 //!
 //! A report crosses a threshold that lies between the one before and itself, in the threshold's direction; the first report after the
@@ -20,9 +20,9 @@ struct Watched {
     before: Option<i16>,
 }
 
-/// Those of one session's peer.
+/// Those of one session's peer, or of a user of the node itself.
 #[derive(Debug, Default)]
-pub(super) struct Thresholds {
+pub struct Thresholds {
     watched: Vec<Watched>,
 }
 

@@ -4,7 +4,7 @@ use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
 use super::policy::{policy, timers};
 use crate::build::Builder;
 use crate::build::distribution::time_distribution;
-use crate::signalling::build::{Exchange, mihf_id};
+use crate::signalling::build::{Exchange, mihf_id, parameter, percent};
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::handover::Membership;
@@ -16,12 +16,13 @@ use roamsim_network::socket::{SocketEnd, SocketId, User};
 use roamsim_network::topology::NodeId;
 use roamsim_network::traffic_class::TrafficClass;
 use roamsim_protocols::Address;
-use roamsim_protocols::mih::SessionId;
 use roamsim_protocols::mih::handover::policy::{Choice, Entry};
 use roamsim_protocols::mih::handover::{
     Candidate, CandidatePos, CandidatePosConfig, Initiation, MobileNode, MobileNodeConfig, Resources,
     ServingPos, ServingPosConfig,
 };
+use roamsim_protocols::mih::wire::handover::ThresholdAction;
+use roamsim_protocols::mih::{SessionId, Thresholds};
 use std::sync::Arc;
 
 /// The ports of the sessions of handovers, below those of signalling.
@@ -47,6 +48,8 @@ impl Builder<'_> {
             reservation_time,
             ref scan_time,
             act_on,
+            confidence,
+            ref thresholds,
             act_ahead,
             choose,
             entry,
@@ -178,6 +181,18 @@ impl Builder<'_> {
             candidates,
             opens,
         };
+        let confidence_percent = confidence.map_or(0, percent);
+        if confidence_percent > 0 {
+            world.await_confidence(first.interface, confidence_percent);
+        }
+        let mut configured = Thresholds::default();
+        let parameters: Vec<_> = thresholds
+            .iter()
+            .map(|one| parameter(one.dbm, one.percent, one.direction, ThresholdAction::NORMAL))
+            .collect();
+        if !parameters.is_empty() {
+            configured.configure(&parties.serving_link, &parameters);
+        }
         let config = MihHandoverConfig {
             name: name.clone(),
             initiation,
@@ -185,11 +200,12 @@ impl Builder<'_> {
                 NoticeModel::Local => Notice::Local,
                 NoticeModel::Remote => Notice::Remote,
             },
+            confidence_percent,
             scan_time: time_distribution(scan_time),
             message_bytes,
         };
         let random = self.stream("handover", name, &["scan"]);
-        world.mih_handovers.push(MihHandover::new(config, parties, random));
+        world.mih_handovers.push(MihHandover::new(config, parties, configured, random));
     }
 }
 

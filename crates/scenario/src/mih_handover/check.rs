@@ -9,7 +9,7 @@ use crate::access::Pair;
 use crate::access::stations::THAT_COME_AND_GO;
 use crate::application::model::Application;
 use crate::flow::model::Flow;
-use crate::signalling::check::{HEADER_BYTES, check_transactions, id_tlv_bytes};
+use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
 use crate::transport::{Transport, check as transport};
 use crate::validate::names::Names;
 use crate::validate::topology::Topology;
@@ -41,13 +41,13 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         }
         check_points_of_service(&at, entry, scenario, names, topology, report);
         check_distribution(&join(&at, ["scan_time"]), &entry.scan_time, None, report);
-        check_policies(&at, entry, report);
+        check_policies(&at, entry, scenario, report);
         check_transactions(&at, (entry.acknowledgement, entry.lifetime, entry.rate_limit), report);
     }
 }
 
 /// What is left to the users fits together.
-fn check_policies(at: &[Step], entry: &MihHandover, report: &mut Report<'_>) {
+fn check_policies(at: &[Step], entry: &MihHandover, scenario: &Scenario, report: &mut Report<'_>) {
     let network_alone = entry.initiated_by == Initiator::Network;
     if entry.act_on != ActOn::LinkGoingDown && entry.initiated_by != Initiator::MobileNode {
         let message =
@@ -59,6 +59,27 @@ fn check_policies(at: &[Step], entry: &MihHandover, report: &mut Report<'_>) {
         let message = "only Link_Going_Down tells ahead when a link will be down";
         let help = "leave `act_ahead` out, or write act_on = \"link_going_down\"";
         report.add(&join(at, ["act_ahead"]), message, help);
+    }
+    if entry.act_on != ActOn::LinkGoingDown && entry.confidence.is_some() {
+        let message = "only Link_Going_Down has a confidence";
+        let help = "leave `confidence` out, or write act_on = \"link_going_down\"";
+        report.add(&join(at, ["confidence"]), message, help);
+    }
+    let by_reports = entry.act_on == ActOn::LinkParametersReport;
+    if by_reports && entry.thresholds.is_empty() {
+        let message = "no threshold says upon which report to act";
+        let help = "write for example thresholds = [{ dbm = -75, direction = \"below\" }]";
+        report.add(&join(at, ["act_on"]), message, help);
+    } else if !by_reports && !entry.thresholds.is_empty() {
+        let message = "no report of the signal is acted upon";
+        let help = "leave `thresholds` out, or write act_on = \"link_parameters_report\"";
+        report.add(&join(at, ["thresholds"]), message, help);
+    }
+    if let Some(found) = scenario.accesses().find(|other| other.access.name() == entry.from.access) {
+        for (j, one) in entry.thresholds.iter().enumerate() {
+            let place = [&join(at, ["thresholds"])[..], &[At(j)]].concat();
+            check_threshold(&place, found.access, (one.dbm, one.percent), report);
+        }
     }
     if entry.notice == Notice::Remote && entry.initiated_by == Initiator::MobileNode {
         let message = "the mobile node decides, and tells nobody before that its link is going down";

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::distribution::TimeDistribution;
 use crate::model::dscp::Dscp;
-use crate::signalling::model::{Acknowledgement, RateLimit};
+use crate::signalling::model::{Acknowledgement, Crossing, RateLimit};
 use crate::transport::Transport;
 use crate::units;
 
@@ -58,6 +58,15 @@ pub struct MihHandover {
     /// Upon what the handover is prepared. Default: Link_Going_Down, as in the published 802.21 study.
     #[serde(default)]
     pub act_on: ActOn,
+    /// Upon Link_Going_Down: from which confidence on it is acted upon, as the table `link_events` has it; by the network as by the mobile node,
+    /// whose MIHF tells of it then. Left out: whatever it is.
+    #[serde(default, deserialize_with = "units::some_probability")]
+    #[schemars(with = "Option<units::Probability>")]
+    pub confidence: Option<f64>,
+    /// Upon MIH_Link_Parameters_Report: the thresholds of the signal of the first network that the mobile node's user configures
+    /// (MIH_Link_Configure_Thresholds), of which one is crossed.
+    #[serde(default)]
+    pub thresholds: Vec<HandoverThreshold>,
     /// Upon Link_Going_Down: not before the link is expected to be down within this time. Left out: at once.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
@@ -118,8 +127,26 @@ pub enum ActOn {
     /// Link_Going_Down.
     #[default]
     LinkGoingDown,
+    /// Link_Parameters_Report: the signal of the first network crosses one of `thresholds`. What is begun is not taken back when
+    /// it recovers.
+    LinkParametersReport,
     /// Link_Down: nothing is prepared, and traffic is redirected then.
     LinkDown,
+}
+
+/// A threshold of the signal of the network that a mobile node leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HandoverThreshold {
+    /// The signal, in dBm, where the network has one. This, or `percent`.
+    #[serde(default)]
+    pub dbm: Option<i8>,
+    /// In percent where a distance stands for it: 100 at the base station, 0 at the end of its reach. This, or `dbm`.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub percent: Option<u8>,
+    /// Which crossing counts.
+    pub direction: Crossing,
 }
 
 /// Which of several networks is asked for first.

@@ -21,6 +21,7 @@ pub(super) fn policy(
         act_on: match act_on {
             ActOnModel::LinkDetected => ActOn::Detected,
             ActOnModel::LinkGoingDown => ActOn::GoingDown { ahead: act_ahead },
+            ActOnModel::LinkParametersReport => ActOn::Crossed,
             ActOnModel::LinkDown => ActOn::Down,
         },
         choice: match choose {

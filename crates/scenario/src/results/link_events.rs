@@ -20,11 +20,14 @@ pub(crate) fn table(world: &World, rows: &[LinkEventRow]) -> Table {
             text("event", rows.iter().map(|row| row.event.name().to_owned())),
             text("reason", rows.iter().map(|row| row.event.reason().unwrap_or_default().to_owned())),
             value("time_interval_s", "s", |event| match event {
-                LinkEvent::GoingDown { within, .. } => Some(within.as_secs_f64()),
+                LinkEvent::GoingDown { within, .. } | LinkEvent::GoingDownAgain { within, .. } => {
+                    Some(within.as_secs_f64())
+                }
                 _ => None,
             }),
             value("confidence", "", |event| match event {
-                LinkEvent::GoingDown { confidence_percent, .. } => {
+                LinkEvent::GoingDown { confidence_percent, .. }
+                | LinkEvent::GoingDownAgain { confidence_percent, .. } => {
                     Some(f64::from(confidence_percent) / 100.0)
                 }
                 _ => None,

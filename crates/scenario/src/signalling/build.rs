@@ -58,6 +58,7 @@ impl Builder<'_> {
             lifetime,
             rate_limit,
             ref events,
+            confidence,
             ref thresholds,
             ref actions,
             ref start,
@@ -105,6 +106,7 @@ impl Builder<'_> {
                     })
                 },
             ),
+            confidence_percent: self.await_confidence(world, from, confidence),
             thresholds: self.thresholds(world, from, thresholds),
             actions: self.actions(world, from, actions),
             start: self.start(start, stream("start")),
@@ -130,22 +132,22 @@ impl Builder<'_> {
         found.expect("validation refuses a cell that it is no station of").interface
     }
 
+    /// The links of a node tell Link_Going_Down again when they come to this confidence. Returns it in percent.
+    fn await_confidence(&self, world: &mut World, node: &str, confidence: Option<f64>) -> u8 {
+        let Some(percent) = confidence.map(percent) else { return 0 };
+        for interface in world.network.topology.node(self.node(node)).interfaces.clone() {
+            world.await_confidence(Address(interface), percent);
+        }
+        percent
+    }
+
     /// The thresholds of each link, in the order of their first ones.
     fn thresholds(&self, world: &World, node: &str, models: &[SignalThreshold]) -> Vec<ConfiguredThresholds> {
         let mut links: Vec<ConfiguredThresholds> = Vec::new();
         for SignalThreshold { link, dbm, percent, direction, one_shot } in models {
             let link = self.interface_in(world, node, link);
-            let value = dbm.map_or(i16::from(percent.unwrap_or(0)), i16::from);
-            let direction = match direction {
-                Crossing::Above => ThresholdDirection::ABOVE,
-                Crossing::Below => ThresholdDirection::BELOW,
-            };
-            let parameter = LinkConfigurationParameter {
-                parameter: LinkParameterType::SIGNAL_STRENGTH,
-                report_interval_ms: None,
-                action: if *one_shot { ThresholdAction::ONE_SHOT } else { ThresholdAction::NORMAL },
-                thresholds: vec![Threshold { value: value as u16, direction }],
-            };
+            let action = if *one_shot { ThresholdAction::ONE_SHOT } else { ThresholdAction::NORMAL };
+            let parameter = parameter(*dbm, *percent, *direction, action);
             match links.iter_mut().find(|of| of.link == link) {
                 Some(of) => of.parameters.push(parameter),
                 None => links.push(ConfiguredThresholds { link, parameters: vec![parameter] }),
@@ -174,6 +176,31 @@ impl Builder<'_> {
             of: of.as_deref().map(|of| self.interface_in(world, node, of)),
         };
         models.iter().map(action).collect()
+    }
+}
+
+/// A confidence as link events tell it.
+pub(crate) fn percent(confidence: f64) -> u8 {
+    (100.0 * confidence).round() as u8
+}
+
+/// What is configured of a threshold of the signal, in dBm or in percent.
+pub(crate) fn parameter(
+    dbm: Option<i8>,
+    percent: Option<u8>,
+    direction: Crossing,
+    action: ThresholdAction,
+) -> LinkConfigurationParameter {
+    let value = dbm.map_or(i16::from(percent.unwrap_or(0)), i16::from);
+    let direction = match direction {
+        Crossing::Above => ThresholdDirection::ABOVE,
+        Crossing::Below => ThresholdDirection::BELOW,
+    };
+    LinkConfigurationParameter {
+        parameter: LinkParameterType::SIGNAL_STRENGTH,
+        report_interval_ms: None,
+        action,
+        thresholds: vec![Threshold { value: value as u16, direction }],
     }
 }
 

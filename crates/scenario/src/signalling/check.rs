@@ -5,8 +5,8 @@ use roamsim_protocols::mih::wire::octets::length_octets;
 
 use super::build::USABILITY;
 use crate::Scenario;
-use crate::access::Compares;
 use crate::access::stations::THAT_COME_AND_GO;
+use crate::access::{Access, Compares};
 use crate::signalling::model::{
     Acknowledgement, AcknowledgementMode, LinkActionKind, RateLimit, Signalling, SignallingKind,
     SubscribedEvent,
@@ -52,6 +52,7 @@ pub(crate) fn check(scenario: &Scenario, names: &Names<'_>, topology: &Topology,
         }
         check_pace(&at, source, report);
         check_events(&at, source, report);
+        check_confidence(&at, source, report);
         check_commands(&at, source, scenario, report);
         if source.kind == SignallingKind::LinkEvents && matches!(source.transport, Transport::Udp(_)) {
             check_registration(&at, source, ends, scenario, topology, report);
@@ -135,6 +136,52 @@ fn check_events(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     }
 }
 
+/// Checks who waits for a confidence: he is told of Link_Going_Down.
+fn check_confidence(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
+    if source.confidence.is_none() {
+        return;
+    }
+    let steps = join(at, ["confidence"]);
+    let told = source.events.as_deref().unwrap_or(&USABILITY).contains(&SubscribedEvent::LinkGoingDown);
+    if source.kind != SignallingKind::LinkEvents {
+        let message = "only the links of a node say how sure they are that they are going down";
+        report.add(&steps, message, "leave `confidence` out, or write kind = \"link_events\"");
+    } else if !told {
+        let message = format!("\"{}\" is not told of Link_Going_Down, which has the confidence", source.to);
+        report.add(&steps, message, "add \"link_going_down\" to `events`, or leave `confidence` out");
+    }
+}
+
+/// Checks a value of a threshold of a cell's signal: one, of the unit in which that tells it.
+pub(crate) fn check_threshold(
+    place: &[Step],
+    access: &dyn Access,
+    (dbm, percent): (Option<i8>, Option<u8>),
+    report: &mut Report<'_>,
+) {
+    let by_distance = access.compares() == Compares::Distances;
+    let name = access.name();
+    match (dbm, percent) {
+        (Some(_), None) if by_distance => {
+            let message = format!("in \"{name}\" a distance stands for the signal, which is told in percent");
+            report.add(&join(place, ["dbm"]), message, "write `percent`, such as percent = 30");
+        }
+        (None, Some(_)) if !by_distance => {
+            let message = format!("\"{name}\" tells its signal in dBm");
+            report.add(&join(place, ["percent"]), message, "write `dbm`, such as dbm = -75");
+        }
+        (None, Some(101..)) => {
+            let help = "write a number from 0 to 100";
+            report.add(&join(place, ["percent"]), "there are 100 percent", help);
+        }
+        (Some(_), None) | (None, Some(_)) => {}
+        _ => {
+            let message = "a threshold is one value";
+            report.add(place, message, "write `dbm` or `percent`, such as dbm = -75");
+        }
+    }
+}
+
 /// Checks thresholds and actions: of which links, and whether these can.
 fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report: &mut Report<'_>) {
     for (key, some) in
@@ -163,32 +210,7 @@ fn check_commands(at: &[Step], source: &Signalling, scenario: &Scenario, report:
             report.add(&join(&place, ["link"]), message, help);
             continue;
         };
-        let by_distance = access.compares() == Compares::Distances;
-        match (threshold.dbm, threshold.percent) {
-            (Some(_), None) if by_distance => {
-                let message = format!(
-                    "in \"{}\" a distance stands for the signal, which is told in percent",
-                    threshold.link
-                );
-                report.add(&join(&place, ["dbm"]), message, "write `percent`, such as percent = 30");
-            }
-            (None, Some(_)) if !by_distance => {
-                let message = format!("\"{}\" tells its signal in dBm", threshold.link);
-                report.add(&join(&place, ["percent"]), message, "write `dbm`, such as dbm = -75");
-            }
-            (None, Some(101..)) => {
-                report.add(
-                    &join(&place, ["percent"]),
-                    "there are 100 percent",
-                    "write a number from 0 to 100",
-                );
-            }
-            (Some(_), None) | (None, Some(_)) => {}
-            _ => {
-                let message = "a threshold is one value";
-                report.add(&place, message, "write `dbm` or `percent`, such as dbm = -75");
-            }
-        }
+        check_threshold(&place, access, (threshold.dbm, threshold.percent), report);
     }
     let events = source.events.as_deref().unwrap_or(&USABILITY);
     let reports = !source.thresholds.is_empty();

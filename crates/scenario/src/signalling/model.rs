@@ -57,6 +57,11 @@ pub struct Signalling {
     /// message.
     #[serde(default)]
     pub events: Option<Vec<SubscribedEvent>>,
+    /// Of `link_events`, from which confidence on Link_Going_Down is told, as the table `link_events` has it: at the report or beacon at which it
+    /// comes to that. Left out: at once, whatever it is.
+    #[serde(default, deserialize_with = "units::some_probability")]
+    #[schemars(with = "Option<units::Probability>")]
+    pub confidence: Option<f64>,
     /// Of `link_events`, thresholds of the signal that the MIH user at `to` configures at links of `from`
     /// (MIH_Link_Configure_Thresholds): it subscribes to MIH_Link_Parameters_Report as well, and of these links a report is sent when the
     /// signal has crossed one. Left out: none.

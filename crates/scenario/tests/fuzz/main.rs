@@ -20,7 +20,7 @@ use roamsim_scenario::{Format, Scenario};
 use serde_json::Value;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,19 +52,23 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// The examples, and behind them what has the keys that no example has.
 fn examples() -> Vec<Example> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).expect("the examples").map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
-    files.sort();
-    let example = |file: &std::path::PathBuf| {
-        let text = fs::read_to_string(file).expect("an example");
+    let files = ["../../examples", "tests/fuzz/seeds"].into_iter().flat_map(|folder| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut files: Vec<_> =
+            fs::read_dir(folder).expect("a folder").map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+        files.sort();
+        files
+    });
+    let example = |file: PathBuf| {
+        let text = fs::read_to_string(&file).expect("an example");
         let name = file.to_string_lossy().into_owned();
         let scenario = Scenario::parse(&text, &name, Format::Toml, &[]).expect("examples are valid");
         Example { text, name, tree: serde_json::from_str(scenario.canonical_json()).expect("JSON") }
     };
-    files.iter().map(example).collect()
+    files.map(example).collect()
 }
 
 /// Octets of memory that this process has; 0 where the system does not tell.

@@ -4,7 +4,7 @@
 //! first one that is heard is a Link_Detected, each further one a Link_Parameters_Report. The first one that is missed
 //! over a link that is up is a Link_Going_Down: unless the station hears another, the link is down after `lifetime` missed
 //! in a row. The confidence is the probability that it will miss the rest of them as well, for the walk that it has before
-//! it. When it hears one before, that is a rollback.
+//! it; it is told again at further ones that are missed, where it comes to what a user waits for. When it hears one before, that is a rollback.
 //!
 //! With `going_down_ahead` a Link_Going_Down comes before anything is missed: at a beacon by which the walk, which the model
 //! knows, will have led the station out of reach after that time. It is rolled back where that is so no more.
@@ -99,6 +99,11 @@ impl Hearing {
         }
     }
 
+    /// How many beacons it has missed in a row, while the link is going down.
+    fn going_down(&self) -> Option<u32> {
+        self.missed.filter(|_| self.going_down)
+    }
+
     /// The station takes the cell for its own.
     pub fn associate(&mut self) -> Option<LinkEvent> {
         let takes = self.missed.is_some() && !self.up;
@@ -144,8 +149,15 @@ impl Cell {
         let lifetime = self.beacons.config.lifetime;
         let mut hearing = self.stations[station as usize].hearing;
         let leaving = self.leaving(station, now);
-        let events = hearing.beacon(heard_m, lifetime, leaving, || self.missed_first(station, now));
+        let mut events = hearing.beacon(heard_m, lifetime, leaving, || self.missed(station, now, 1));
         self.stations[station as usize].hearing = hearing;
+        let is_new = events[0].is_some();
+        let is_awaited = || self.stations[station as usize].confidence.is_awaited();
+        if let Some(missed) = hearing.going_down().filter(|_| !is_new && is_awaited()) {
+            events[0] = if heard_m.is_some() { leaving } else { Some(self.missed(station, now, missed)) };
+        }
+        let confidence = &mut self.stations[station as usize].confidence;
+        events[0] = events[0].and_then(|event| confidence.tell(event, is_new));
         let at = self.station_interface(station);
         let events = events.into_iter().flatten();
         self.beacons.indications.extend(events.map(|event| Indication { at, event }));
@@ -167,20 +179,21 @@ impl Cell {
         })
     }
 
-    /// The first beacon has been missed at `now`: the link is down after the rest of those of a lifetime.
-    fn missed_first(&self, station: u32, now: Time) -> LinkEvent {
+    /// So many beacons have been missed, the last at `now`: the link is down after the rest of those of a lifetime.
+    fn missed(&self, station: u32, now: Time, missed: u32) -> LinkEvent {
         let BeaconConfig { period, lifetime, .. } = self.beacons.config;
+        let rest = lifetime.saturating_sub(missed);
         let due = |beacon: u32| now + period * u64::from(beacon);
         let lost = |beacon| self.beacon_loss(self.distance_m(station, due(beacon))).unwrap_or(1.0);
         let mut confidence = 1.0;
-        for beacon in 1..lifetime.min(MOST_BEACONS_AHEAD) {
+        for beacon in 1..=rest.min(MOST_BEACONS_AHEAD - 1) {
             confidence *= lost(beacon);
             if confidence < 0.005 {
                 break;
             }
         }
         LinkEvent::GoingDown {
-            within: due(lifetime - 1) - now,
+            within: due(rest) - now,
             confidence_percent: (100.0 * confidence).round() as u8,
             reason: LinkGoingDownReason::LINK_PARAMETER_DEGRADING,
         }

@@ -28,6 +28,7 @@ use self::coverage::Coverage;
 use self::sending::{Managed, Sending};
 use super::indication::{Indication, LinkEvent};
 use super::stations::account::{Lost, Path, Toward};
+use super::stations::confidence::Confidence;
 use super::stations::{BroadcastCopy, Stations};
 use super::{Attachment, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
@@ -74,6 +75,7 @@ struct Station {
     uplink: Sending,
     path: Path,
     hearing: Hearing,
+    confidence: Confidence,
     /// Its radio here is off.
     off: bool,
     downlink_draws: Stream,
@@ -134,6 +136,7 @@ impl Cell {
             uplink: sending(1 + count + number..2 + count + number, stream(number, "uplink queue")),
             path: Path::default(),
             hearing: Hearing::default(),
+            confidence: Confidence::default(),
             off: false,
             downlink_draws: stream(number, "downlink"),
             uplink_draws: stream(number, "uplink"),
@@ -380,6 +383,10 @@ impl Stations for Cell {
 
     fn leave(&mut self, _now: Time, station: u32) -> Option<LinkEvent> {
         self.stations[station as usize].hearing.leave()
+    }
+
+    fn await_confidence(&mut self, station: u32, percent: u8) {
+        self.stations[station as usize].confidence.await_percent(percent);
     }
 
     /// What was queued or in the air for it, or from it, is dropped.

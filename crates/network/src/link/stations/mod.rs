@@ -9,6 +9,7 @@
 //! the n stations. Those of the next base station follow.
 
 pub mod account;
+pub mod confidence;
 
 use self::account::Path;
 use super::Attachment;
@@ -44,6 +45,9 @@ pub trait Stations {
     fn listen(&mut self, _now: Time, _station: u32, _listens: bool) -> bool {
         false
     }
+
+    /// A user waits for Link_Going_Down of a station with this confidence, in percent: it is told again when it comes to that.
+    fn await_confidence(&mut self, station: u32, percent: u8);
 
     /// A station that is connected is to scan for others (Link_Action.request with scan); whether its link can.
     fn scan(&mut self, _now: Time, _station: u32) -> bool {

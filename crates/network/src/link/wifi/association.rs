@@ -30,6 +30,10 @@ impl Stations for Cell {
         self.give_up_cell(now, station)
     }
 
+    fn await_confidence(&mut self, station: u32, percent: u8) {
+        self.members[station as usize].confidence.await_percent(percent);
+    }
+
     /// A copy is for each station that the access point has on its list. They end when the frame does.
     fn broadcast(
         &mut self,

@@ -5,6 +5,7 @@ use super::config::{BeaconConfig, Bss, CellConfig};
 use super::radio::ALL;
 use crate::link::Attachment;
 use crate::link::stations::account::{Path, Toward};
+use crate::link::stations::confidence::Confidence;
 use std::ops::Range;
 
 /// A cell: the radio of its access point has the cell's number.
@@ -36,6 +37,7 @@ pub(super) struct Member {
     /// The station's interface.
     pub up: Attachment,
     pub path: Path,
+    pub confidence: Confidence,
     /// What the station did as this member before its last association.
     pub time: RadioTime,
 }
@@ -117,6 +119,7 @@ impl Layout {
                     down,
                     up,
                     path: Path::default(),
+                    confidence: Confidence::default(),
                     time: RadioTime::default(),
                 });
             }

@@ -281,12 +281,15 @@ impl Cell {
         let elsewhere = station.config.channels.iter().any(|&other| other != channel);
         let rested = station.scan.1.is_none_or(|ended| now >= ended + station.config.scan_interval);
         match (told, goes) {
-            (false, true) => {
+            (_, true) if !told || self.members[member as usize].confidence.is_awaited() => {
                 // By its own threshold it is lost at once.
                 let by_signal = self.station(radio).and_then(|station| station.config.signal_threshold_dbm);
                 let within = within + by_signal.map_or(self.time_to_lose(radio), |_| Span::ZERO);
                 let reason = LinkGoingDownReason::LOW_POWER;
-                self.indicate(now, member, LinkEvent::GoingDown { within, confidence_percent, reason });
+                let event = LinkEvent::GoingDown { within, confidence_percent, reason };
+                if let Some(event) = self.members[member as usize].confidence.tell(event, !told) {
+                    self.indicate(now, member, event);
+                }
             }
             (true, false) => self.indicate(now, member, LinkEvent::Rollback),
             _ => {}

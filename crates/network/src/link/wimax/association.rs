@@ -32,6 +32,12 @@ impl Stations for Cell {
         self.set_listens(now, station, listens)
     }
 
+    fn await_confidence(&mut self, station: u32, percent: u8) {
+        if let Some(joining) = &mut self.stations[station as usize].joining {
+            joining.confidence.await_percent(percent);
+        }
+    }
+
     fn scan(&mut self, now: Time, station: u32) -> bool {
         let can = self.config.entry.as_ref().is_some_and(|entry| entry.scanning.is_some());
         if can {

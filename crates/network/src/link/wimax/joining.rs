@@ -14,6 +14,7 @@ use crate::drops::DropReason;
 use crate::link::indication::{LinkDownReason, LinkEvent};
 use crate::link::phase::Phase;
 use crate::link::stations::account::Path;
+use crate::link::stations::confidence::Confidence;
 use roamsim_engine::{Stream, Time};
 use std::collections::VecDeque;
 
@@ -32,6 +33,7 @@ pub(super) struct Joining {
     /// A report is due.
     pub reports: bool,
     pub going_down: bool,
+    pub confidence: Confidence,
     /// The signal of the last report, and when it was.
     pub reported: Option<(f64, Time)>,
     /// Until when it waits for DBPC-RSP.
@@ -52,6 +54,7 @@ impl Joining {
             timers: [None; 2],
             reports: false,
             going_down: false,
+            confidence: Confidence::default(),
             reported: None,
             profile_until: None,
             scanning: Scanning::default(),

@@ -3,7 +3,7 @@
 //! Link_Detected with the first DL-MAP, Link_Up with the last DSA-ACK, a Link_Parameters_Report every `report_interval`;
 //! Link_Going_Down when the walk leads out of reach in `going_down_ahead`, or when the maps of a report are missed: with the time
 //! until synchronization would be lost, and a confidence of 100 % if none is heard until then; rolled back when that does not hold any
-//! more. Link_Down when maps were missed for too long, or nobody answered.
+//! more; told again where the confidence comes to what a user waits for. Link_Down when maps were missed for too long, or nobody answered.
 
 use super::{Cell, Step};
 use crate::link::indication::{Indication, LinkEvent, LinkGoingDownReason};
@@ -49,9 +49,13 @@ impl Cell {
         let connected = joining.entry.is_connected();
         let before = std::mem::replace(&mut joining.going_down, connected && going_down.is_some());
         match going_down {
-            Some(event) if connected && !before => {
-                self.indicate(now, station, event);
-                self.scan_as_going_down(now, station);
+            Some(event) if connected => {
+                if let Some(event) = joining.confidence.tell(event, !before) {
+                    self.indicate(now, station, event);
+                }
+                if !before {
+                    self.scan_as_going_down(now, station);
+                }
             }
             None if before => self.indicate(now, station, LinkEvent::Rollback),
             _ => {}

@@ -302,6 +302,17 @@ impl MobileNode {
                     self.state = State::Connected;
                 }
             }
+            LinkCue::Crossed => {
+                let acts =
+                    self.config.policy.act_on == ActOn::Crossed && self.config.initiation.by_mobile_node();
+                // What came to nothing before is tried anew.
+                if acts && matches!(self.state, State::Waiting { .. }) {
+                    self.state = State::Connected;
+                }
+                if acts {
+                    self.act();
+                }
+            }
             LinkCue::Down => {
                 self.up.remove(&self.home());
                 self.acts_at = None;

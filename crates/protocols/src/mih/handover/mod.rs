@@ -80,6 +80,8 @@ pub enum LinkCue {
     Rollback,
     /// Link_Down.
     Down,
+    /// Link_Parameters_Report: the signal has crossed a threshold that the user has configured.
+    Crossed,
 }
 
 /// What happens to the link of a candidate, as the mobile node's user hears it.

@@ -39,6 +39,8 @@ pub enum ActOn {
         /// How long before the expected end.
         ahead: Option<Span>,
     },
+    /// Link_Parameters_Report: a threshold of the signal is crossed.
+    Crossed,
     /// Link_Down: nothing is prepared.
     Down,
 }
@@ -49,7 +51,7 @@ impl ActOn {
         match self {
             ActOn::GoingDown { ahead: None } => Some(now),
             ActOn::GoingDown { ahead: Some(ahead) } => Some(now + within.saturating_sub(ahead)),
-            ActOn::Detected | ActOn::Down => None,
+            ActOn::Detected | ActOn::Crossed | ActOn::Down => None,
         }
     }
 }
