@@ -89,7 +89,7 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
         "type": "quantitative",
         "title": drawn.x_title,
         "axis": axis,
-        "scale": {"type": "log" if drawn.logarithmic_x() else "linear", "zero": False, "nice": False, "padding": 8},
+        "scale": {"nice": False, "padding": 8, **({"type": "log"} if drawn.logarithmic_x() else {"zero": False})},
     }
     y = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
     colour = _colour(series, colours, drawn.group_words)
@@ -128,7 +128,13 @@ def _dots(
         "axis": {"labelLimit": 220, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band", "paddingInner": 0.15, "paddingOuter": 0.1},
     }
-    x = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
+    x = {
+        "field": "mean",
+        "type": "quantitative",
+        "title": drawn.y_title,
+        "scale": _y_scale(drawn, frame),
+        "axis": {"labelFlush": True},
+    }
     encoded: dict[str, Any] = {"y": y, "color": _colour(series, colours, drawn.group_words if several else "")}
     if several:
         encoded["yOffset"] = {"field": "series", "type": "nominal", "sort": series, "scale": {"paddingOuter": 0.3}}
@@ -167,7 +173,7 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
         "axis": {"labelLimit": 260, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band"},
     }
-    x = {"field": "mean", "type": "quantitative", "title": title}
+    x = {"field": "mean", "type": "quantitative", "title": title, "axis": {"labelFlush": True}}
     domain = [shown for shown in SHOWN if any(row["shown"] == shown for row in rows)]
     colour = {
         "field": "shown",
