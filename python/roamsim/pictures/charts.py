@@ -35,6 +35,9 @@ COLOURS = (
 #: say less than three lines of text).
 LINE = 4
 
+#: Series whose intervals are bands (chosen: more lie on each other); those of more are told under the pointer.
+BANDS = 6
+
 #: Series that a legend names (chosen: more fill a page, and no reader tells their colours apart).
 NAMED = 24
 
@@ -95,7 +98,7 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
     colour = _colour(series, colours, drawn.group_words)
     encoded = {"x": x, "color": colour}
     layers: list[dict[str, Any]] = []
-    if frame["low"].is_not_null().any():
+    if frame["low"].is_not_null().any() and len(series) <= BANDS:
         band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
         ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
         layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
