@@ -135,8 +135,8 @@ def _spread(values: list[float]) -> bool:
 def curves(results: Results, target: Target) -> Curves:
     """Means over replications with 95 % intervals, ready to be drawn.
 
-    The first varied path that is a number is the x axis, or the first with three values or more if there is one;
-    further varied paths are groups.
+    The varied path that is a number and has the most values is the x axis, the first one of several; further varied
+    paths are groups.
 
     Args:
         results: of a run, a sweep or a comparison.
@@ -250,8 +250,9 @@ def _axis(found: polars.DataFrame, varied: list[str]) -> tuple[str, str] | None:
         if (column == path or column in (f"{path}_{unit}" for unit in VARIED_UNITS))
         and found.schema[column].is_numeric()
     ]
-    line = [chosen for chosen in numbers if found[chosen[1]].n_unique() > 2]
-    return next(iter([*line, *numbers, *((path, path) for path in varied)]), None)
+    if numbers:
+        return max(numbers, key=lambda chosen: found[chosen[1]].n_unique())
+    return (varied[0], varied[0]) if varied else None
 
 
 def _columns(frame: polars.DataFrame) -> polars.DataFrame:

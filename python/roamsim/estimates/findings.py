@@ -137,8 +137,9 @@ def _ways(drawn: Curves, moves: Mapping[str, int]) -> str:
     for move, verb in ((1, "rises"), (-1, "falls"), (0, "shows no change")):
         mine = [group for group, its in moves.items() if its == move]
         if mine:
-            with_them = ", ".join(mine) if len(mine) <= 4 else f"{len(mine)} of {len(moves)}"
-            told.append(f"{verb} with {_kind(drawn, mine[0])}{with_them}")
+            few = f"{_kind(drawn, mine[0])}{', '.join(mine)}"
+            many = f"{len(mine)} of {len(moves)} values of {drawn.group_words}"
+            told.append(f"{verb} with {few if len(mine) <= 4 else many}")
     return f" It {'; it '.join(told)}."
 
 
@@ -161,9 +162,9 @@ def _best(drawn: Curves, frame: polars.DataFrame) -> str:
             continue
         places += 1
         wins[winners[0]] = wins.get(winners[0], 0) + 1
-    if not places:
+    name, number = max(wins.items(), key=lambda entry: entry[1], default=("", 0))
+    if 2 * number <= places:
         return ""
-    name, number = max(wins.items(), key=lambda entry: entry[1])
     extent = "highest" if better == "larger" else "lowest"
     where = f"at each of {places} values" if number == places else f"at {number} of {places} values"
     name = f"{_kind(drawn, name)}{name}"

@@ -35,6 +35,9 @@ COLOURS = (
 #: say less than three lines of text).
 LINE = 4
 
+#: Series whose intervals are bands (chosen: more lie on each other); those of more are told under the pointer.
+BANDS = 6
+
 #: Series that a legend names (chosen: more fill a page, and no reader tells their colours apart).
 NAMED = 24
 
@@ -89,13 +92,13 @@ def _lines(drawn: Curves, frame: polars.DataFrame, series: list[str], colours: l
         "type": "quantitative",
         "title": drawn.x_title,
         "axis": axis,
-        "scale": {"type": "log" if drawn.logarithmic_x() else "linear", "zero": False, "nice": False, "padding": 8},
+        "scale": {"nice": False, "padding": 8, **({"type": "log"} if drawn.logarithmic_x() else {"zero": False})},
     }
     y = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
     colour = _colour(series, colours, drawn.group_words)
     encoded = {"x": x, "color": colour}
     layers: list[dict[str, Any]] = []
-    if frame["low"].is_not_null().any():
+    if frame["low"].is_not_null().any() and len(series) <= BANDS:
         band = {"type": "area", "opacity": 0.16, "strokeWidth": 0, "tooltip": None}
         ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
         layers.append(_layer(band, {**encoded, **ends}, "datum.low !== null"))
@@ -128,7 +131,13 @@ def _dots(
         "axis": {"labelLimit": 220, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band", "paddingInner": 0.15, "paddingOuter": 0.1},
     }
-    x = {"field": "mean", "type": "quantitative", "title": drawn.y_title, "scale": _y_scale(drawn, frame)}
+    x = {
+        "field": "mean",
+        "type": "quantitative",
+        "title": drawn.y_title,
+        "scale": _y_scale(drawn, frame),
+        "axis": {"labelFlush": True},
+    }
     encoded: dict[str, Any] = {"y": y, "color": _colour(series, colours, drawn.group_words if several else "")}
     if several:
         encoded["yOffset"] = {"field": "series", "type": "nominal", "sort": series, "scale": {"paddingOuter": 0.3}}
@@ -167,7 +176,7 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
         "axis": {"labelLimit": 260, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band"},
     }
-    x = {"field": "mean", "type": "quantitative", "title": title}
+    x = {"field": "mean", "type": "quantitative", "title": title, "axis": {"labelFlush": True}}
     domain = [shown for shown in SHOWN if any(row["shown"] == shown for row in rows)]
     colour = {
         "field": "shown",

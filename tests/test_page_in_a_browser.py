@@ -1,0 +1,112 @@
+"""What a browser makes of pages: nothing cut or over each other at two widths, light and dark; buttons that work."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import roamsim as package
+from conftest import SCENARIO, Command
+from roamsim.api import report
+from roamsim.pages.page import Report
+from test_report import open_in_browser
+
+pytestmark = pytest.mark.needs("chromium")
+
+LOSS = "link.path.loss.probability"
+
+#: Waits for the figures, then writes what it finds into the page.
+LOOK = """
+const cut = (text, svg) => {
+  const box = text.getBoundingClientRect(), room = svg.getBoundingClientRect();
+  return box.width > 0 && (box.left < room.left - 1 || box.right > room.right + 1 || box.top < room.top - 1 || box.bottom > room.bottom + 1);
+};
+const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+const wait = setInterval(async () => {
+  if (document.documentElement.dataset.drawn !== "yes") return;
+  clearInterval(wait);
+  const found = {cut: [], over: [], wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, saved: []};
+  for (const svg of document.querySelectorAll("[data-chart] svg.marks")) {
+    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent && text.getBoundingClientRect().width);
+    found.cut.push(...texts.filter((text) => cut(text, svg)).map((text) => text.textContent));
+    texts.forEach((a, n) => texts.slice(n + 1).forEach((b) => {
+      if (getComputedStyle(a).opacity !== "0" && getComputedStyle(b).opacity !== "0" && over(a.getBoundingClientRect(), b.getBoundingClientRect())) found.over.push([a.textContent, b.textContent]);
+    }));
+  }
+  HTMLAnchorElement.prototype.click = function () { found.saved.push([this.download, this.href.slice(0, 15)]); };
+  for (const button of document.querySelectorAll(".tools button")) if (button.textContent.startsWith("Save")) button.click();
+  for (const button of document.querySelectorAll(".table .open button")) button.click();
+  found.opened = document.querySelectorAll(".opened dl").length;
+  await new Promise((resume) => setTimeout(resume, 3000));
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+}, 50);
+"""
+
+
+def looked_at(page: Path, tmp_path: Path, width: int) -> dict[str, Any]:
+    """What a browser of that width found of a page."""
+    copy = tmp_path / f"looked-at-{width}.html"
+    head, tail = page.read_text().rsplit("</body>", 1)
+    copy.write_text(f"{head}<script type='module'>{LOOK}</script></body>{tail}")
+    dom, console = open_in_browser(copy, tmp_path, width)
+    assert console == []
+    found = re.search(r'<pre id="found">(.*?)</pre>', dom)
+    assert found is not None
+    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of a sweep of two parameters with long names, and of a comparison of six."""
+
+    folder = tmp_path_factory.mktemp("pages")
+    text = SCENARIO.replace('"download"', '"a download with a rather long name"')
+    second = text[text.index("[[flow]]") : text.index("[[signalling]]")].replace("a download with", "another one of")
+    sweep = package.sweep(
+        text.replace("[[signalling]]", f"{second}[[signalling]]"),
+        {LOSS: "0:0.1:0.02", "link.path.queue.packets": "5,20,100"}, replications=3, out=folder / "sweep",
+    )  # fmt: skip
+    compared = package.compare(
+        SCENARIO, {"flow.download.transport.variant": "tahoe,reno,newreno,sack,vegas,cubic"},
+        replications=3, out=folder / "six",
+    )  # fmt: skip
+    return {"sweep": report(sweep.path), "six": report(compared.results.path)}
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("name", ["sweep", "six"])
+def test_no_text_of_a_figure_is_cut_or_lies_on_another(
+    pages: dict[str, Path], tmp_path: Path, name: str, width: int
+) -> None:
+    found = looked_at(pages[name], tmp_path, width)
+    assert (found["cut"], found["over"], found["wide"]) == ([], [], 0)
+    assert found["opened"] > 0
+    first = dict(reversed(found["saved"]))
+    assert first["flows-goodput_bps.svg"].startswith("blob:")
+    assert first["flows-goodput_bps.png"].startswith("data:image/png")
+
+
+def test_a_picture_can_be_saved(tmp_path: Path) -> None:
+    page = Report("t")
+    square = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90" viewBox="0 0 9 9"></svg>'
+    page.picture("square", square, "A picture")
+    page.table([{f"column {n}": n for n in range(9)}])
+    found = looked_at(page.write(tmp_path / "report.html"), tmp_path, 500)
+    assert dict(found["saved"]) == {"square.svg": "data:image/svg+", "square.png": "data:image/png;"}
+
+
+def test_the_report_of_many_series_opens_soon(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
+    values = ",".join(f"{n}ms" for n in range(1, 101))
+    roamsim("sweep", scenario, "--vary", f"{LOSS}=0.02,0.05,0.1,0.2", "--vary", f"link.path.delay={values}", "--set",
+            "scenario.duration=9s", "--out", "out")  # fmt: skip
+    roamsim("report", "out")
+    page = tmp_path / "out" / "report.html"
+    assert page.stat().st_size < 4e6
+    found = looked_at(page, tmp_path, 1280)
+    assert (found["cut"], found["wide"]) == ([], 0)
