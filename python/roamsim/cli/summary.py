@@ -53,7 +53,7 @@ def summary(result: Result, scenario: Scenario) -> None:
                 frame, rows, columns = _events(frame, shown, columns, result.replications)
             filled = result.replications if shown.table in tables_without_zeros() else 0
             _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled))
-    for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
+    for note in (*caveats.failures(result.tables).values(), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
     speed = f", {_scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""

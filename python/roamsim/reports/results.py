@@ -22,7 +22,6 @@ from roamsim.reports import inspector, transfers
 from roamsim.reports.plot import save
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results, open_results
-from roamsim.tables import caveats
 from roamsim.tables.metrics import Target, quantities
 from roamsim.technologies import technologies
 
@@ -105,7 +104,7 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
             page.text(note)
         page.table([{"difference": sentence} for sentence in compared.sentences], "Differences in words")
         page.table(compared.differences, "Differences in numbers", folded=True)
-    for note in (caveats.alike_in_words(results), *caveats.failures(results)):
+    for note in (results.alike_in_words, *results.failures.values()):
         if note:
             page.text(html.escape(note))
     page.heading("Figures")
