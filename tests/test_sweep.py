@@ -126,7 +126,8 @@ def test_a_killed_sweep_resumes_and_repeats_nothing(roamsim: Command, scenario: 
     (out / "parts" / ".tmp-left").mkdir()
     (out / "parts" / ".tmp-left" / "flows.parquet").write_bytes(b"half")
     kept = Parts(out).rows("flows")
-    assert package.open_results(out).flows.height >= 2  # what is there can be read
+    # What is there can be read: where runs are slow, the first part holds a single one.
+    assert package.open_results(out).flows.height == kept.height >= 1
     roamsim(*shrunk(scenario), "out")
     assert not (out / "parts" / ".tmp-left").exists()
     now = Parts(out).rows("flows")
@@ -144,7 +145,7 @@ def test_an_interrupted_sweep_says_so_and_keeps_what_is_finished(scenario: Path,
     assert stdout == ""
     assert "goes on from there" in stderr
     assert "Traceback" not in stderr
-    assert rows(tmp_path / "out").height >= 2
+    assert rows(tmp_path / "out").height >= 1
 
 
 def test_two_processes_do_not_write_to_one_folder(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

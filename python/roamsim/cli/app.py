@@ -215,7 +215,6 @@ def sweep(
     from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
     from roamsim.running.sweeps import sweep as run_sweep
     from roamsim.scenarios.vary import parse_variation
-    from roamsim.tables import caveats
 
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
@@ -255,7 +254,7 @@ def sweep(
         where = ", ".join(f"{path}={value}" for path, value in values.items())
         most = max_replications or MAX_REPLICATIONS
         _say(f"not as precise as asked for after {most} replications: {where or 'the only point'}")
-    for note in (caveats.alike_in_words(results), *caveats.failures(results)):
+    for note in (results.alike_in_words, *results.failures.values()):
         if note:
             _say(note)
     if out is not None:

@@ -63,7 +63,7 @@ def summary(result: Result, scenario: Scenario) -> None:
                 frame, left_out = _largest(frame, shown, shown.most)
             filled = result.replications if shown.table in tables_without_zeros() else 0
             _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled, left_out))
-    for note in (*caveats.failures(result.tables), caveats.alike_in_words(result.tables)):
+    for note in (*caveats.failures(result.tables).values(), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
     speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""

@@ -23,7 +23,6 @@ from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, sou
 from roamsim.scenarios.vary import Variation
 from roamsim.storing.manifests import Compared
 from roamsim.storing.store import PointRows, Results, value_label
-from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS
 
@@ -150,7 +149,7 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         unfinished = self._unfinished()
-        alike = caveats.alike_in_words(self.results)
+        alike = self.results.alike_in_words
         said = self._notes_on_intervals() if not alike.startswith("All") else []
         return [note for note in (unfinished, alike, *self._notes_on_failures(), *said) if note]
 

@@ -159,11 +159,13 @@ def curves(results: Results, target: Target) -> Curves:
     if not found.height:
         names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
         raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
-    there = results.schema(table)
-    keys = [key for key in results.keys_of(table) if key in there]
-    named = [*keys, *(["name"] if "name" in there else []), *(c for c in metric.over or () if c in there)]
-    groups = target.rows(results.columns(table, named)).group_by(keys, maintain_order=True)
-    shares = [caveats.missing(metric, rows) for _, rows in groups]
+    shares = [0.0] * found.height
+    if metric.over:
+        there = results.schema(table)
+        keys = [key for key in results.keys_of(table) if key in there]
+        named = [*keys, *(column for column in ("name", *metric.over) if column in there)]
+        groups = target.rows(results.columns(table, named)).group_by(keys, maintain_order=True)
+        shares = [caveats.missing(metric, rows) for _, rows in groups]
     found = found.with_columns(polars.Series("missing", shares, polars.Float64))
     found = found.filter(polars.col("mean").is_not_null())
     if not found.height:
@@ -261,11 +263,10 @@ def _columns(frame: polars.DataFrame) -> polars.DataFrame:
 
 def _notes(results: Results, table: str, found: polars.DataFrame) -> tuple[str, ...]:
     censored = found.filter(polars.col("missing") > 0)["missing"].to_list()
-    notes = [caveats.alike_in_words(results)]
+    notes = [results.alike_in_words]
     if censored:
         low, high = (caveats.percent(end) for end in (min(censored), max(censored)))
         share = low if low == high else f"{low} to {high}"
         notes.append(f"Hollow points: means of the messages that arrived; {share} of them did not.")
-    if table in results:
-        notes += caveats.failures(results, (table,))
+    notes.append(results.failures.get(table, ""))
     return tuple(filter(None, notes))

@@ -11,7 +11,6 @@ from roamsim.pages.page import Report
 from roamsim.pictures import charts
 from roamsim.reports import sections, sweeps
 from roamsim.storing.store import Results
-from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.words import metric_words, path_words
 
@@ -34,7 +33,7 @@ def page(results: Results) -> Report | None:
     for note in compared.notes:
         made.plain(note)
     _in_words(made, compared)
-    sections.told(made, caveats.failures(results))
+    sections.told(made, results.failures.values())
     shown = {target.name for target in compared.question.targets}
     sweeps.figures(made, results, [drawn for drawn in all_curves(results) if drawn.target.name not in shown], palette)
     sweeps.everything_else(made, results)

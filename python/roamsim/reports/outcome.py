@@ -85,7 +85,7 @@ def came_out(results: Results) -> list[str]:
         *_handovers(results),
         *(sentence for one in technologies() for sentence in getattr(one, "outcome", _nothing)(results)),
         *_links(results),
-        *(note for note in (*caveats.failures(results.tables), caveats.alike_in_words(results.tables)) if note),
+        *(note for note in (*results.failures.values(), results.alike_in_words) if note),
     ]
     runs = _runs(results)
     return [*said, f"Numbers are means over {runs} replications."] if runs > 1 else said

@@ -12,7 +12,6 @@ from roamsim.pictures.charts import Palette, chart
 from roamsim.reports import inspector, sections, transfers
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
-from roamsim.tables import caveats
 from roamsim.tables.words import capital, count, metric_words, path_words, value_words
 from roamsim.technologies import technologies
 
@@ -27,7 +26,7 @@ def page(results: Results) -> Report:
         first = found[0]
         made.found([answer(first)])
         figure(made, results, first, palette, lead=True)
-    sections.told(made, (caveats.alike_in_words(results), *caveats.failures(results)))
+    sections.told(made, (results.alike_in_words, *results.failures.values()))
     figures(made, results, found[1:], palette)
     everything_else(made, results)
     return made
@@ -60,7 +59,7 @@ def figures(made: Report, results: Results, found: list[Curves], palette: Palett
 
 def figure(made: Report, results: Results, drawn: Curves, palette: Palette, *, lead: bool = False) -> None:
     """A figure of a metric."""
-    alike = caveats.alike_in_words(results)
+    alike = results.alike_in_words
     # What is true of the whole page stands there once.
     notes = (drawn.metric.meaning, *(note for note in drawn.notes if note != alike))
     spec = chart(drawn, palette)

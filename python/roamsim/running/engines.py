@@ -67,9 +67,16 @@ class Outcome(Protocol):
         """Seconds of processor time."""
 
     @property
+    def wall_s(self) -> float:
+        """Seconds that it took."""
+
+    @property
     def tables(self) -> Mapping[str, Mapping[str, Any]]:
         """Columns by table and name."""
 
+
+#: Takes rows of a run, by its index, of a table by its name.
+Rows = Callable[[int, str, Mapping[str, Any]], None]
 
 #: Index of a run, and what it leaves or why it failed.
 Outcomes = Generator[tuple[int, Outcome | Exception]]
@@ -130,13 +137,23 @@ class Threads:
     Attributes:
         at_once: how many.
         time_limit_s: seconds after which a run is stopped.
+        once: whether nothing is made again.
+        rows: takes the rows of traces as they come, with the index of their run and the name of their table; they are
+            not in what the run leaves then. With it nothing is made again, and there is no time limit.
+        series: whether runs keep coarse series of their flows and links.
     """
 
     at_once: int
     time_limit_s: float | None = None
+    once: bool = False
+    rows: Rows | None = None
+    series: bool = False
 
     def outcomes(self, runs: Sequence[Run], traces: Sequence[str], heard: Callable[[float], None]) -> Outcomes:
         """As of `Engine`."""
+        if self.once or self.rows:
+            yield from self._made(range(len(runs)), runs, traces, heard)
+            return
         late: list[int] = []
         large: list[int] = []
         for index, outcome in self._made(range(len(runs)), runs, traces, heard):
@@ -164,7 +181,12 @@ class Threads:
             not_begun: dict[int, Exception] = {}
             finished = 0
             batch = _roamsim.Batch(
-                [runs[index] for index in which], jobs=self.at_once, trace=list(traces), heard=heard
+                [runs[index] for index in which],
+                jobs=self.at_once,
+                trace=list(traces),
+                heard=heard,
+                rows=self._rows(which),
+                series=self.series,
             )
             try:
                 for place, outcome in batch:
@@ -181,6 +203,10 @@ class Threads:
                 yield from not_begun.items()
                 return
             which = list(not_begun)
+
+    def _rows(self, which: Sequence[int]) -> Rows | None:
+        taker = self.rows
+        return None if taker is None else lambda place, table, columns: taker(which[place], table, columns)
 
     def _within_limit(
         self,

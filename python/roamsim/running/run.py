@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,10 @@ from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
+from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
-from roamsim.running.work import Progress
+from roamsim.running.work import Progress, Silent, each
 from roamsim.scenarios.reading import ScenarioLike, load
 from roamsim.storing.spool import Spool
 from roamsim.tables.result import Result, concatenate, frame, frames
@@ -115,40 +118,23 @@ def run_loaded(
         else:
             spool.add(table, replication, rows)
 
-    runs: dict[int, _roamsim.Result] = {}
-    heard = progress.under_way if progress else None
     rows = take if kinds else None
-    if progress:
-        progress.plan(replications, 0)
+    engine: Engine = Threads(jobs, once=True, rows=rows, series=True)
     if pcap is not None:
-        runs[0] = _captured(
-            Path(pcap),
-            lambda aside: _roamsim.run(
-                scenario,
-                seed=seed,
-                trace=kinds,
-                pcap=aside,
-                pcap_frames=pcap_frames,
-                heard=heard,
-                rows=rows,
-                series=True,
-            ),
-        )
-    else:
-        tasks = [(scenario, seed, replication) for replication in range(replications)]
-        batch = _roamsim.Batch(tasks, jobs=jobs, trace=kinds, heard=heard, rows=rows, series=True)
-        try:
-            for replication, result in batch:
-                if isinstance(result, Exception):
-                    raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
-                runs[replication] = result
-                if progress:
-                    progress.done(1)
-        finally:
-            batch.cancel()
+        engine = _Capturing(Path(pcap), pcap_frames, rows)
+    hears = progress or Silent()
+    hears.plan(replications, 0)
+    tasks = [(scenario, seed, replication) for replication in range(replications)]
+    runs: dict[int, Outcome] = {}
+    with closing(each(tasks, kinds, engine, hears)) as outcomes:
+        for replication, result in outcomes:
+            if isinstance(result, Exception):
+                raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
+            runs[replication] = result
     ordered = sorted(runs.items())
     tables = concatenate(
-        frames(result, scenario=scenario.name, replication=replication, seed=seed) for replication, result in ordered
+        frames(result.tables, scenario=scenario.name, replication=replication, seed=seed)
+        for replication, result in ordered
     )
     for table, parts in held.items():
         # Not copied into one piece, which would take the memory twice.
@@ -162,6 +148,38 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+@dataclass(frozen=True)
+class _Capturing:
+    """Makes one run, with a capture."""
+
+    pcap: Path
+    frames: str | None
+    rows: Rows | None
+
+    @property
+    def at_once(self) -> int:
+        """One."""
+        return 1
+
+    def outcomes(self, runs: Sequence[Run], traces: Sequence[str], heard: Callable[[float], None]) -> Outcomes:
+        """As of `Engine`."""
+        [(scenario, seed, _)] = runs
+
+        def run(aside: str) -> _roamsim.Result:
+            return _roamsim.run(
+                scenario,
+                seed=seed,
+                trace=list(traces),
+                pcap=aside,
+                pcap_frames=self.frames,
+                heard=heard,
+                rows=self.rows,
+                series=True,
+            )
+
+        yield 0, _captured(self.pcap, run)
 
 
 def _captured(pcap: Path, run: Callable[[str], _roamsim.Result]) -> _roamsim.Result:

@@ -1,4 +1,4 @@
-"""Makes runs side by side, and keeps them as they finish: what sweeps, comparisons and studies have in common.
+"""Makes runs side by side, and keeps them as they finish: what runs, sweeps, comparisons and studies have in common.
 
 A run is named by its key (`roamsim.storing.parts`) and replication. What is finished is written every few seconds, so
 that a kill costs no more than these; the order in which runs finish changes nothing. A run that fails keeps no other
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from roamsim._roamsim import RunFailed, Scenario
-from roamsim.running.engines import Engine
+from roamsim.running.engines import Engine, Outcomes, Run
 from roamsim.running.foresight import foresee
 from roamsim.storing.parts import FULL, WRITE_EVERY_S, Finished, Parts
 
@@ -124,6 +124,23 @@ class Made:
         )
 
 
+def each(runs: Sequence[Run], traces: Sequence[str], engine: Engine, progress: Progress) -> Outcomes:
+    """Makes runs, and gives what each leaves, or why it failed, in the order in which they finish.
+
+    Closing the iterator ends those at work.
+    """
+    outcomes = engine.outcomes(runs, traces, progress.under_way)
+    try:
+        for index, outcome in outcomes:
+            if isinstance(outcome, Exception):
+                progress.failed(1)
+            else:
+                progress.done(1)
+            yield index, outcome
+    finally:
+        outcomes.close()
+
+
 def make(
     runs: Sequence[tuple[Case, int]],
     parts: Parts,
@@ -148,17 +165,15 @@ def make(
     waiting: list[Finished] = []
     failures: dict[int, Failure] = {}
     made, written = Made(), time.monotonic()
-    outcomes = engine.outcomes(wanted, traces, progress.under_way)
+    outcomes = each(wanted, traces, engine, progress)
     try:
         for index, result in outcomes:
             case, replication = runs[index]
             if isinstance(result, Exception):
                 failures[index] = Failure(case, replication, seed, str(result))
-                progress.failed(1)
                 continue
             waiting.append((case.key, replication, case.kept(result.tables)))
             made += Made(1, result.events, result.cpu_s)
-            progress.done(1)
             if len(waiting) >= FULL or time.monotonic() - written > WRITE_EVERY_S:
                 parts.add(waiting)
                 waiting, written = [], time.monotonic()

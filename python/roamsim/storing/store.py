@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -33,7 +34,7 @@ from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, r
 from roamsim.storing.parts import Parts, parquet
 from roamsim.storing.rows import SweepTables, checked, table_names, varied_columns
 from roamsim.storing.spool import Spool, spooling
-from roamsim.tables import metrics
+from roamsim.tables import caveats, metrics
 from roamsim.tables.lots import HELD_ROWS, height, lots
 from roamsim.tables.result import Tables
 
@@ -69,6 +70,16 @@ class Results(Tables):
     def varied(self) -> list[str]:
         """Paths that were varied, in their order."""
         return list(self.manifest.vary)
+
+    @cached_property
+    def alike_in_words(self) -> str:
+        """As of `roamsim.tables.caveats`."""
+        return caveats.alike_in_words(self)
+
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """As of `roamsim.tables.caveats`."""
+        return caveats.failures(self)
 
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""

@@ -59,22 +59,21 @@ def failed(ended: Iterable[str | None] | Mapping[str | None, int]) -> str:
     return f"{sum(bad.values())} of {there} ({connections(bad)})" if bad else ""
 
 
-def failures(tables: Mapping[str, polars.DataFrame], asked: Iterable[str] = ("flows", "signalling")) -> list[str]:
-    """A sentence for each table with connections that failed, of those asked for."""
-    found = []
+def failures(tables: Mapping[str, polars.DataFrame]) -> dict[str, str]:
+    """A sentence for each table with connections that failed."""
+    found = {}
     for table in ("flows", "signalling"):
-        if table not in asked or table not in tables or "connection" not in schema(tables, table):
+        if table not in tables or "connection" not in schema(tables, table):
             continue
-        told = []
         ends: dict[str, Counter[str | None]] = {}
         for lot in lots(tables, table, ["name", "connection"]):
             for name, end, count in lot.group_by("name", "connection", maintain_order=True).len().iter_rows():
                 ends.setdefault(name, Counter())[end] += count
-        for name, ended in ends.items():
-            bad = failed(ended)
-            told += [f"{name} {bad}"] if bad else []
+        told = [f"{name} {bad}" for name, ended in ends.items() if (bad := failed(ended))]
         if told:
-            found.append(f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}.")
+            found[table] = (
+                f"Connections that failed: {', '.join(told)}. What they carried is in the means of {table}."
+            )
     return found
 
 

@@ -214,12 +214,12 @@ class Result(Tables):
 
 
 def frames(
-    result: _roamsim.Result, *, scenario: str, point: int = 0, replication: int, seed: int
+    tables: Mapping[str, Mapping[str, Any]], *, scenario: str, point: int = 0, replication: int, seed: int
 ) -> dict[str, polars.DataFrame]:
     """The tables of one run of the extension module, with the columns that say which run it was."""
     return {
         name: frame(columns, scenario=scenario, point=point, replication=replication, seed=seed)
-        for name, columns in result.tables.items()
+        for name, columns in tables.items()
     }
 
 
