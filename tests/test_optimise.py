@@ -14,6 +14,7 @@ import roamsim as package
 from conftest import SCENARIO, Command, begin
 from one_link import one_link
 from roamsim import statistics
+from roamsim.storing.manifests import Damaged
 
 #: A packet's delay is 8 bit/B x 100 B / rate and more, and the link's delay: the shorter and the faster the better.
 SHORT = one_link(
@@ -136,9 +137,9 @@ def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
     assert found.searched.winner not in set(without)
 
 
-def test_a_metric_without_any_value_is_told(roamsim: Command, scenario: Path) -> None:
-    done = roamsim("optimise", scenario, *VARY, "--minimise", "flows.completion_time_s", "--trials", "2", code=2)
-    assert "no trial has a value of flows.completion_time_s" in done.stderr
+def test_a_metric_without_any_value_is_told() -> None:
+    with pytest.raises(package.UsageError, match=r"no trial has a value of flows\.completion_time_s"):
+        search(trials=2, minimise="flows.completion_time_s")
 
 
 def test_any_number_of_jobs_and_any_folder_give_the_same(tmp_path: Path) -> None:
@@ -213,28 +214,48 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
 
 
 @pytest.mark.parametrize(
+    ("vary", "how", "error", "complaint"),
+    [
+        (LOSSY, {"maximise": "flows.nonsense"}, package.UsageError, "there is no metric"),
+        (LOSSY, {"maximise": "flows.name"}, package.UsageError, "is no number"),
+        (LOSSY, {"maximise": ""}, package.UsageError, "a metric is TABLE.COLUMN"),
+        (LOSSY, {"maximise": "flows.nobody.goodput_bps"}, package.UsageError, "there are download"),
+        (LOSSY, {"maximise": "segments.time_s"}, package.UsageError, "many values a run"),
+        (LOSSY, {"trials": 0}, package.UsageError, "trials: 0 is less than 1"),
+        (LOSSY, {"replications": 0}, package.UsageError, "replications: 0 is less than 1"),
+        (LOSSY, {"fresh": 1}, package.UsageError, "fresh replications: 1 is less than 2"),
+        (LOSSY, {"maximise": None}, package.UsageError, "either maximise or minimise"),
+        (LOSSY, {"minimise": "flows.loss_ratio"}, package.UsageError, "either maximise or minimise"),
+        (LOSSY, {"seed": -1}, package.UsageError, "seed -1"),
+        ({}, {}, package.UsageError, "nothing is varied"),
+        (["link.path.delay=1:2"], {}, package.UsageError, "no dictionary"),
+        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "the lower end stands first"),
+        ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range"),
+        ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is no number"),
+        ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),
+        ({"link.path.loss.probability": "0:1.5"}, {}, package.ScenarioError, r"at link.path.loss.probability=1\.5"),
+        ({"flow.download.transport.min_rto": "1ms:9ms"}, {}, package.UsageError, "does not say what flow.download"),
+    ],
+)
+def test_bad_input_is_refused_before_the_first_run(
+    tmp_path: Path, vary: Any, how: dict[str, Any], error: type[Exception], complaint: str
+) -> None:
+    asked = {"maximise": "flows.goodput_bps", **how}
+    with pytest.raises(error, match=complaint):
+        package.optimise(SCENARIO, vary, out=tmp_path / "out", **asked)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
     ("options", "code", "complaint"),
     [
         (VARY, 2, "either --maximise METRIC or --minimise METRIC"),
         ([*VARY, *BEST, "--minimise", "flows.loss_ratio"], 2, "either --maximise METRIC or --minimise METRIC"),
-        ([*VARY, "--maximise", "flows.nonsense"], 2, "there is no metric"),
-        ([*VARY, "--maximise", "flows.name"], 2, "is no number"),
-        ([*VARY, "--maximise", ""], 2, "a metric is TABLE.COLUMN"),
-        ([*VARY, "--maximise", "flows.nobody.goodput_bps"], 2, "there are download"),
-        ([*VARY, "--maximise", "segments.time_s"], 2, "many values a run"),
-        ([*VARY, *BEST, "--trials", "0"], 2, "trials: 0 is less than 1"),
-        ([*VARY, *BEST, "--replications", "0"], 2, "replications: 0 is less than 1"),
-        ([*VARY, *BEST, "--fresh", "1"], 2, "fresh replications: 1 is less than 2"),
         ([*VARY, *BEST, "--json", "--csv"], 2, "choose one"),
-        ([*BEST, "--vary", "link.path.delay=50ms:10ms"], 2, "the lower end stands first"),
-        ([*BEST, "--vary", "link.path.delay=10ms"], 2, "is no range"),
-        ([*BEST, "--vary", "flow.download.transport.variant=reno:sack"], 2, "'reno' is no number"),
         ([*BEST, "--vary", "link.nowhere.delay=10ms:20ms"], 3, "no element `nowhere`"),
-        ([*BEST, "--vary", "link.path.loss.probability=0:1.5"], 3, "at link.path.loss.probability=1.5"),
-        ([*BEST, "--vary", "flow.download.transport.min_rto=100ms:900ms"], 2, "does not say what flow.download"),
     ],
 )
-def test_bad_input_is_refused_before_the_first_run(
+def test_the_command_refuses_bad_input_by_its_exit_code(
     roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], code: int, complaint: str
 ) -> None:
     done = roamsim("optimise", scenario, *options, "--out", tmp_path / "out", code=code)
@@ -243,13 +264,11 @@ def test_bad_input_is_refused_before_the_first_run(
     assert not (tmp_path / "out").exists()
 
 
-def test_python_refuses_the_same() -> None:
-    with pytest.raises(package.UsageError, match="either maximise or minimise"):
-        package.optimise(SCENARIO, LOSSY)
-    with pytest.raises(package.UsageError, match="no dictionary"):
-        package.optimise(SCENARIO, ["link.path.delay=1:2"], maximise="flows.goodput_bps")  # type: ignore[arg-type]
-    with pytest.raises(package.UsageError, match="nothing is varied"):
-        package.optimise(SCENARIO, {}, maximise="flows.goodput_bps")
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("searched") / "out"
+    search(trials=2, replications=1, fresh=2, out=folder)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -263,14 +282,9 @@ def test_python_refuses_the_same() -> None:
         ("ranges", {}),
     ],
 )
-def test_a_manifest_that_does_not_fit_is_told(
-    roamsim: Command, scenario: Path, tmp_path: Path, key: str, value: object
-) -> None:
-    roamsim(
-        "optimise", scenario, *VARY, *BEST, "--trials", "2", "--replications", "1", "--fresh", "2", "--out", "out"
-    )
-    file = tmp_path / "out" / "manifest.json"
-    tree = json.loads(file.read_text())
+def test_a_manifest_that_does_not_fit_is_told(searched: Path, tmp_path: Path, key: str, value: object) -> None:
+    tree = json.loads((searched / "manifest.json").read_text())
     tree["searched"][key] = value
-    file.write_text(json.dumps(tree))
-    assert "is no manifest of this version (searched" in roamsim("report", "out", code=2).stderr
+    (tmp_path / "manifest.json").write_text(json.dumps(tree))
+    with pytest.raises(Damaged, match=r"is no manifest of this version \(searched"):
+        package.open_results(tmp_path)

@@ -16,6 +16,7 @@ from conftest import SCENARIO, Command, begin
 from roamsim.estimates.rows import values_of_runs
 from roamsim.estimates.sensitivities import design, estimates, indices
 from roamsim.scenarios.ranges import as_range, written_value
+from roamsim.storing.manifests import Damaged
 from roamsim.tables.metrics import Target
 
 #: A packet's delay is the sum of the links' delays and of what does not vary. Each link's delay is uniform over its
@@ -285,38 +286,61 @@ def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("vary", "how", "error", "complaint"),
+    [
+        ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "the lower end stands first"),
+        ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
+        ({"link.path.delay": "10ms,20ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
+        ({"link.path.delay": "10ms:10ms"}, {}, package.UsageError, "has one value only"),
+        ({"link.path.delay": ("10ms",)}, {}, package.UsageError, "is no range"),
+        ({"link.path.delay": "10ms:20us"}, {}, package.UsageError, "must have one unit"),
+        ({"link.path.delay": "10ms:20ms:3ms"}, {}, package.UsageError, "no step falls on the upper end"),
+        ({"link.path.delay": "10ms:20ms:0ms"}, {}, package.UsageError, "a step of 0"),
+        ({"link.path.delay": "10ms:20ms:-1ms"}, {}, package.UsageError, "a step of -1"),
+        ({"link.path.delay": "1ms:1e999999999ms"}, {}, package.UsageError, "is no number"),
+        ({"link.path.loss.probability": (0, float("nan"))}, {}, package.UsageError, "'nan' is no number"),
+        ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is no number"),
+        ({}, {}, package.UsageError, "nothing is varied"),
+        ([], {}, package.UsageError, "is no dictionary"),
+        ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),
+        ({"link.path.dela": "10ms:20ms"}, {}, package.ScenarioError, "unknown key `dela`"),
+        ({"link.path.delay": "-5ms:5ms"}, {}, package.ScenarioError, "may not be negative"),
+        ({"link.path.loss.probability": "0:1.5"}, {}, package.ScenarioError, r"at link.path.loss.probability=1\.5"),
+        ({"scenario.name": "1:2"}, {}, package.ScenarioError, "a string is needed"),
+        (LOSSY, {"metric": "flows.nonsense"}, package.UsageError, "there is no metric"),
+        (LOSSY, {"metric": "flows.name"}, package.UsageError, "is no number"),
+        (LOSSY, {"metric": "flows.nobody.goodput_bps"}, package.UsageError, "there are download"),
+        (LOSSY, {"metric": "messages.delay_s"}, package.UsageError, "many values a run|there is no metric"),
+        (LOSSY, {"replications": 0}, package.UsageError, "replications: 0 is less than 1"),
+        (LOSSY, {"samples": 1}, package.UsageError, "samples: 1 is less than 2"),
+        (LOSSY, {"samples": 1.5}, package.UsageError, "no whole number"),
+        (LOSSY, {"samples": 100}, package.UsageError, "ask for 64 or 128"),
+        (LOSSY, {"samples": 32768}, package.UsageError, "131072 points, more than 100000"),
+        (LOSSY, {"method": "guess"}, package.UsageError, "there are sobol, morris"),
+        (LOSSY, {"seed": -1}, package.UsageError, "seed -1"),
+        (LOSSY, {"jobs": -1}, package.UsageError, "jobs: -1"),
+    ],
+)
+def test_bad_input_is_refused_before_the_first_run(
+    tmp_path: Path, vary: Any, how: dict[str, Any], error: type[Exception], complaint: str
+) -> None:
+    with pytest.raises(error, match=complaint):
+        package.sensitivity(SCENARIO, vary, out=tmp_path / "out", **how)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
     ("options", "code", "complaint"),
     [
-        (["--vary", "link.path.delay=50ms:10ms"], 2, "the lower end stands first"),
-        (["--vary", "link.path.delay=10ms"], 2, "is no range; one is LOW:HIGH"),
-        (["--vary", "link.path.delay=10ms:10ms"], 2, "has one value only"),
-        (["--vary", "link.path.delay=10ms:20us"], 2, "must have one unit"),
-        (["--vary", "link.path.delay=10ms:20ms:3ms"], 2, "no step falls on the upper end"),
-        (["--vary", "link.path.delay=10ms:20ms:0ms"], 2, "a step of 0"),
-        (["--vary", "link.path.delay=1ms:1e999999999ms"], 2, "is no number"),
-        (["--vary", "flow.download.transport.variant=reno:sack"], 2, "'reno' is no number"),
         (["--vary", "nonsense"], 2, "PATH=LOW:HIGH"),
-        (["--vary", "link.path.delay=10ms:20ms", "--vary", "link.path.delay=1ms:2ms"], 2, "varied twice"),
+        (["--vary", "link.path.delay=1ms:2ms", "--vary", "link.path.delay=1ms:3ms"], 2, "varied twice"),
         (["--vary", "link.nowhere.delay=10ms:20ms"], 3, "no element `nowhere`"),
-        (["--vary", "link.path.dela=10ms:20ms"], 3, "unknown key `dela`"),
-        (["--vary", "link.path.delay=-5ms:5ms"], 3, "may not be negative"),
-        (["--vary", "link.path.loss.probability=0:1.5"], 3, "at link.path.loss.probability=1.5"),
-        (["--vary", "scenario.name=1:2"], 3, "a string is needed"),
-        ([*LOSS, "--metric", "flows.nonsense"], 2, "there is no metric"),
-        ([*LOSS, "--metric", "flows.name"], 2, "is no number"),
-        ([*LOSS, "--metric", "flows.nobody.goodput_bps"], 2, "there are download"),
-        ([*LOSS, "--metric", "messages.delay_s"], 2, "many values a run"),
-        ([*LOSS, "--replications", "0"], 2, "replications: 0 is less than 1"),
-        ([*LOSS, "--samples", "1"], 2, "samples: 1 is less than 2"),
-        ([*LOSS, "--samples", "100"], 2, "ask for 64 or 128"),
-        ([*LOSS, "--samples", "32768"], 2, "131072 points, more than 100000"),
-        ([*LOSS, "--method", "guess"], 2, "there are sobol, morris"),
         ([*LOSS, "--json", "--csv"], 2, "choose one"),
         ([*LOSS, "--on", "nowhere"], 2, "--on takes"),
         ([*LOSS, "--time-limit", "fast"], 2, "--time-limit takes a time"),
     ],
 )
-def test_bad_input_is_refused_before_the_first_run(
+def test_the_command_refuses_bad_input_by_its_exit_code(
     roamsim: Command, scenario: Path, tmp_path: Path, options: list[str], code: int, complaint: str
 ) -> None:
     done = roamsim("sensitivity", scenario, *options, "--out", tmp_path / "out", code=code)
@@ -325,16 +349,28 @@ def test_bad_input_is_refused_before_the_first_run(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_metric_without_a_value_is_told(roamsim: Command, scenario: Path) -> None:
-    done = roamsim("sensitivity", scenario, *LOSS, "--samples", "2", "--metric", "flows.completion_time_s", code=2)
-    assert "flows.completion_time_s has no value at some points, as at link.path.loss.probability=" in done.stderr
+def test_a_metric_without_a_value_is_told() -> None:
+    with pytest.raises(
+        package.UsageError,
+        match=r"flows.completion_time_s has no value at some points, as at link.path.loss.probability=",
+    ):
+        package.sensitivity(SCENARIO, LOSSY, metric="flows.completion_time_s", samples=2, replications=1)
 
 
-def test_folders_of_something_else_are_refused(roamsim: Command, scenario: Path) -> None:
-    roamsim("sweep", scenario, "--vary", "link.path.delay=10ms", "--out", "out")
-    ask = ["sensitivity", scenario, *LOSS, "--samples", "2"]
-    assert "a sweep over link.path.delay, not over" in roamsim(*ask, "--out", "out", code=2).stderr
-    assert "other files" in roamsim(*ask, "--out", ".", code=2).stderr
+def test_folders_of_something_else_are_refused(tmp_path: Path) -> None:
+    package.sweep(SCENARIO, {"link.path.delay": "10ms"}, out=tmp_path / "out")
+    with pytest.raises(package.UsageError, match=r"a sweep over link\.path\.delay, not over"):
+        package.sensitivity(SCENARIO, LOSSY, samples=2, out=tmp_path / "out")
+    (tmp_path / "mine").write_text("not to be touched")
+    with pytest.raises(package.UsageError, match="other files"):
+        package.sensitivity(SCENARIO, LOSSY, samples=2, out=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sampled") / "out"
+    package.sensitivity(SCENARIO, LOSSY, samples=2, replications=1, out=folder)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -350,12 +386,9 @@ def test_folders_of_something_else_are_refused(roamsim: Command, scenario: Path)
         ("samples", -1),
     ],
 )
-def test_a_manifest_that_does_not_fit_is_told(
-    roamsim: Command, scenario: Path, tmp_path: Path, key: str, value: object
-) -> None:
-    roamsim("sensitivity", scenario, *LOSS, "--samples", "2", "--replications", "1", "--out", "out")
-    file = tmp_path / "out" / "manifest.json"
-    tree = json.loads(file.read_text())
+def test_a_manifest_that_does_not_fit_is_told(sampled: Path, tmp_path: Path, key: str, value: object) -> None:
+    tree = json.loads((sampled / "manifest.json").read_text())
     tree["sampled"][key] = value
-    file.write_text(json.dumps(tree))
-    assert "is no manifest of this version (sampled" in roamsim("report", "out", code=2).stderr
+    (tmp_path / "manifest.json").write_text(json.dumps(tree))
+    with pytest.raises(Damaged, match=r"is no manifest of this version \(sampled"):
+        package.open_results(tmp_path)

@@ -30,7 +30,7 @@ from roamsim._roamsim import ScenarioError
 from roamsim.errors import UsageError
 from roamsim.estimates.paired import Difference, Sample
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
-from roamsim.running.sweeps import Campaign, campaign, check_number
+from roamsim.running.sweeps import Campaign, campaign, check_number, check_seed
 from roamsim.running.work import Progress, Silent
 from roamsim.scenarios.ranges import Range, stepped_ranges, written_value
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
@@ -252,6 +252,7 @@ def optimise(
     trials = TRIALS if trials is None else trials
     replications = REPLICATIONS if replications is None else replications
     fresh = FRESH if fresh is None else fresh
+    check_seed(seed)
     check_number("trials", trials, 1)
     check_number("replications", replications, 1)
     check_number("fresh replications", fresh, 2)

@@ -28,7 +28,7 @@ from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import default_target
 from roamsim.estimates.paired import rounded
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
-from roamsim.running.sweeps import campaign, check_number
+from roamsim.running.sweeps import campaign, check_number, check_seed
 from roamsim.running.work import Progress
 from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
@@ -317,6 +317,7 @@ def sensitivity(
         raise UsageError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     samples = SAMPLES[method] if samples is None else samples
     replications = REPLICATIONS if replications is None else replications
+    check_seed(seed)
     check_number("samples", samples, 2)
     check_number("replications", replications, 1)
     if method == "sobol" and samples & (samples - 1):
