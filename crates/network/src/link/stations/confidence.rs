@@ -1,5 +1,5 @@
 //! How sure a link is that it is going down, told again as it comes to a confidence that a user waits for. The standard's
-//! Link_Going_Down has none (IEEE Std 802.21-2008 section 7.3.3); drafts of it had.
+//! Link_Going_Down has none (IEEE Std 802.21-2008 section 7.3); drafts of it had.
 
 use crate::link::indication::LinkEvent;
 
