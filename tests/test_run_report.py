@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import subprocess
@@ -13,12 +12,14 @@ from typing import Any
 import polars
 import pytest
 from conftest import ROOT, Command, environment
+from markupsafe import escape
 from roamsim.pictures import course
 from roamsim.reports import outcome
 from roamsim.reports.run import report
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.values import bit_rate, octets, percent
 from test_inspector import Elements
+from test_report import open_in_browser
 
 EXAMPLES = ROOT / "examples"
 
@@ -254,6 +255,29 @@ def looked_at(page: Path, tmp_path: Path, width: int, *, dark: bool) -> dict[str
     return told
 
 
+#: Chooses the first name of a legend, and says how many lines there are before and after.
+SWITCH = """
+    const wait = (ms) => new Promise((resume) => setTimeout(resume, ms));
+    const lines = () => [...document.querySelectorAll("#course svg.marks .mark-line path")].filter((path) => path.getAttribute("d")).length;
+    while (document.documentElement.dataset.drawn !== "yes") await wait(50);
+    const before = lines(), label = document.querySelector("#course svg.marks .role-legend-label text");
+    label.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+    await wait(500);
+    document.querySelector("#course").dataset.lines = [label.textContent, before, lines()];
+"""
+
+
+@pytest.mark.needs("chromium")
+def test_a_name_in_the_legend_leaves_its_lines_and_those_of_other_legends(roamsim: Command, tmp_path: Path) -> None:
+    roamsim("run", EXAMPLES / "wifi-contention.toml", "--report", "page.html")
+    head, tail = (tmp_path / "page.html").read_text().rsplit("</body>", 1)
+    (tmp_path / "copy.html").write_text(f"{head}<script type='module'>{SWITCH}</script></body>{tail}")
+    dom, console = open_in_browser(tmp_path / "copy.html", tmp_path)
+    assert console == []
+    # Rates and windows of ten flows and queue delays of five links; then those of one flow, and of the links.
+    assert 'data-lines="upload-0,25,7"' in dom
+
+
 @pytest.fixture(
     scope="module", params=["one-tcp-flow", "mobile-ip", "dect-access", "wifi-contention", "mih-handover"]
 )
@@ -288,7 +312,7 @@ def test_names_with_markup_stay_text(tmp_path: Path) -> None:
     assert "img" not in elements.tags
     assert elements.handlers == []
     # In the sentences as text, and in the data of the picture.
-    assert html.escape(hostile, quote=True) in page
+    assert str(escape(hostile)) in page
     assert hostile.replace("<", "\\u003c") in page
     told = looked_at(tmp_path / "page.html", tmp_path, 1280, dark=False)
     assert [wrong for wrong in told["wrong"] if not wrong.startswith(("cut", "overlap"))] == []

@@ -176,7 +176,9 @@ pub fn prepare(scenario: &Scenario, options: Options) -> Result<Prepared<'_>, Ru
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),
         })?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
-    world.series = series.then(Box::default);
+    if series {
+        world.keep_series();
+    }
     let end = Time::ZERO + scenario.general.duration;
     let traces = Traces::new(scenario, trace, sink, rows_at_once, Arc::clone(&watch));
     Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })

@@ -194,22 +194,23 @@ def specification(
         span_s: the part of the run that is shown at first.
         events: what happened once, `t` and `what`: a line through all panels.
     """
+    # Panels of the same lines have one legend, in the first of them. A field of its own tells it from other legends.
     legends: dict[tuple[str, ...], str] = {}
     views, switches = [], []
     for number, panel in enumerate(found):
         names = tuple(panel.lines)
         first = len(names) > 1 and names not in legends
         if first:
-            legends[names] = f"alone{number}"
+            legends[names] = f"line{number}"
             switches.append(
                 {
-                    "name": legends[names],
-                    "select": {"type": "point", "fields": ["line"], "toggle": "true"},
+                    "name": f"alone_{legends[names]}",
+                    "select": {"type": "point", "fields": [legends[names]], "toggle": "true"},
                     "bind": "legend",
                     "views": [f"lines{number}"],
                 }
             )
-        view = _view(panel, number, span_s, events, legend=first, switch=legends.get(names))
+        view = _view(panel, number, span_s, events, legend=first, field=legends.get(names))
         if number == len(found) - 1:
             view["layer"][0]["encoding"]["x"]["axis"] |= {"title": "time, s", "labels": True}
         views.append(view)
@@ -234,7 +235,7 @@ def _view(
     events: Sequence[Mapping[str, Any]],
     *,
     legend: bool,
-    switch: str | None,
+    field: str | None,
 ) -> dict[str, Any]:
     """A panel: its lines or bars, what happened once, and a line under the pointer that reads all values."""
     keys = [f"v{place}" for place in range(len(panel.lines))]
@@ -247,7 +248,7 @@ def _view(
         "axis": {"minExtent": LEFT, "maxExtent": LEFT, "tickCount": panel.height // 28},
     }
     colour = {
-        "field": "line",
+        "field": field or "line",
         "type": "nominal",
         "scale": {
             "domain": panel.lines,
@@ -262,8 +263,8 @@ def _view(
         encoding |= {"x": {**x, "bin": "binned"}, "x2": {"field": "until"}, "y": {**y, "stack": "zero"}}
     folded = [
         {"fold": keys, "as": ["key", "value"]},
-        {"calculate": f"{json.dumps(panel.lines)}[toNumber(slice(datum.key, 1))]", "as": "line"},
-        *([{"filter": {"param": switch}}] if switch else []),
+        {"calculate": f"{json.dumps(panel.lines)}[toNumber(slice(datum.key, 1))]", "as": field or "line"},
+        *([{"filter": {"param": f"alone_{field}"}}] if field else []),
     ]
     title = f"{panel.title}{', ' if panel.unit else ''}{panel.unit}"
     shown = [

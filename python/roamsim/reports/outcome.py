@@ -262,15 +262,26 @@ def _runs(results: Results) -> int:
     return sum(point.replications for point in results.manifest.points)
 
 
+def _way(row: Row) -> str:
+    return f"{row['name']} from {row['from']} to {row['to']}"
+
+
 def _links(results: Results) -> Iterator[str]:
-    """The busiest link, and what was dropped for which reason."""
+    """The busiest link, the one with the longest queue, and what was dropped for which reason."""
     rows = [row for row in _of(results, "links") if row["sent_packets"] and row["utilisation"] is not None]
     if rows:
-        most = max(rows, key=lambda row: row["utilisation"])
-        way = f"{most['name']} from {most['from']} to {most['to']}"
-        waiting = most["mean_queue_packets"] or 0.0
-        queued = f"{waiting:.3g} packets waiting on average" if waiting >= NONE else "with no queue"
-        yield f"Busiest was {way}: in use for {percent(most['utilisation'])} of the time, {queued}."
+        busy, full = (
+            max(rows, key=lambda row: row[column] or 0.0) for column in ("utilisation", "mean_queue_packets")
+        )
+        waiting = full["mean_queue_packets"] or 0.0
+        queued = f"{waiting:.3g} packets waiting on average"
+        told = f"Busiest was {_way(busy)}: in use for {percent(busy['utilisation'])} of the time"
+        if waiting < NONE:
+            yield f"{told}, with no queue."
+        elif full is busy:
+            yield f"{told}, {queued}."
+        else:
+            yield f"{told}. The longest queue was on {_way(full)}: {queued}."
     if "drops" in results and results["drops"].height:
         reasons = results["drops"].group_by("reason", maintain_order=True).agg(polars.col("packets").sum())
         counts = reasons.sort("packets", descending=True).iter_rows()

@@ -6,7 +6,6 @@ mod broadcast;
 mod conservation;
 mod dropped_segments;
 mod link_events;
-mod lost_data;
 mod processing;
 pub mod tunnel;
 
@@ -14,11 +13,11 @@ pub use self::arrivals::Woken;
 pub use self::conservation::ConservationViolation;
 
 use self::dropped_segments::DroppedSegments;
-use self::lost_data::LostData;
 use self::processing::{Leaving, Processor};
 use self::tunnel::Tunnels;
 use crate::alarm::{Alarm, Moment};
 use crate::drops::{DropReason, Dropped};
+use crate::ends::SocketId;
 use crate::event::Event;
 use crate::link::indication::Indication;
 use crate::link::stations::Stations;
@@ -109,6 +108,12 @@ impl AddAssign for DropCount {
     }
 }
 
+/// The socket that a packet with data of an application is for.
+#[inline]
+fn data_for(packet: &Packet) -> Option<SocketId> {
+    packet.socket_id().filter(|_| packet.carries_data() && !packet.is_broadcast())
+}
+
 /// Nodes, links, and the packets between them.
 pub struct Network {
     /// The nodes and their routes.
@@ -134,8 +139,8 @@ pub struct Network {
     pub(crate) lost_datagrams: Vec<u32>,
     /// Those of the connections of transfers.
     pub(crate) dropped_segments: DroppedSegments,
-    /// Packets with data that were dropped, by the socket that they were for.
-    pub(crate) lost_data: LostData,
+    /// The sockets that packets with data were for that were dropped, where series are kept; drained by the world.
+    pub(crate) lost_data: Option<Vec<SocketId>>,
     /// Link events that somebody may want to know of; drained by the world.
     pub(crate) indicated: VecDeque<(LinkId, Indication)>,
     /// Records what happens to packets, when asked to.
@@ -160,7 +165,7 @@ impl Network {
             tunnels: Tunnels::default(),
             lost_datagrams: Vec::new(),
             dropped_segments: DroppedSegments::default(),
-            lost_data: LostData::default(),
+            lost_data: None,
             indicated: VecDeque::new(),
             recorder: None,
         }
@@ -368,15 +373,15 @@ impl Network {
         let (bytes, socket) = (packet.size_bytes, packet.socket);
         let datagram = packet.is_datagram_of_a_flow();
         let tcp = matches!(packet.pdu, Pdu::Tcp(_));
-        let receiver = LostData::receiver(&packet);
+        let data_for = data_for(&packet);
         let mut cx = Context { now, random: &mut record.random };
         let outcome = slot.link.enqueue(&mut cx, attachment, packet);
         slot.alarm.arm(slot.link.poll_timeout(), Event::Link(number), moment);
         if let Err(dropped) = outcome {
             record.drops.entry((dropped.reason, attachment.0)).or_default().add(bytes);
             self.dropped += 1;
-            if let Some(receiver) = receiver {
-                self.lost_data.count(receiver);
+            if let (Some(lost), Some(socket)) = (&mut self.lost_data, data_for) {
+                lost.push(socket);
             }
             if tcp {
                 self.dropped_segments.count(socket);
@@ -419,12 +424,11 @@ impl Network {
         &self,
         from: NodeId,
         [source, destination]: [Address; 2],
-    ) -> Option<((LinkId, Attachment), Option<NodeId>)> {
-        let (link, attachment) = self.topology.attachment(self.topology.egress(from, source, destination)?);
+    ) -> Option<(LinkId, Option<NodeId>)> {
+        let (link, _) = self.topology.attachment(self.topology.egress(from, source, destination)?);
         let slot = &self.links[link.0 as usize];
-        let leads_to =
-            matches!(slot.link, AnyLink::Wire(_) | AnyLink::ManagedWire(_)).then_some(slot.leads_to);
-        Some(((link, attachment), leads_to))
+        let wire = matches!(slot.link, AnyLink::Wire(_) | AnyLink::ManagedWire(_));
+        Some((link, wire.then_some(slot.leads_to)))
     }
 
     /// The machine of a link.
@@ -450,8 +454,8 @@ impl Network {
     /// A packet that was on its way is dropped: the account, and that of its application.
     pub(crate) fn end_in_a_drop(&mut self, packet: &Packet) {
         self.dropped += 1;
-        if let Some(receiver) = LostData::receiver(packet) {
-            self.lost_data.count(receiver);
+        if let (Some(lost), Some(socket)) = (&mut self.lost_data, data_for(packet)) {
+            lost.push(socket);
         }
         if matches!(packet.pdu, Pdu::Tcp(_)) {
             self.dropped_segments.count(packet.socket);

@@ -68,6 +68,7 @@ impl World {
 
     #[inline]
     pub(super) fn deliver_stream(&mut self, now: Time, number: u32, bytes: u64) {
+        self.delivered_bytes += bytes;
         let flow = &mut self.flows[number as usize];
         flow.measurement.delivered_bytes += bytes;
         if let Source::Transfer(transfer) = &flow.source

@@ -18,7 +18,7 @@ mod sockets;
 mod transfers;
 
 pub use self::path_changes::PathChange;
-pub use self::series::{FlowPart, LinkPart, Part, Parts, Series};
+pub use self::series::{FlowPart, LinkPart, LinkParts, Series};
 
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
@@ -80,8 +80,10 @@ pub struct World {
     pub handovers: Handovers,
     /// The agents and mobile nodes of Mobile IP.
     pub mobile_ip: MobileIp,
-    /// What the run does over time, where that is kept.
+    /// What the run does over time, where that is kept ([`World::keep_series`]).
     pub series: Option<Box<Series>>,
+    /// Octets that flows have delivered, all together.
+    delivered_bytes: u64,
     pub(crate) work: VecDeque<Work>,
     pub(crate) trace: Trace,
     /// Whether events are digested.
@@ -117,6 +119,7 @@ impl World {
             handovers: Handovers::default(),
             mobile_ip: MobileIp::default(),
             series: None,
+            delivered_bytes: 0,
             work: VecDeque::new(),
             trace,
             fingerprints,
@@ -138,7 +141,7 @@ impl World {
         Some([of(a, b)?, of(b, a)?])
     }
 
-    /// Runs to the end; returns the number of events that did something. `look` is called now and then with the time before
+    /// Runs to the end, where series are kept part by part; returns the number of events that did something. `look` is called now and then with the time before
     /// which nothing will change; false ends the run.
     pub fn run(
         &mut self,
@@ -164,30 +167,18 @@ impl World {
         for (number, handover) in self.mih_handovers.iter_mut().enumerate() {
             handover.arm(number as u32, moment);
         }
-        let events = self.run_in_parts(&mut queue, until, watch, look)?;
-        self.handovers.finish(&self.network);
-        Ok(events)
-    }
-
-    /// Runs to the end; where series are kept, it stops for each of their parts.
-    fn run_in_parts(
-        &mut self,
-        queue: &mut EventQueue<Wake>,
-        until: Time,
-        watch: &Watch,
-        look: &mut dyn FnMut(&mut World, Time) -> bool,
-    ) -> Result<u64, Unfinished> {
-        let Some(mut series) = self.series.take() else {
-            return run_until(&mut Looked { world: self, look }, queue, until, watch);
-        };
-        series.begin(self);
+        let mut series = self.series.take();
+        let parts = if series.is_some() { Series::PARTS } else { 1 };
         let mut events = 0;
-        for end in Series::ends(until) {
-            let part = run_until(&mut Looked { world: self, look }, queue, end, watch);
+        for end in (1..=parts).map(|part| Series::end(until, part, parts)) {
+            let part = run_until(&mut Looked { world: self, look }, &mut queue, end, watch);
             events += part.map_err(|unfinished| unfinished.after(events))?;
-            series.take_part(self, end);
+            if let Some(series) = &mut series {
+                series.take_part(self, end);
+            }
         }
-        self.series = Some(series);
+        self.series = series;
+        self.handovers.finish(&self.network);
         Ok(events)
     }
 
@@ -322,6 +313,7 @@ impl World {
                         self.work.push_back(Work::Server(number));
                     }
                     None => {
+                        self.delivered_bytes += u64::from(message.bytes);
                         if flow.source.on_delivery(now, &message) {
                             flow.measurement.on_delivery(u64::from(message.bytes), now - message.generated);
                         } else {
@@ -336,6 +328,7 @@ impl World {
                 let flow = &mut self.flows[number as usize];
                 let mut cx = Context { now, random: &mut flow.source_random };
                 if let Some(response_time) = flow.source.on_message(&mut cx, message) {
+                    self.delivered_bytes += u64::from(message.bytes);
                     flow.measurement.on_delivery(u64::from(message.bytes), response_time);
                     self.work.push_back(Work::Source(number));
                     self.sample_delivered(now, number);

@@ -4,12 +4,12 @@
 //! together is what the tables of the whole run say. A window is that at the end of a part.
 
 use super::World;
-use crate::link::{Attachment, Link, LinkStats};
-use crate::network::LinkView;
+use crate::link::{Attachment, Link, LinkStats, Sender};
+use crate::socket::User;
 use crate::topology::LinkId;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 /// What a flow did in a part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,62 +33,14 @@ pub struct LinkPart {
     pub lost_packets: u64,
 }
 
-/// A part.
-pub trait Part: Copy + Default {
-    /// What was counted since an earlier account.
-    fn since(self, earlier: Self) -> Self;
-}
-
-impl Part for FlowPart {
-    fn since(self, earlier: FlowPart) -> FlowPart {
-        FlowPart {
-            delivered_bytes: self.delivered_bytes - earlier.delivered_bytes,
-            lost_packets: self.lost_packets - earlier.lost_packets,
-            cwnd_bytes: self.cwnd_bytes,
-        }
-    }
-}
-
-impl Part for LinkPart {
-    fn since(self, earlier: LinkPart) -> LinkPart {
-        LinkPart {
-            sent_packets: self.sent_packets - earlier.sent_packets,
-            waited: self.waited.saturating_sub(earlier.waited),
-            lost_packets: self.lost_packets - earlier.lost_packets,
-        }
-    }
-}
-
-/// The parts of one of them, in order.
+/// The parts of a direction of a link.
 #[derive(Clone, Debug)]
-pub struct Parts<P> {
-    account: P,
-    /// They.
-    pub parts: Vec<P>,
-}
-
-impl<P: Part> Parts<P> {
-    fn new() -> Parts<P> {
-        Parts { account: P::default(), parts: Vec::with_capacity(Series::PARTS as usize) }
-    }
-
-    fn take(&mut self, account: P) {
-        self.parts.push(account.since(self.account));
-        self.account = account;
-    }
-}
-
-/// The series of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Series {
-    /// The ends of its parts.
-    pub ends: Vec<Time>,
-    /// The first flows, in order.
-    pub flows: Vec<Parts<FlowPart>>,
-    /// All other flows together, where there are any. They have no window.
-    pub other_flows: Option<Parts<FlowPart>>,
-    /// Directions of links, in order.
-    pub links: Vec<(Way, Parts<LinkPart>)>,
+pub struct LinkParts {
+    /// It.
+    pub way: Way,
+    /// What it did, in order.
+    pub parts: Vec<LinkPart>,
+    account: LinkStats,
 }
 
 /// A direction of a link.
@@ -102,6 +54,42 @@ pub struct Way {
     pub to: Option<Address>,
 }
 
+/// The parts of a flow, or of several together.
+#[derive(Clone, Debug)]
+pub struct FlowParts {
+    /// What it did, in order.
+    pub parts: Vec<FlowPart>,
+    delivered_bytes: u64,
+    /// Lost in the part under way.
+    lost_packets: u64,
+}
+
+impl FlowParts {
+    fn new() -> FlowParts {
+        FlowParts { parts: Vec::with_capacity(Series::PARTS as usize), delivered_bytes: 0, lost_packets: 0 }
+    }
+
+    /// A part ends, up to which so many octets were delivered.
+    fn take(&mut self, delivered_bytes: u64, cwnd_bytes: Option<u64>) {
+        let before = std::mem::replace(&mut self.delivered_bytes, delivered_bytes);
+        let lost_packets = std::mem::take(&mut self.lost_packets);
+        self.parts.push(FlowPart { delivered_bytes: delivered_bytes - before, lost_packets, cwnd_bytes });
+    }
+}
+
+/// The series of a run.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The ends of its parts; each has its end, and the first the beginning too.
+    pub ends: Vec<Time>,
+    /// The first flows, in order.
+    pub flows: Vec<FlowParts>,
+    /// All other flows together, where there are any. They have no window.
+    pub other_flows: Option<FlowParts>,
+    /// Directions of links, in order: all of few; of many, those that most flows share.
+    pub links: Vec<LinkParts>,
+}
+
 impl Series {
     /// Parts of a run. Chosen: a line of so many points is smooth on any screen.
     pub const PARTS: u64 = 200;
@@ -109,72 +97,103 @@ impl Series {
     /// Flows, and directions of links, that have series of their own. Chosen: more lines cannot be told apart.
     pub const MOST: usize = 100;
 
-    /// Flows whose ways are looked at for the links that most of them share, and steps of a way. Chosen: as many as cost nothing.
+    /// Flows whose ways are looked at for the links that most of them share, and steps of a way. Chosen.
     const LOOKED_AT: usize = 1000;
     const MOST_STEPS: usize = 32;
 
-    /// The ends of the parts of a run that lasts until `end`; each part has its end, and the first has the beginning too.
-    pub fn ends(end: Time) -> impl Iterator<Item = Time> {
-        let whole = u128::from(end.as_ns());
-        (1..=Series::PARTS)
-            .map(move |part| Time::from_ns((whole * u128::from(part) / u128::from(Series::PARTS)) as u64))
-    }
-
-    /// The run begins.
-    pub(super) fn begin(&mut self, world: &World) {
-        self.flows = (0..world.flows.len().min(Series::MOST)).map(|_| Parts::new()).collect();
-        self.other_flows = (world.flows.len() > Series::MOST).then(Parts::new);
-        self.links = chosen_ways(world).into_iter().map(|way| (way, Parts::new())).collect();
+    /// The end of a part, from 1, of so many parts of a run that lasts until `end`.
+    pub(super) fn end(end: Time, part: u64, parts: u64) -> Time {
+        Time::from_ns((u128::from(end.as_ns()) * u128::from(part) / u128::from(parts)) as u64)
     }
 
     /// A part has come to its end.
-    pub(super) fn take_part(&mut self, world: &World, end: Time) {
+    pub(super) fn take_part(&mut self, world: &mut World, end: Time) {
         self.ends.push(end);
+        self.take_losses(world);
+        let mut delivered_bytes = 0;
         for (number, parts) in self.flows.iter_mut().enumerate() {
-            parts.take(world.flow_account(number));
+            let flow = &world.flows[number];
+            delivered_bytes += flow.measurement.delivered_bytes;
+            // Transfers that arrive have a connection each, and no window of their flow.
+            let single = flow.connections.is_none();
+            let cwnd_bytes = single.then(|| world.socket(flow.association.source).cwnd_bytes()).flatten();
+            parts.take(flow.measurement.delivered_bytes, cwnd_bytes);
         }
         if let Some(others) = &mut self.other_flows {
-            let mut sum = FlowPart::default();
-            for number in Series::MOST..world.flows.len() {
-                let flow = world.flow_deliveries(number);
-                sum.delivered_bytes += flow.delivered_bytes;
-                sum.lost_packets += flow.lost_packets;
+            others.take(world.delivered_bytes - delivered_bytes, None);
+        }
+        for LinkParts { way, parts, account } in &mut self.links {
+            let now = world.network.link(way.link).booked_stats(way.from, end);
+            let before = std::mem::replace(account, now);
+            parts.push(LinkPart {
+                sent_packets: now.sent_packets - before.sent_packets,
+                waited: now.waiting.saturating_sub(before.waiting),
+                lost_packets: now.dropped_packets - before.dropped_packets,
+            });
+        }
+    }
+
+    /// Counts what was lost in the part for the flows whose data it was.
+    fn take_losses(&mut self, world: &mut World) {
+        let Some(mut lost) = world.network.lost_data.take() else { return };
+        for socket in lost.drain(..) {
+            let flow = match world.user(socket) {
+                User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => flow,
+                // An answer.
+                User::FlowSource(flow) => flow,
+                User::Mih { .. } | User::Redirection { .. } => continue,
+            };
+            match self.flows.get_mut(flow as usize) {
+                Some(own) => own.lost_packets += 1,
+                None => self.other_flows.iter_mut().for_each(|others| others.lost_packets += 1),
             }
-            others.take(sum);
         }
-        for (way, parts) in &mut self.links {
-            let LinkStats { sent_packets, waiting, dropped_packets, .. } =
-                world.network.link(way.link).booked_stats(way.from, end);
-            parts.take(LinkPart { sent_packets, waited: waiting, lost_packets: dropped_packets });
-        }
+        world.network.lost_data = Some(lost);
     }
 }
 
 impl World {
-    fn flow_account(&self, number: usize) -> FlowPart {
-        let flow = &self.flows[number];
-        // Transfers that arrive have a connection each, and no window of their flow.
-        let single = flow.connections.is_none();
-        let cwnd_bytes = single.then(|| self.socket(flow.association.source).cwnd_bytes()).flatten();
-        FlowPart { cwnd_bytes, ..self.flow_deliveries(number) }
+    /// Keeps series of the run, from its beginning on.
+    pub fn keep_series(&mut self) {
+        self.network.lost_data = Some(Vec::new());
+        let flows = self.flows.len();
+        let link = |way| LinkParts {
+            way,
+            parts: Vec::with_capacity(Series::PARTS as usize),
+            account: LinkStats::default(),
+        };
+        self.series = Some(Box::new(Series {
+            ends: Vec::with_capacity(Series::PARTS as usize),
+            flows: (0..flows.min(Series::MOST)).map(|_| FlowParts::new()).collect(),
+            other_flows: (flows > Series::MOST).then(FlowParts::new),
+            links: self.ways().into_iter().map(link).collect(),
+        }));
     }
 
-    fn flow_deliveries(&self, number: usize) -> FlowPart {
-        let flow = &self.flows[number];
-        let lost = |association| self.network.lost_data.of(association, flow.server.is_some());
-        FlowPart {
-            delivered_bytes: flow.measurement.delivered_bytes,
-            lost_packets: match &flow.connections {
-                None => lost(flow.association),
-                Some(connections) => connections.associations().map(lost).sum(),
-            },
-            cwnd_bytes: None,
+    /// The directions of links: all of few; of many, those that most flows share.
+    fn ways(&self) -> Vec<Way> {
+        let mut ways = Vec::new();
+        for link in self.network.links() {
+            let address = |Attachment(at): Attachment| link.addresses[at as usize];
+            ways.extend(link.link.senders().into_iter().map(|Sender { from, to }| Way {
+                link: link.number,
+                from,
+                at: address(from),
+                to: to.map(address),
+            }));
         }
+        if ways.len() > Series::MOST {
+            let flows = self.flows_by_link();
+            ways.sort_by_key(|way| Reverse(flows[way.link.0 as usize]));
+            ways.truncate(Series::MOST);
+            ways.sort();
+        }
+        ways
     }
 
-    /// By direction, how many of the first flows send their data over it.
-    fn flows_by_way(&self) -> BTreeMap<(LinkId, Attachment), u64> {
-        let mut flows = BTreeMap::new();
+    /// By link, how many of the first flows send their data over it.
+    fn flows_by_link(&self) -> Vec<u32> {
+        let mut flows = vec![0; self.network.links().count()];
         for flow in self.flows.iter().take(Series::LOOKED_AT) {
             let (from, to) = (self.node(flow.association.source), self.node(flow.association.sink));
             let topology = &self.network.topology;
@@ -185,35 +204,14 @@ impl World {
             };
             let mut at = Some(from);
             for _ in 0..Series::MOST_STEPS {
-                let Some((way, next)) = at.and_then(|at| self.network.next_hop(at, [source, destination]))
+                let Some((link, next)) = at.and_then(|at| self.network.next_hop(at, [source, destination]))
                 else {
                     break;
                 };
-                *flows.entry(way).or_default() += 1;
+                flows[link.0 as usize] += 1;
                 at = next.filter(|&node| node != to);
             }
         }
         flows
     }
-}
-
-/// The directions of links that have series: all of few; of many, those that most flows share.
-fn chosen_ways(world: &World) -> Vec<Way> {
-    let of = |link: LinkView<'_>| {
-        let addresses = link.addresses.to_vec();
-        link.link.senders().into_iter().map(move |sender| Way {
-            link: link.number,
-            from: sender.from,
-            at: addresses[sender.from.0 as usize],
-            to: sender.to.map(|Attachment(to)| addresses[to as usize]),
-        })
-    };
-    let mut ways: Vec<Way> = world.network.links().flat_map(of).collect();
-    if ways.len() > Series::MOST {
-        let flows = world.flows_by_way();
-        ways.sort_by_key(|way| std::cmp::Reverse(flows.get(&(way.link, way.from)).copied().unwrap_or(0)));
-        ways.truncate(Series::MOST);
-        ways.sort();
-    }
-    ways
 }

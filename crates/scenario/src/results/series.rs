@@ -4,7 +4,7 @@ use crate::table::{Table, float, integer, named, ratio};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::subject::{Named, Subject, TO_ALL};
-use roamsim_network::world::{FlowPart, LinkPart, Series};
+use roamsim_network::world::{FlowPart, LinkPart, LinkParts, Series};
 
 /// How the sum of the flows is named that have no rows of their own.
 const OTHERS: Named<'static> = Named { kind: "flows", name: "(others)", from: TO_ALL, to: TO_ALL };
@@ -50,15 +50,15 @@ fn rows<'a>(world: &'a World, series: &Series) -> Vec<Row<'a>> {
         rows.extend(others.parts.iter().enumerate().map(|part| of_flow(OTHERS, part)));
     }
     let topology = &world.network.topology;
-    for (way, link) in &series.links {
-        let used = link.parts.iter().any(|part| part.sent_packets > 0 || part.lost_packets > 0);
+    for LinkParts { way, parts, .. } in &series.links {
+        let used = parts.iter().any(|part| part.sent_packets > 0 || part.lost_packets > 0);
         if !used {
             continue;
         }
         let node = |address| topology.node(topology.interface(address).node).name.as_str();
         let name = topology.interface(way.at).name.as_str();
         let of = Named { kind: "link", name, from: node(way.at), to: way.to.map_or(TO_ALL, node) };
-        rows.extend(link.parts.iter().enumerate().map(|part| of_link(of, part)));
+        rows.extend(parts.iter().enumerate().map(|part| of_link(of, part)));
     }
     rows
 }
