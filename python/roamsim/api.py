@@ -64,6 +64,13 @@ class Results(store.Results):
         flow: str | None = None,
         start_s: float | None = None,
         end_s: float | None = None,
+        against: str | None = None,
+        where: Sequence[str] = (),
+        log: str | None = None,
+        title: str | None = None,
+        x_label: str | None = None,
+        y_label: str | None = None,
+        size: tuple[float, float] | None = None,
     ) -> Path:
         """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
 
@@ -73,14 +80,23 @@ class Results(store.Results):
             flow: of a trace, the only flow that is drawn.
             start_s: of a trace, where the time axis begins.
             end_s: of a trace, where it ends.
+            against: of a metric, the one that is drawn along x.
+            where: conditions on rows, as `name=download` or `link.path.delay=10ms`.
+            log: the axes that are logarithmic, `""`, `"x"`, `"y"` or `"xy"`; by the values unless given.
+            title: above the figure; the scenario's name unless given.
+            x_label: below the axes, instead of what they show.
+            y_label: beside them, instead of what they show.
+            size: width and height in inches.
 
         Raises:
             UsageError: there are no such results, or another ending than .svg, .png and .pdf.
         """
+        from roamsim.pictures.paper import Dress
         from roamsim.pictures.timeseries import Part
-        from roamsim.reports.plot import plot
+        from roamsim.reports.plot import Figured, plot
 
-        return plot(self.path, what, out, Part(flow, start_s, end_s))
+        dress = Dress(log, title, x_label, y_label, size)
+        return plot(self.path, what, out, Figured(Part(flow, start_s, end_s), against, tuple(where), dress))
 
     def report(self, out: str | os.PathLike[str] | None = None) -> Path:
         """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.

@@ -543,12 +543,38 @@ def plot(
         str | None, typer.Option("--from", metavar="TIME", help="Of what was traced, where the figure begins (1.5s).")
     ] = None,
     end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where it ends.")] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC", help="Of a metric, the one that is drawn along x.", autocompletion=completion.metrics
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE", help="Only these rows (name=download, link.path.delay=10ms). May be repeated."
+        ),
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="x|y|xy|none", help="Which axes are logarithmic; by the values unless given."),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Above the figure; the scenario's name unless given.")
+    ] = None,
+    x_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Below the axis, not what it shows.")] = None,
+    y_label: Annotated[str | None, typer.Option(metavar="TEXT", help="Beside the axis, not what it shows.")] = None,
+    size: Annotated[str | None, typer.Option(metavar="WxH", help="Width and height in inches, as in 6x4.")] = None,
 ) -> None:
     """Draw a figure for paper."""
+    from roamsim.pictures.paper import Dress, inches
     from roamsim.pictures.timeseries import Part
+    from roamsim.reports.plot import Figured
     from roamsim.reports.plot import plot as draw
 
-    typer.echo(draw(folder, what, out, Part(flow, seconds("--from", start), seconds("--to", end))))
+    dress = Dress("" if log == "none" else log, title, x_label, y_label, inches(size))
+    part = Part(flow, seconds("--from", start), seconds("--to", end))
+    typer.echo(draw(folder, what, out, Figured(part, against, tuple(where or ()), dress)))
 
 
 @app.command()

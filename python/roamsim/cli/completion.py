@@ -55,7 +55,8 @@ def drawn(incomplete: str) -> list[str]:
     """What `roamsim plot` draws: traces, or metrics."""
     from roamsim._roamsim import trace_kinds
 
-    return [kind for kind in trace_kinds() if kind.startswith(incomplete)] + metrics(incomplete)
+    kinds = [*trace_kinds(), "transfer_times"]
+    return [kind for kind in kinds if kind.startswith(incomplete)] + metrics(incomplete)
 
 
 def keys(context: typer.Context, incomplete: str) -> list[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars
 
+from roamsim.errors import UsageError
+from roamsim.estimates.against import Against
 from roamsim.estimates.curves import Curves
+from roamsim.estimates.distributions import Distribution
 from roamsim.pictures.timeseries import POINTS, Panel
+from roamsim.tables.words import titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +26,9 @@ PREFIXED = {"bit/s": "b/s", "B": "B"}
 #: Width and height of a figure in inches, and of each panel where there are several (chosen: a figure fits a column
 #: of text, two panels a page).
 FIGURE, PANEL = (6.0, 3.8), (3.4, 3.0)
+
+#: Inches of a side that can be asked for (chosen: below there is no room for labels; above, a PNG takes gigabytes).
+SMALLEST, LARGEST = 1.0, 50.0
 
 #: Panels that stand side by side; more begin a new row.
 PANELS_A_ROW = 4
@@ -110,23 +119,128 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
         axes.legend(frameon=False, title=drawn.group_words or None)
 
 
-def draw_delays(axes: Axes, distribution: polars.DataFrame) -> None:
-    """Draws the share of transactions that were done after each delay."""
+def draw_distribution(axes: Axes, distribution: Distribution) -> None:
+    """Draws the share that was done after each time."""
     from matplotlib.ticker import EngFormatter
 
-    for (name,), mine in distribution.group_by("name", maintain_order=True):
-        longest = mine["delay_s"].to_list()[-1]
+    for (name,), mine in distribution.frame.group_by("series", maintain_order=True):
+        longest = mine["time_s"].to_list()[-1]
         done = mine["share"].to_list()[-1]
         axes.step(
-            [0, *mine["delay_s"], longest], [0, *mine["share"], done], where="post", linewidth=1, label=str(name)
+            [0, *mine["time_s"], longest], [0, *mine["share"], done], where="post", linewidth=1, label=str(name)
         )
-    axes.set_xlabel("delay")
-    axes.set_ylabel("share of transactions done")
+    axes.set_xlabel(distribution.x_title)
+    axes.set_ylabel(distribution.y_title)
     axes.xaxis.set_major_formatter(EngFormatter("s"))
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.02)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
+
+
+def draw_against(axes: Axes, drawn: Against) -> None:
+    """Draws means of two metrics against each other, joined in the order of what was varied."""
+    for (series,), points in drawn.frame.group_by("series", maintain_order=True):
+        axes.errorbar(
+            points["x"].to_list(),
+            points["y"].to_list(),
+            xerr=_bars(points, "x"),
+            yerr=_bars(points, "y"),
+            fmt="o-",
+            markersize=3,
+            linewidth=1,
+            capsize=2,
+            label=str(series),
+        )
+    axes.set_xlabel(titled(drawn.x.title, drawn.x.y_scale.unit))
+    axes.set_ylabel(titled(drawn.y.title, drawn.y.y_scale.unit))
+    axes.grid(alpha=0.3)
+    if drawn.frame["series"].n_unique() > 1:
+        axes.legend(frameon=False, title=drawn.y.group_words or None)
+
+
+def _bars(points: polars.DataFrame, middle: str) -> list[list[float]]:
+    """How far intervals reach below and above; a mean of one sample has none."""
+    below, above = (
+        (points[middle] - points[f"{middle}_low"]).fill_null(0.0),
+        (points[f"{middle}_high"] - points[middle]).fill_null(0.0),
+    )
+    return [below.to_list(), above.to_list()]
+
+
+@dataclass(frozen=True)
+class Dress:
+    """How a figure looks beside what it draws.
+
+    Attributes:
+        logarithmic: the axes that are, of `x` and `y`; `None` leaves that to the values.
+        title: above the figure; `None` for the scenario's name.
+        x_label: below the axes; `None` for what they show.
+        y_label: beside them.
+        size: width and height in inches; `None` for the usual one.
+    """
+
+    logarithmic: str | None = None
+    title: str | None = None
+    x_label: str | None = None
+    y_label: str | None = None
+    size: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.logarithmic is not None and not set(self.logarithmic) <= {"x", "y"}:
+            raise UsageError(f"logarithmic axes are x, y, xy or none; not {self.logarithmic!r}")
+        if self.size is not None and not all(SMALLEST <= side <= LARGEST for side in self.size):
+            sides = " x ".join(f"{side:g}" for side in self.size)
+            raise UsageError(f"the sides of a figure are {SMALLEST:g} to {LARGEST:g} inches long; not {sides}")
+
+    def on(self, figure: Figure) -> None:
+        """Puts it on a figure.
+
+        Raises:
+            UsageError: a logarithmic axis is asked for where values are 0 or below.
+        """
+        if self.size:
+            figure.set_size_inches(self.size)
+        if self.title is not None:
+            if len(figure.axes) == 1:
+                figure.axes[0].set_title(self.title)
+            else:
+                figure.suptitle(self.title)
+        for axes in figure.axes:
+            for name, label in (("x", self.x_label), ("y", self.y_label)):
+                if label is not None and axes.xaxis.label.get_text() + axes.yaxis.label.get_text():
+                    getattr(axes, f"set_{name}label")(label)
+            if self.logarithmic is not None:
+                _scale(axes, self.logarithmic)
+
+
+def inches(text: str | None) -> tuple[float, float] | None:
+    """Width and height of `--size 6x4`.
+
+    Raises:
+        UsageError: it is no size.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*[x×]\s*(\d+\.?\d*)\s*", text)
+    if found is None:
+        raise UsageError(f"--size takes WIDTHxHEIGHT in inches, as in 6x4; not {text!r}")
+    return float(found[1]), float(found[2])
+
+
+def _scale(axes: Axes, logarithmic: str) -> None:
+    for name in "xy":
+        if name not in logarithmic:
+            getattr(axes, f"set_{name}scale")("linear")
+            continue
+        values = [value for line in axes.lines for value in getattr(line, f"get_{name}data")()]
+        there = [float(value) for value in values if isinstance(value, int | float) or hasattr(value, "dtype")]
+        positive = [value for value in there if value > 0]
+        if not positive or len(there) < len(values):
+            raise UsageError(f"the {name} axis cannot be logarithmic: it has no numbers above 0")
+        getattr(axes, f"set_{name}scale")("log")
+        # What is 0 has no place on it.
+        getattr(axes, f"set_{name}lim")(min(positive) / 1.2, max(positive) * 1.2)
 
 
 def draw_time_series(panels: list[Axes], samples: list[polars.DataFrame], title: str) -> None:

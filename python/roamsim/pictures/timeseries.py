@@ -17,7 +17,7 @@ from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import metrics, quantities, traces
 
 #: Traces that are read as tables.
-TABLES = ("packets", "messages")
+TABLES = ("packets",)
 
 #: What the vertical axis of a kind shows; of single quantities their own name.
 TITLES = {

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.estimates.curves import curves, delays
+from roamsim.estimates.against import against
+from roamsim.estimates.curves import curves
+from roamsim.estimates.distributions import DISTRIBUTIONS
 from roamsim.files import write_aside
 from roamsim.pictures import timesequence
-from roamsim.pictures.paper import draw_curves, draw_delays, draw_time_series, grid, same_span, write_figure
-from roamsim.pictures.timeseries import ALL, NOTES, TITLES, Panel, Part, segments, time_series
+from roamsim.pictures.paper import (
+    Dress,
+    draw_against,
+    draw_curves,
+    draw_distribution,
+    draw_time_series,
+    grid,
+    same_span,
+    write_figure,
+)
+from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
+from roamsim.storing.chosen import chosen
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target
 from roamsim.technologies import pictures
@@ -24,21 +38,44 @@ if TYPE_CHECKING:
 
 ENDINGS = (".svg", ".pdf", ".png")
 
+#: The panel of a figure that has no others.
+_ONLY = Panel("", polars.DataFrame())
+
+
+@dataclass(frozen=True)
+class Figured:
+    """What is drawn of the results, and how.
+
+    Attributes:
+        part: of a trace, the flow and the time.
+        against: of a metric, the one along x.
+        where: conditions on rows, `COLUMN=VALUE` each.
+        dress: axes, title, labels and size.
+    """
+
+    part: Part = ALL
+    against: str | None = None
+    where: Sequence[str] = ()
+    dress: Dress = field(default_factory=Dress)
+
 
 def plot(
-    folder: str | os.PathLike[str], what: str, out: str | os.PathLike[str] | None = None, part: Part = ALL
+    folder: str | os.PathLike[str],
+    what: str,
+    out: str | os.PathLike[str] | None = None,
+    asked: Figured | None = None,
 ) -> Path:
     """Draws one figure of a folder of results.
 
     Args:
         folder: what `roamsim run --parquet`, `roamsim sweep` or `roamsim compare` wrote.
         what: a trace that was recorded (`cwnd`, `rtt`, ..., `segments`), of which every point of a sweep makes a
-            panel; `transactions`, whose delays are drawn as
+            panel; `transactions`, `messages` or `transfer_times`, whose delays and completion times are drawn as
             their distribution; a picture of a technology's own, as `occupancy`, the channels of a DECT access; or a
             metric `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, as `compare` takes it, drawn over what was varied with its
-            95 % interval.
+            95 % interval, or against another metric.
         out: the file; its ending (`.svg`, `.pdf`, `.png`) chooses the format. `FOLDER/WHAT.svg` unless given.
-        part: of a trace, the flow and the time that are drawn.
+        asked: which part, against what, and how it looks.
 
     Returns:
         The path of the figure.
@@ -46,24 +83,35 @@ def plot(
     Raises:
         UsageError: there are no such results, no such metric, or another ending.
     """
+    asked = asked or Figured()
     target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
     if target.suffix not in ENDINGS:
         raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
-    results = open_results(folder)
+    results = chosen(open_results(folder), asked.where)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
-    if part != ALL and ("." in what or what == "transactions"):
+    if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, part), follow=out is not None)
+    if asked.against is not None and "." not in what:
+        raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=out is not None)
 
 
-def save(results: Results, what: str, file: Any, ending: str, part: Part = ALL) -> None:
+def save(results: Results, what: str, file: Any, ending: str, asked: Figured | None = None) -> None:
     """Draws a figure into a file, in the format of an ending; equal results give equal files."""
-    write_figure(lambda: _figure(results, what, part), file, ending)
+    asked = asked or Figured()
+
+    def draw() -> Figure:
+        figure = _figure(results, what, asked)
+        asked.dress.on(figure)
+        return figure
+
+    write_figure(draw, file, ending)
 
 
-def _figure(results: Results, what: str, part: Part) -> Figure:
+def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
+    part = asked.part
     own = pictures()
     if what in own:
         return own[what](results, part)
@@ -74,14 +122,24 @@ def _figure(results: Results, what: str, part: Part) -> Figure:
             timesequence.draw(place, panel.frame)
         same_span(axes)
         timesequence.legend(figure, axes)
-    elif "." in what or what == "transactions":
-        figure, axes = grid(results.manifest.scenario, [Panel("", polars.DataFrame())])
-        if "." in what:
-            drawn = curves(results, Target.parse(what))
-            draw_curves(axes[0], drawn)
-            notes = drawn.notes
-        else:
-            draw_delays(axes[0], delays(results))
+    elif asked.against is not None:
+        figure, axes = grid(results.manifest.scenario, [_ONLY])
+        draw_against(axes[0], against(results, Target.parse(what), Target.parse(asked.against)))
+    elif "." in what:
+        drawn = curves(results, Target.parse(what))
+        if drawn.in_panels and len(drawn.rows) > MOST_PANELS:
+            raise UsageError(
+                f"a figure of {len(drawn.rows)} panels cannot be read, {MOST_PANELS} can; choose a row, as in "
+                f"TABLE.NAME.COLUMN, or some with --where"
+            )
+        panels = [Panel(row, polars.DataFrame()) for row in drawn.rows] if drawn.in_panels else [_ONLY]
+        figure, axes = grid(results.manifest.scenario, panels)
+        for panel, place in zip(panels, axes, strict=True):
+            draw_curves(place, drawn, [panel.title] if drawn.in_panels else None)
+        notes = drawn.notes
+    elif what in DISTRIBUTIONS:
+        figure, axes = grid(results.manifest.scenario, [_ONLY])
+        draw_distribution(axes[0], DISTRIBUTIONS[what](results))
     else:
         panels = time_series(results, what, part)
         figure, axes = grid(results.manifest.scenario, panels)

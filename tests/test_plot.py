@@ -1,0 +1,135 @@
+"""Figures for paper, against what they are drawn from: distributions, one metric against another, rows, axes, labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+import roamsim as package
+from conftest import ROOT, Command
+from matplotlib.figure import Figure
+from roamsim.estimates.against import against
+from roamsim.estimates.curves import curves
+from roamsim.estimates.distributions import messages, transfers
+from roamsim.pictures.paper import Dress, draw_against, draw_curves, draw_distribution
+from roamsim.storing.chosen import chosen
+from roamsim.storing.manifests import Manifest
+from roamsim.storing.store import Results
+from roamsim.tables.metrics import Target
+
+VARY = {"link.path.delay": "10ms,20ms,40ms", "flow.download.transport.variant": "reno,sack"}
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A sweep of a delay and a variant."""
+    from conftest import SCENARIO
+
+    return package.sweep(SCENARIO, VARY, replications=3, out=tmp_path_factory.mktemp("swept") / "out")
+
+
+def axes_of(draw: Any, *arguments: Any) -> Any:
+    """Axes on which something was drawn."""
+    axes = Figure().add_subplot()
+    draw(axes, *arguments)
+    return axes
+
+
+def test_one_metric_is_drawn_against_another(swept: Results) -> None:
+    names = ("flows.goodput_bps", "links.path.mean_queue_packets")
+    with pytest.raises(package.UsageError, match="choose one"):
+        against(swept, Target.parse("links.utilisation"), Target.parse("drops.packets"))
+    one = chosen(swept, ["from=server"])
+    drawn = against(one, *map(Target.parse, names))
+    rates = one.flows.group_by("point", maintain_order=True).agg(polars.col("goodput_bps").mean())["goodput_bps"]
+    waits = one.links.group_by("point", maintain_order=True).agg(polars.col("mean_queue_packets").mean())
+    wanted = set(
+        zip((round(v / 1e6, 9) for v in rates), (round(v, 9) for v in waits["mean_queue_packets"]), strict=True)
+    )
+    assert {(round(y, 9), round(x, 9)) for y, x in drawn.frame.select("y", "x").rows()} == wanted
+    axes = axes_of(draw_against, drawn)
+    assert axes.get_ylabel() == "download: goodput, Mb/s"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["reno", "sack"]
+    (line, *_) = axes.get_lines()
+    reno = drawn.frame.filter(series="reno")
+    assert line.get_xdata().tolist() == reno["x"].to_list()
+
+
+def test_delays_of_messages_and_completion_times_are_distributions() -> None:
+    rows = {"name": ["a", "b", "a", "a", "a"], "delay_s": [0.3, 0.5, 0.1, 0.2, 0.4], "point": [0] * 5}
+    manifest = Manifest(kind="run", scenario="s", text="", canonical={}, version="0", seed=1, command=[])
+    drawn = messages(Results(Path(), manifest, {"messages": polars.DataFrame(rows)}))
+    assert drawn.frame.filter(series="a").select("time_s", "share").rows() == [
+        (0.1, 0.25), (0.2, 0.5), (0.3, 0.75), (0.4, 1.0),
+    ]  # fmt: skip
+    axes = axes_of(draw_distribution, drawn)
+    assert axes.get_ylabel() == "share of delivered messages"
+    assert [line.get_xdata().tolist() for line in axes.get_lines()] == [[0, 0.1, 0.2, 0.3, 0.4, 0.4], [0, 0.5, 0.5]]
+    with pytest.raises(package.UsageError, match="--trace messages"):
+        messages(Results(Path(), manifest, {}))
+    with pytest.raises(package.UsageError, match="no transfers"):
+        transfers(Results(Path(), manifest, {}))
+
+
+def test_rows_are_chosen_by_what_was_varied_and_by_columns(swept: Results) -> None:
+    drawn = curves(chosen(swept, ["flow.download.transport.variant=sack"]), Target.parse("flows.goodput_bps"))
+    assert drawn.groups == [""]
+    assert drawn.frame.height == 3
+    assert chosen(swept, ["link.path.delay=20ms", "from=server"]).links["name"].to_list() == ["path"] * 6
+    assert chosen(swept, ["link.path.delay_s=0.02"]).flows.height == 6
+    for condition, complaint in {
+        "delay": "COLUMN=VALUE",
+        "dleay=1": "no table has a column 'dleay'; what was varied: link.path.delay",
+        "link.path.delay=30ms": "nowhere '30ms'; there are 10ms, 20ms, 40ms",
+    }.items():
+        with pytest.raises(package.UsageError, match=complaint):
+            chosen(swept, [condition])
+
+
+def test_a_figure_is_dressed_as_asked(swept: Results) -> None:
+    figure = Figure()
+    draw_curves(figure.add_subplot(), curves(swept, Target.parse("flows.goodput_bps")))
+    Dress("xy", "A title", "way", "rate", (5, 3)).on(figure)
+    (axes,) = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_title()) == ("log", "log", "A title")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("way", "rate")
+    assert figure.get_size_inches().tolist() == [5, 3]
+    Dress("").on(figure)
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    named = Figure()
+    draw_curves(
+        named.add_subplot(), curves(chosen(swept, ["link.path.delay=10ms"]), Target.parse("flows.goodput_bps"))
+    )
+    with pytest.raises(package.UsageError, match="x axis cannot be logarithmic"):
+        Dress("x").on(named)
+    with pytest.raises(package.UsageError, match="1 to 50 inches"):
+        Dress(size=(0.1, 4))
+
+
+def test_plot_takes_all_of_this(roamsim: Command, swept: Results, tmp_path: Path) -> None:
+    folder = swept.path
+    options = ["--where", "flow.download.transport.variant=sack", "--log", "x", "--title", "Mine", "--size", "5x3"]
+    roamsim("plot", folder, "--what", "flows.goodput_bps", *options, "--y-label", "rate", "--out", "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert ">Mine<" in drawn
+    assert ">rate<" in drawn
+    assert 'width="360pt" height="216pt"' in drawn
+    roamsim("plot", folder, "--what", "links.utilisation", "--out", "panels.svg")
+    assert ">path from phone<" in (tmp_path / "panels.svg").read_text()
+    roamsim("plot", folder, "--what", "flows.goodput_bps", "--against", "signalling.mean_delay_s", "--out", "b.svg")
+    assert ">indications: mean delay, ms<" in (tmp_path / "b.svg").read_text()
+    roamsim("run", ROOT / "examples" / "short-transfers.toml", "--parquet", "transfers")
+    roamsim("plot", "transfers", "--what", "transfer_times", "--log", "x")
+    assert "share of completed transfers" in (tmp_path / "transfers" / "transfer_times.svg").read_text()
+    for wrong, complaint in {
+        "--log z": "x, y, xy or none", "--size 6": "WIDTHxHEIGHT", "--size 600x4": "inches",
+        "--against nonsense": "a metric is TABLE.COLUMN", "--where x": "COLUMN=VALUE",
+    }.items():  # fmt: skip
+        done = roamsim("plot", folder, "--what", "flows.goodput_bps", *wrong.split(), code=2)
+        assert complaint in done.stderr
+    assert (
+        "one metric is drawn against another"
+        in roamsim("plot", folder, "--what", "cwnd", "--against", "flows.goodput_bps", code=2).stderr
+    )
