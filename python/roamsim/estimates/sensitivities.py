@@ -220,7 +220,7 @@ def design(method: str, quantities: int, samples: int, seed: int) -> Numbers:
 def estimates(
     method: str, points: Numbers, outcome: Numbers, resamples: int = RESAMPLES
 ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
-    """SALib's indices of each quantity, and half-widths of their 95 % intervals over the design; NaN where nothing tells.
+    """Indices of each quantity, and half-widths of their 95 % intervals over the design; NaN where nothing tells.
 
     Args:
         method: that the points are of.
