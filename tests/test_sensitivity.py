@@ -265,6 +265,7 @@ def test_killed_it_goes_on_and_nothing_differs(roamsim: Command, scenario: Path,
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    assert "the sensitivity is not finished" in roamsim("report", tmp_path / "killed", code=2).stderr
     done = roamsim(*ask, "--out", tmp_path / "killed", "--json")
     assert "256 points, 2048 runs (" in done.stderr
     assert "were there already" in done.stderr

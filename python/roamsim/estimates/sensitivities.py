@@ -92,6 +92,14 @@ class Sensitivity:
         sampled = results.manifest.sampled
         if sampled is None:
             raise UsageError(f"{os.fspath(results.path)!r} holds no sensitivity")
+        # Every run has links, even one in which nothing happened.
+        runs = results.tables.get(
+            "links", polars.DataFrame(schema={"point": polars.Int64, "replication": polars.Int64})
+        )
+        counted = polars.col("point").is_in(sampled.rows) & (polars.col("replication") < sampled.replications)
+        there = runs.filter(counted).select("point", "replication").n_unique()
+        if there < len(set(sampled.rows)) * sampled.replications:
+            raise UsageError("the sensitivity is not finished; the command that began it goes on from there")
         self.results = results
         self.sampled = sampled
         self.notes: list[str] = []
