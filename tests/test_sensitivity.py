@@ -153,6 +153,18 @@ def test_every_point_meets_the_same_streams() -> None:
     assert found.indices["value"].null_count() == found.indices.height == 6
 
 
+def test_where_there_is_no_variance_to_divide_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of a block's rows the first and the last give the variance, and here only the second one differs.
+    values = np.zeros((4 * 4, 2))
+    values[1] = 1
+    monkeypatch.setattr(package.Sensitivity, "values", lambda *_: values)
+    found = package.sensitivity(SCENARIO, LOSSY, samples=4, replications=2)
+    assert found.indices["low"].null_count() == found.indices.height
+    assert found.sentences == []
+    assert any(note.startswith("So few samples tell nothing of flows.goodput_bps") for note in found.notes)
+    assert "NaN" not in found.to_json()
+
+
 def test_whole_numbers_stay_whole() -> None:
     found = package.sensitivity(
         CHAIN, {"link.third.queue.packets": "5:8", "link.third.rate": "1Mb/s:9Mb/s:4Mb/s"}, samples=8, replications=1
@@ -253,6 +265,7 @@ def test_killed_it_goes_on_and_nothing_differs(roamsim: Command, scenario: Path,
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    assert "the sensitivity is not finished" in roamsim("report", tmp_path / "killed", code=2).stderr
     done = roamsim(*ask, "--out", tmp_path / "killed", "--json")
     assert "256 points, 2048 runs (" in done.stderr
     assert "were there already" in done.stderr
@@ -293,6 +306,7 @@ def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
         ({"link.path.delay": "10ms,20ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
         ({"link.path.delay": "10ms:10ms"}, {}, package.UsageError, "has one value only"),
         ({"link.path.delay": ("10ms",)}, {}, package.UsageError, "is no range"),
+        ({"link.path.delay": 5}, {}, package.UsageError, "is no range"),
         ({"link.path.delay": "10ms:20us"}, {}, package.UsageError, "must have one unit"),
         ({"link.path.delay": "10ms:20ms:3ms"}, {}, package.UsageError, "no step falls on the upper end"),
         ({"link.path.delay": "10ms:20ms:0ms"}, {}, package.UsageError, "a step of 0"),

@@ -47,6 +47,9 @@ SAMPLES = {"sobol": 128, "morris": 16}
 #: Replications of each point unless given (chosen: Student's t over five is 2.8).
 REPLICATIONS = 5
 
+#: Samples below which it is said that they are few (chosen: a bootstrap of fewer hardly varies).
+FEW = 10
+
 #: Points of a design at most (chosen: their values stand in the manifest).
 MOST_POINTS = 100_000
 
@@ -89,6 +92,14 @@ class Sensitivity:
         sampled = results.manifest.sampled
         if sampled is None:
             raise UsageError(f"{os.fspath(results.path)!r} holds no sensitivity")
+        # Every run has links, even one in which nothing happened.
+        runs = results.tables.get(
+            "links", polars.DataFrame(schema={"point": polars.Int64, "replication": polars.Int64})
+        )
+        counted = polars.col("point").is_in(sampled.rows) & (polars.col("replication") < sampled.replications)
+        there = runs.filter(counted).select("point", "replication").n_unique()
+        if there < len(set(sampled.rows)) * sampled.replications:
+            raise UsageError("the sensitivity is not finished; the command that began it goes on from there")
         self.results = results
         self.sampled = sampled
         self.notes: list[str] = []
@@ -104,6 +115,8 @@ class Sensitivity:
                 f"{one.path} takes {one.steps + 1} values only, on which Morris' levels fall unevenly: its effects "
                 f"may be off by {100 * 1.5 / one.steps:.0f} %."
             )
+        if sampled.samples < FEW:
+            self.notes.append(f"Only {sampled.samples} samples: the intervals rest on too few to be relied on.")
         if sampled.replications == 1:
             self.notes.append("One replication a point: how much of this is chance of the runs is in no interval.")
         kinds = {"metric": polars.String, "path": polars.String, "index": polars.String}
@@ -157,10 +170,13 @@ class Sensitivity:
         if np.ptp(values.mean(axis=1)) == 0:
             self.notes.append(f"{target.name} is the same at every point: nothing that was varied moves it.")
             return [_row(target, path, index) for path in paths for index in _names(self.sampled.method)]
-        return [
+        rows = [
             _row(target, paths[of.quantity], of.name, of)
             for of in indices(self.sampled.method, self._points(), values)
         ]
+        if any(row["low"] is None for row in rows if row["index"] == LEADING[self.sampled.method]):
+            self.notes.append(f"So few samples tell nothing of {target.name}, which is the same at most of them.")
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `roamsim sensitivity --json` prints; missing values are `None`."""
@@ -212,7 +228,7 @@ def design(method: str, quantities: int, samples: int, seed: int) -> Numbers:
 def estimates(
     method: str, points: Numbers, outcome: Numbers, resamples: int = RESAMPLES
 ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
-    """SALib's indices of each quantity; and half-widths of their 95 % intervals over the design, where it has them.
+    """Indices of each quantity, and half-widths of their 95 % intervals over the design; NaN where nothing tells.
 
     Args:
         method: that the points are of.
@@ -222,7 +238,12 @@ def estimates(
     """
     from SALib.analyze import morris, sobol
 
-    problem = _problem(points.shape[1])
+    count = points.shape[1]
+    problem = _problem(count)
+    if method == "sobol" and np.ptp(outcome.reshape(-1, count + 2)[:, [0, -1]]) == 0:
+        # Of each base sample the first and the last point give the variance: where there is none, SALib says 0.
+        nothing = dict.fromkeys(("first", "total"), np.full(count, np.nan))
+        return nothing, nothing
     # Of the bootstrap only; SALib takes 0 for none.
     seed = 1
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -388,8 +409,14 @@ def _row(target: Target, path: str, name: str, found: Index | None = None) -> di
         return {**head, **dict.fromkeys(("value", "low", "high", "of_points", "of_replications"))}
     half = found.half_width
     ends = (None, None) if half is None else (found.value - half, found.value + half)
-    numbers = {"value": found.value, "low": ends[0], "high": ends[1]}
-    return {**head, **numbers, "of_points": found.of_points, "of_replications": found.of_replications}
+    numbers = {
+        "value": found.value,
+        "low": ends[0],
+        "high": ends[1],
+        "of_points": found.of_points,
+        "of_replications": found.of_replications,
+    }
+    return head | {name: n if n is not None and math.isfinite(n) else None for name, n in numbers.items()}
 
 
 def _jackknife(without: Sequence[float]) -> float:
@@ -402,17 +429,19 @@ def _jackknife(without: Sequence[float]) -> float:
 
 def _sentences(target: Target, rows: Sequence[dict[str, Any]], leading: str) -> list[str]:
     """What the leading index says of each quantity, the most important one first."""
-    of_paths = [row for row in rows if row["index"] == leading and row["value"] is not None]
+    of_paths = [row for row in rows if row["index"] == leading and row["low"] is not None]
     of_paths.sort(key=lambda row: -row["value"])
     told = []
     for row in of_paths:
         if leading == "total":
-            low, high = rounded(100 * row["low"], min(100.0, 100 * row["high"]))
-            (own,) = [100 * r["value"] for r in rows if r["path"] == row["path"] and r["index"] == "first"]
-            size = f"{low} % to {high} %" if float(low) > 0 else f"no more than {high} %"
+            low, high = rounded(*(min(100.0, 100 * row[end]) for end in ("low", "high")))
+            (own,) = [r["value"] or 0.0 for r in rows if r["path"] == row["path"] and r["index"] == "first"]
+            size = f"{low} % to {high} %" if low != high else f"{low} %"
+            if float(low) <= 0:
+                size = f"no more than {high} %"
             told.append(
                 f"{row['path']} explains {size} of the variance of {target.name}, its interactions with others "
-                f"included; about {max(0.0, own):.0f} % by itself"
+                f"included; about {max(0.0, 100 * own):.0f} % by itself"
             )
         else:
             size = interval(row["low"], row["high"], target.metric)

@@ -113,6 +113,8 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
     Raises:
         UsageError: it is no range, or its lower end is not below the upper one.
     """
+    if not isinstance(spec, str | Sequence):
+        raise UsageError(f"{path}: {spec!r} is no range; one is a text, as '10ms:50ms', or its two ends")
     parts = spec.split(":") if isinstance(spec, str) else [str(part) for part in spec]
     where = f"{path}: {spec if isinstance(spec, str) else ':'.join(parts)!s}"
     if len(parts) not in (2, 3):
