@@ -153,6 +153,6 @@ def test_tables_and_reports_of_many_rows_take_little_memory(scenario: Path, tmp_
     if not Path("/proc/self/status").exists():
         pytest.skip("how much memory a program takes, Linux alone tells")
     grown(scenario, tmp_path / "out", 12_000, 100)
-    # Held at once, its table takes 920 MB to write, and 1370 to report of.
-    assert peak_mb("write_tables(results.path, results.tables)", tmp_path / "out") < 850
-    assert peak_mb("report(results.path)", tmp_path / "out") < 1000
+    # Held at once, its table takes 920 MB to write, and 1370 to report of; in lots 320 and 480.
+    assert peak_mb("write_tables(results.path, results.tables)", tmp_path / "out") < 600
+    assert peak_mb("report(results.path)", tmp_path / "out") < 800

@@ -17,6 +17,10 @@ HELD_ROWS = 1_000_000
 class InLots(Mapping[str, polars.DataFrame]):
     """Tables by name that are read when they are asked for."""
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a table, which is not read for that."""
+        return any(name == there for there in self)
+
     @abstractmethod
     def schema(self, name: str) -> polars.Schema:
         """The columns of a table."""
