@@ -13,8 +13,8 @@ from roamsim.storing.store import Results
 def chosen(results: Results, conditions: Sequence[str]) -> Results:
     """The results with the rows alone that all conditions hold of.
 
-    Tables without the column stay whole, and so do those with no such row: `from=router` may be about links, and flows
-    come from elsewhere.
+    Tables without the column stay whole, and so do those with no such row: `from=router` may be about links, and
+    flows come from elsewhere.
 
     Raises:
         UsageError: a condition is malformed, or no row is as it says.
