@@ -19,6 +19,8 @@ def chosen(results: Results, conditions: Sequence[str]) -> Results:
     Raises:
         UsageError: a condition is malformed, or no row is as it says.
     """
+    if not conditions:
+        return results
     tables = dict(results.tables)
     for condition in conditions:
         column, equals, value = condition.partition("=")
