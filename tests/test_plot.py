@@ -108,6 +108,18 @@ def test_a_figure_is_dressed_as_asked(swept: Results) -> None:
         Dress(size=(0.1, 4))
 
 
+def test_panels_share_an_axis_that_holds_all_of_them(swept: Results) -> None:
+    drawn = curves(swept, Target.parse("links.utilisation"))
+    assert drawn.rows == ["path from server", "path from phone"]
+    for row in drawn.rows:
+        axes = Figure().add_subplot()
+        draw_curves(axes, drawn, [row])
+        low, high = axes.get_ylim()
+        assert low == 0
+        assert high > 100 * drawn.frame["mean"].max()  # type: ignore[operator]
+        assert len(axes.get_lines()) > 0
+
+
 def test_plot_takes_all_of_this(roamsim: Command, swept: Results, tmp_path: Path) -> None:
     folder = swept.path
     options = ["--where", "flow.download.transport.variant=sack", "--log", "x", "--title", "Mine", "--size", "5x3"]

@@ -108,15 +108,17 @@ def draw_curves(axes: Axes, drawn: Curves, rows: Sequence[str] | None = None) ->
     axes.set_xlabel(drawn.x_title)
     axes.set_ylabel(drawn.y_title)
     if drawn.logarithmic_x():
-        axes.set_xscale("log")
+        _logarithmic(axes, "x")
     if drawn.logarithmic_y():
-        axes.set_yscale("log")
-    # From 0, so that heights can be compared.
-    elif (frame["mean"] >= 0).all():
-        axes.set_ylim(bottom=0)
+        _logarithmic(axes, "y")
+    # From 0, so that heights can be compared; as high in all panels, which share the axis.
+    elif (drawn.frame["mean"] >= 0).all():
+        shown = drawn.shown()
+        highest = max(polars.concat([shown["mean"], shown["high"].drop_nulls()]).to_list())
+        axes.set_ylim(0, 1.05 * highest or 1.0)
     axes.grid(alpha=0.3)
     if len(colours) > 1:
-        axes.legend(frameon=False, title=drawn.group_words or None)
+        _legend(axes, drawn.group_words or None)
 
 
 def draw_distribution(axes: Axes, distribution: Distribution) -> None:
@@ -135,7 +137,7 @@ def draw_distribution(axes: Axes, distribution: Distribution) -> None:
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.02)
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    _legend(axes)
 
 
 def draw_against(axes: Axes, drawn: Against) -> None:
@@ -156,7 +158,7 @@ def draw_against(axes: Axes, drawn: Against) -> None:
     axes.set_ylabel(titled(drawn.y.title, drawn.y.y_scale.unit))
     axes.grid(alpha=0.3)
     if drawn.frame["series"].n_unique() > 1:
-        axes.legend(frameon=False, title=drawn.y.group_words or None)
+        _legend(axes, drawn.y.group_words or None)
 
 
 def _bars(points: polars.DataFrame, middle: str) -> list[list[float]]:
@@ -228,6 +230,22 @@ def inches(text: str | None) -> tuple[float, float] | None:
     return float(found[1]), float(found[2])
 
 
+def _logarithmic(axes: Axes, name: str) -> None:
+    """Makes an axis logarithmic, with numbers as people write them at 1, 2, 5, 10, ..."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    getattr(axes, f"set_{name}scale")("log")
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _legend(axes: Axes, title: str | None = None) -> None:
+    """A legend beside the data, never on them."""
+    axes.legend(frameon=False, title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+
+
 def _scale(axes: Axes, logarithmic: str) -> None:
     for name in "xy":
         if name not in logarithmic:
@@ -238,7 +256,7 @@ def _scale(axes: Axes, logarithmic: str) -> None:
         positive = [value for value in there if value > 0]
         if not positive or len(there) < len(values):
             raise UsageError(f"the {name} axis cannot be logarithmic: it has no numbers above 0")
-        getattr(axes, f"set_{name}scale")("log")
+        _logarithmic(axes, name)
         # What is 0 has no place on it.
         getattr(axes, f"set_{name}lim")(min(positive) / 1.2, max(positive) * 1.2)
 

@@ -136,6 +136,9 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         figure, axes = grid(results.manifest.scenario, panels)
         for panel, place in zip(panels, axes, strict=True):
             draw_curves(place, drawn, [panel.title] if drawn.in_panels else None)
+        for place in axes[:-1]:
+            if (legend := place.get_legend()) is not None:
+                legend.remove()
         notes = drawn.notes
     elif what in DISTRIBUTIONS:
         figure, axes = grid(results.manifest.scenario, [_ONLY])

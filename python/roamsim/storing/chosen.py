@@ -11,11 +11,16 @@ from roamsim.storing.store import Results
 
 
 def chosen(results: Results, conditions: Sequence[str]) -> Results:
-    """The results with the rows alone that all conditions hold of; tables without the column stay whole.
+    """The results with the rows alone that all conditions hold of.
+
+    Tables without the column stay whole, and so do those with no such row: `from=router` may be about links, and
+    flows come from elsewhere.
 
     Raises:
         UsageError: a condition is malformed, or no row is as it says.
     """
+    if not conditions:
+        return results
     tables = dict(results.tables)
     for condition in conditions:
         column, equals, value = condition.partition("=")
@@ -29,7 +34,8 @@ def chosen(results: Results, conditions: Sequence[str]) -> Results:
             varied = ", ".join(results.varied) or "nothing"
             raise UsageError(f"no table has a column {column!r}; what was varied: {varied}")
         kept = {name: frame.filter(_is(frame[column], value)) for name, frame in having.items()}
-        if not any(frame.height for frame in kept.values()):
+        kept = {name: frame for name, frame in kept.items() if frame.height}
+        if not kept:
             there = sorted(
                 {str(one) for frame in having.values() for one in frame[column].unique() if one is not None}
             )
