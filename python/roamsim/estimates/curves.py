@@ -161,11 +161,8 @@ def curves(results: Results, target: Target) -> Curves:
         raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
     shares = [0.0] * found.height
     if metric.over:
-        there = results.schema(table)
-        keys = [key for key in results.keys_of(table) if key in there]
-        named = [*keys, *(column for column in ("name", *metric.over) if column in there)]
-        groups = target.rows(results.columns(table, named)).group_by(keys, maintain_order=True)
-        shares = [caveats.missing(metric, rows) for _, rows in groups]
+        keys = [key for key in results.keys_of(table) if key in results.schema(table)]
+        shares = caveats.shares(results, table, metric, keys, target.row)
     found = found.with_columns(polars.Series("missing", shares, polars.Float64))
     found = found.filter(polars.col("mean").is_not_null())
     if not found.height:

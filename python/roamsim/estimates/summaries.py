@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -131,9 +132,7 @@ def _shares(results: Results, table: str) -> list[float]:
     metric = next((metric for metric in metrics.metrics() if metric.table == table and metric.over), None)
     if metric is None or metric.over is None:
         return []
-    keys, there = results.keys_of(table), results.schema(table)
-    rows = results.columns(table, [*keys, *(column for column in metric.over if column in there)])
-    return [caveats.missing(metric, mine) for _, mine in rows.group_by(keys, maintain_order=True)]
+    return caveats.shares(results, table, metric, results.keys_of(table))
 
 
 def _ends(results: Results, table: str) -> list[str]:
@@ -141,7 +140,9 @@ def _ends(results: Results, table: str) -> list[str]:
     if "connection" not in results.schema(table):
         return []
     keys = results.keys_of(table)
-    rows = results.columns(table, [*keys, "connection"])
-    if not (rows["connection"] != "").any():
-        return []
-    return [caveats.connections(mine["connection"].to_list()) for _, mine in rows.group_by(keys, maintain_order=True)]
+    ends: dict[tuple[Any, ...], Counter[str | None]] = {}
+    for rows in results.lots(table, [*keys, "connection"]):
+        for *key, end, count in rows.group_by([*keys, "connection"], maintain_order=True).len().iter_rows():
+            ends.setdefault(tuple(key), Counter())[end] += count
+    told = [caveats.connections(ended) for ended in ends.values()]
+    return told if any(told) else []

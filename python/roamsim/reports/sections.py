@@ -40,7 +40,7 @@ def what_was_run(page: Report, results: Results) -> None:
             **_unfinished(results),
             "replications": replications if len(replications) > 1 else replications[0],
             "version": manifest.version,
-            "command": shlex.join(manifest.command) or f"roamsim.{manifest.kind} (Python)",
+            "command": shlex.join(manifest.command) or f"{manifest.kind} of the Python package roamsim",
             **({"precision": manifest.precision} if manifest.precision else {}),
             **({"not that precise": count(len(manifest.unmet), "point")} if manifest.unmet else {}),
             **{path: _values(values) for path, values in manifest.vary.items()},

@@ -7,7 +7,7 @@ all, are missing in it. So every such mean carries the share that is missing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars
 
@@ -28,6 +28,23 @@ def missing(metric: Metric, rows: polars.DataFrame) -> float:
     arrived, sent, lost = (_sum(rows, column) for column in metric.over)
     share = 1 - arrived / sent if sent else 0.0
     return share if lost > 0 or share >= UNDER_WAY else 0.0
+
+
+def shares(
+    tables: Mapping[str, polars.DataFrame], table: str, metric: Metric, keys: Sequence[str], named: str | None = None
+) -> list[float]:
+    """What `missing` says of each group of rows with equal keys, in their order; of those of one name, or of all."""
+    there = schema(tables, table)
+    counts = [column for column in metric.over or () if column in there]
+    found = []
+    for rows in lots(tables, table, list(dict.fromkeys([*keys, *(["name"] if named is not None else []), *counts]))):
+        mine = rows if named is None else rows.filter(name=named)
+        found.append(mine if height(tables, table) <= HELD_ROWS else _summed(mine, keys, counts))
+    return [missing(metric, rows) for _, rows in polars.concat(found).group_by(keys, maintain_order=True)]
+
+
+def _summed(rows: polars.DataFrame, keys: Sequence[str], counts: Sequence[str]) -> polars.DataFrame:
+    return rows.group_by(keys, maintain_order=True).agg(polars.col(count).sum() for count in counts)
 
 
 def _sum(rows: polars.DataFrame, column: str) -> float:

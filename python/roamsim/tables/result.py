@@ -117,14 +117,18 @@ class Tables(lots.InLots):
         if not schema[column].is_numeric():
             raise UsageError(f"{table}.{column} is text; a mean needs numbers")
         of_events = table in MEANS and "replication" not in keys
-        frame = self.columns(table, [*keys, column, *(["replication"] if of_events else [])])
-        if of_events:
-            of_runs = frame.group_by([*keys, "replication"], maintain_order=True)
-            frame = of_runs.agg(polars.col(column).mean())
-        groups = frame.group_by(keys, maintain_order=True).agg(polars.col(column).drop_nulls())
-        estimates = [statistics.mean(values) for values in groups[column]]
+        samples: dict[tuple[Any, ...], list[polars.Series]] = {}
+        for rows in self.lots(table, list(dict.fromkeys([*keys, column, *(["replication"] if of_events else [])]))):
+            if of_events:
+                of_runs = rows.group_by([*keys, "replication"], maintain_order=True)
+                rows = of_runs.agg(polars.col(column).mean())
+            groups = rows.group_by(keys, maintain_order=True).agg(polars.col(column).drop_nulls())
+            for key, values in zip(groups.select(keys).iter_rows(), groups[column], strict=True):
+                samples.setdefault(key, []).append(values)
+        estimates = [statistics.mean(polars.concat(values).to_list()) for values in samples.values()]
+        found = polars.DataFrame(list(samples), {key: schema[key] for key in keys}, orient="row")
         columns = [("mean", polars.Float64), ("low", polars.Float64), ("high", polars.Float64)]
-        return groups.select(keys).with_columns(
+        return found.with_columns(
             *(
                 polars.Series(name, [getattr(e, name) for e in estimates], dtype).fill_nan(None)
                 for name, dtype in columns
