@@ -6,30 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from roamsim.pictures.charts import COLOURS
 from roamsim.study.data import Data, Row
 from roamsim.study.definition import Curve, Figure, Study
 from roamsim.study.metric import estimate_of
 
 if TYPE_CHECKING:
     import altair
-
-#: Colours of the lines, in their order: distinct for most readers, and on light and dark ground (chosen; the hues of
-#: Okabe and Ito 2008, darkened or lightened where they would vanish on one of the grounds).
-COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#8c6bb1",
-    "#7a7a7a",
-    "#b2182b",
-    "#4d9221",
-    "#a6761d",
-    "#1b7fbd",
-)
-
 
 #: Columns that are shares of a whole: their axis ends where the whole does.
 SHARES = ("success_rate",)

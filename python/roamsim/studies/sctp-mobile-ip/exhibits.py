@@ -12,9 +12,9 @@ from typing import Any
 import polars
 from matplotlib.figure import Figure
 from roamsim import Result, statistics, timesequence
+from roamsim.pictures.charts import COLOURS
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.figures import COLOURS
 from roamsim.study.judging import with_interval
 
 from . import statements as clauses

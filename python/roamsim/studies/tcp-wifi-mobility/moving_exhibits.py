@@ -8,9 +8,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from roamsim import statistics
+from roamsim.pictures.charts import COLOURS
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
-from roamsim.study.figures import COLOURS
 from roamsim.study.judging import with_interval
 
 from .findings import NAMES, THREE, VARIANTS
