@@ -127,7 +127,7 @@ mod tests {
             heard: Vec::new(),
         };
         let mut holds = |frame: &AirFrame, known: &[u8], octets: &[u8]| {
-            let captured = listener.hear(&cell, frame, &|_| Some(known.to_vec())).expect("on the air");
+            let captured = listener.hear(&cell, frame, &mut |_| Some(known.to_vec())).expect("on the air");
             captured.octets.windows(octets.len()).any(|part| part == octets)
         };
         let (best_effort, voice) = (b"best effort, 16 o", b"voice, of 16 octs");
