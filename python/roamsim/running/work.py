@@ -132,11 +132,12 @@ def each(runs: Sequence[Run], traces: Sequence[str], engine: Engine, progress: P
     outcomes = engine.outcomes(runs, traces, progress.under_way)
     try:
         for index, outcome in outcomes:
+            # Whoever keeps it has it before anybody is told, who may interrupt.
+            yield index, outcome
             if isinstance(outcome, Exception):
                 progress.failed(1)
             else:
                 progress.done(1)
-            yield index, outcome
     finally:
         outcomes.close()
 
