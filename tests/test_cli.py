@@ -314,7 +314,10 @@ def test_a_query_is_one_question(roamsim: Command, scenario: Path, question: str
 
 
 def test_what_a_trace_records_has_to_go_somewhere(roamsim: Command, scenario: Path) -> None:
-    assert "add --parquet DIR, --report FILE, --json or --csv" in roamsim("run", scenario, "--trace", "cwnd", code=2).stderr
+    assert (
+        "add --parquet DIR, --report FILE, --json or --csv"
+        in roamsim("run", scenario, "--trace", "cwnd", code=2).stderr
+    )
     assert "--trace transactions" in roamsim("run", scenario, "--csv", "--table", "transactions", code=2).stderr
     done = roamsim("run", scenario, "--csv", "--table", "transactions", "--trace", "transactions")
     assert len(done.stdout.splitlines()) == 1 + 14

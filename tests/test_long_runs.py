@@ -414,3 +414,28 @@ def test_a_run_tells_how_far_it_is() -> None:
     with pytest.raises(Enough):
         next(batch)
     assert 0 < heard[-1] < 2
+
+
+def test_threads_are_ahead_of_who_takes_their_runs_by_a_few() -> None:
+    """Outcomes of runs that are shorter than what is done with them would fill the memory."""
+    nothing = roamsim.load(
+        {
+            "scenario": {"name": "Next to nothing", "duration": "1ms"},
+            "node": [{"name": "a"}, {"name": "b"}],
+            "link": [{"name": "pipe", "between": ["a", "b"], "rate": "1Mb/s", "delay": "1ms"}],
+            "flow": [
+                {
+                    "name": "flow",
+                    "from": "a",
+                    "to": "b",
+                    "transport": {"protocol": "udp"},
+                    "application": {"kind": "cbr", "rate": "1Mb/s", "packet_size": "100B"},
+                }
+            ],
+        }
+    )
+    batch = _roamsim.Batch([(nothing, 1, replication) for replication in range(2000)], jobs=2)
+    time.sleep(1)
+    batch.cancel()
+    made = sum(not isinstance(outcome, Exception) for _, outcome in batch)
+    assert 2 <= made <= 2 * (8 + 1)

@@ -9,7 +9,7 @@ use roamsim_scenario::table::Table;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -17,6 +17,10 @@ use std::time::{Duration, Instant};
 /// How often memory and signals are looked at: soon enough for a person at the keyboard, and for a run that takes
 /// some GB a second.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs that are over and not yet taken, a thread: threads are ahead of who takes them by no more, or short runs would fill the memory
+/// (chosen: enough that none waits where the taker is quicker in the mean).
+const AHEAD: usize = 8;
 
 /// A finished run and what its loop took, or why it failed.
 pub(crate) type Finished = Result<(Outcome, Cost), String>;
@@ -83,12 +87,13 @@ impl Crew {
             too_much: AtomicU64::new(0),
             had_bytes: memory::used_bytes().unwrap_or(0),
         });
-        let (sender, said) = channel();
+        let threads = threads.clamp(1, 256).min(shared.jobs.len());
+        let (sender, said) = sync_channel(AHEAD * threads);
         let worker = |_| {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
             thread::spawn(move || shared.work(&sender))
         };
-        let threads = (0..threads.clamp(1, 256).min(shared.jobs.len())).map(worker).collect();
+        let threads = (0..threads).map(worker).collect();
         if let Some(limit_bytes) = memory::limit_bytes() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.watch_memory(limit_bytes));
@@ -129,7 +134,7 @@ impl Shared {
     }
 
     /// Works off runs. Those that are not begun because others took too much memory end with an error too.
-    fn work(&self, sender: &Sender<(usize, Said)>) {
+    fn work(&self, sender: &SyncSender<(usize, Said)>) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(number) else { break };
@@ -150,7 +155,13 @@ impl Shared {
     }
 
     /// One run, timed. A fault of the simulator is reported, not passed on as a panic.
-    fn run(&self, job: &Job, number: usize, watch: Arc<Watch>, sender: &Sender<(usize, Said)>) -> Finished {
+    fn run(
+        &self,
+        job: &Job,
+        number: usize,
+        watch: Arc<Watch>,
+        sender: &SyncSender<(usize, Said)>,
+    ) -> Finished {
         let options = Options {
             seed: job.seed,
             replication: job.replication,
@@ -220,7 +231,7 @@ impl Shared {
 
 /// Says rows of a trace, when the ones before are dealt with: two tables of a run are in memory at most, one that waits
 /// and one at work.
-fn say_rows(number: usize, sender: Sender<(usize, Said)>, watch: Arc<Watch>) -> Sink {
+fn say_rows(number: usize, sender: SyncSender<(usize, Said)>, watch: Arc<Watch>) -> Sink {
     let mut before: Option<Receiver<()>> = None;
     Box::new(move |table| {
         if let Some(before) = before.take() {
@@ -241,6 +252,8 @@ fn say_rows(number: usize, sender: Sender<(usize, Said)>, watch: Arc<Watch>) -> 
 impl Drop for Crew {
     fn drop(&mut self) {
         self.cancel();
+        // Who waits for room to say something is told that nobody listens.
+        self.said = Mutex::new(sync_channel(0).1);
         if self.shared.too_much.load(Ordering::Relaxed) > 0 {
             // Whoever runs something next needs the memory.
             self.threads.drain(..).for_each(|thread| drop(thread.join()));

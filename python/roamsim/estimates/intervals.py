@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars
 
 from roamsim import statistics
@@ -20,28 +22,39 @@ def estimates(results: Results, table: str, column: str) -> polars.DataFrame:
     there = results.schema(table)
     found = results.estimate(table, column)
     if metric.counts and set(metric.counts) <= set(there):
-        of, trials = metric.counts
         keys = [key for key in results.keys_of(table) if key in there]
-        frame = results.columns(table, [*keys, of, trials])
-        groups = frame.drop_nulls([of, trials]).group_by(keys, maintain_order=True).agg(of, trials)
-        pairs = zip(groups[of], groups[trials], strict=True)
-        shares = [statistics.share(_whole(one), _whole(all_of_them)) for one, all_of_them in pairs]
-        ends = polars.DataFrame(
-            {name: [getattr(one, name) for one in shares] for name in ("mean", "low", "high", "samples")},
-            schema={"mean": polars.Float64, "low": polars.Float64, "high": polars.Float64, "samples": polars.Int64},
-        ).with_columns(polars.col("mean", "low", "high").fill_nan(None))
-        found = found.select(keys).join(
-            groups.select(keys).hstack(ends), on=keys, how="left", maintain_order="left", nulls_equal=True
-        )
+        ends = _shares(results, table, keys, metric.counts)
+        found = found.select(keys).join(ends, on=keys, how="left", maintain_order="left", nulls_equal=True)
         # A replication without a trial has no share; a point of such has none either.
         return found.with_columns(polars.col("samples").fill_null(0))
-    bounded, values = found, results.columns(table, [column])[column]
-    if not (values < 0).any():
-        bounded = bounded.with_columns(polars.col("low").clip(lower_bound=0.0))
-        if metric.share and not (values > 1).any():
-            bounded = bounded.with_columns(polars.col("high").clip(upper_bound=1.0))
-    return bounded
+    least, most = _ends(results, table, column)
+    if least >= 0:
+        found = found.with_columns(polars.col("low").clip(lower_bound=0.0))
+        if metric.share and most <= 1:
+            found = found.with_columns(polars.col("high").clip(upper_bound=1.0))
+    return found
 
 
-def _whole(counts: polars.Series) -> list[int]:
-    return [int(count) for count in counts]
+def _shares(results: Results, table: str, keys: list[str], counts: tuple[str, str]) -> polars.DataFrame:
+    """For each combination of keys the share of counted trials, with its interval."""
+    of, trials = counts
+    samples: dict[tuple[Any, ...], list[polars.DataFrame]] = {}
+    for rows in results.lots(table, [*keys, *counts]):
+        for key, group in rows.drop_nulls(counts).group_by(keys, maintain_order=True):
+            samples.setdefault(key, []).append(group.select(counts))
+    shares = [
+        statistics.share([int(count) for count in rows[of]], [int(count) for count in rows[trials]])
+        for rows in map(polars.concat, samples.values())
+    ]
+    schema = {"mean": polars.Float64, "low": polars.Float64, "high": polars.Float64, "samples": polars.Int64}
+    ends = polars.DataFrame({name: [getattr(share, name) for share in shares] for name in schema}, schema=schema)
+    names = polars.DataFrame(list(samples), {key: results.schema(table)[key] for key in keys}, orient="row")
+    return names.hstack(ends).with_columns(polars.col("mean", "low", "high").fill_nan(None))
+
+
+def _ends(results: Results, table: str, column: str) -> tuple[float, float]:
+    """The least and the largest value of a column."""
+    of_lots = [(lot[column].min(), lot[column].max()) for lot in results.lots(table, [column])]
+    least = [float(low) for low, _ in of_lots if isinstance(low, int | float)]
+    most = [float(high) for _, high in of_lots if isinstance(high, int | float)]
+    return min(least, default=0.0), max(most, default=0.0)
