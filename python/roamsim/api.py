@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
+from roamsim.answers import Comparison, Optimum, Sensitivity
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import compared_runs
 from roamsim.estimates.optima import optimise as run_search
 from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
 from roamsim.files import Written, goes_with
-from roamsim.results import Comparison, Optimum, Results, Sensitivity
+from roamsim.results import Results
 from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
