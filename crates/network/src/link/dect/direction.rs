@@ -366,6 +366,12 @@ impl Direction {
         &self.queue
     }
 
+    /// The most that ever waited, and how long packets waited, are kept anew from now on.
+    pub fn forget_longest(&mut self) {
+        self.link.max_waiting_packets = self.waiting_packets() as u64;
+        self.queue.forget_longest();
+    }
+
     /// Packets that left the queue with a mark of its own.
     pub fn marked_packets(&self) -> u64 {
         self.queue.marked_packets(SENDER)
