@@ -217,7 +217,7 @@ impl Connection {
         if self.steady {
             match self.due_when_steady() {
                 Due::Data => return Some(self.full_segment(cx.now)),
-                Due::Acknowledgement => return Some(self.pure_ack(cx.now)),
+                Due::Acknowledgement => return Some(self.pure_ack_in_line(cx.now)),
                 Due::Nothing => return None,
                 Due::Other => {}
             }
@@ -446,7 +446,14 @@ impl Connection {
     }
 
     /// An acknowledgement alone.
+    #[inline(never)]
     fn pure_ack(&mut self, now: Time) -> Segment {
+        self.pure_ack_in_line(now)
+    }
+
+    /// The same, written where it goes.
+    #[inline(always)]
+    fn pure_ack_in_line(&mut self, now: Time) -> Segment {
         self.stats.pure_acks_sent += 1;
         let flags = if self.ecn.agreed { self.ecn.flags(false) } else { Flags::NONE };
         let options = self.options(now, 0);
