@@ -29,6 +29,7 @@ PYTHON: Floors = (
     ("pages", "pictures"),
     ("technologies",),
     ("reports",),
+    ("results",),
     ("study",),
     ("studies",),
     ("api", ""),  # the package itself, whose names stand for what lies in the floors

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from roamsim._roamsim import Scenario, ScenarioError
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, missing_extra
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
 
 #: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, or one that was loaded before.
@@ -41,13 +42,29 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
         return parse(scenario, overrides(set))
 
 
+#: An option in the text of an error.
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+
 @contextmanager
 def in_words_of_python() -> Iterator[None]:
-    """Lets errors call a replaced value by the argument `set`, not by the option `--set`."""
+    """Lets errors call arguments by their names in Python (`set`, not `--set`), and says what brings a package.
+
+    Raises:
+        MissingExtra: for a package that an extra brings.
+    """
     try:
         yield
     except ScenarioError as error:
         raise ScenarioError(str(error).replace("[--set:", "[set:")) from None
+    except UsageError as error:
+        error.args = (_OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)), *error.args[1:])
+        raise
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        raise missing from None
 
 
 def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
