@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from generators import tables
+from generators import scenario, tables
 
 ROOT = Path(__file__).parent.parent
 
 #: The text of each file, before it is formatted.
 FILES: dict[Path, Callable[[], str]] = {
+    ROOT / "python/roamsim/scenario.py": scenario.text,
     ROOT / "python/roamsim/tables/named.py": tables.text,
 }
 

@@ -21,7 +21,7 @@ Floors = Sequence[tuple[str, ...]]
 #: docs/architecture.md says what lives on each.
 PYTHON: Floors = (
     ("_roamsim", "errors", "files", "statistics", "theory"),
-    ("scenarios",),
+    ("scenarios", "scenario"),
     ("tables",),
     ("storing",),
     ("running",),

@@ -201,7 +201,7 @@ def test_a_notebook_shows_of_sweeps_and_comparisons_what_was_found(scenario: Pat
     compared = roamsim.compare(scenario, vary, replications=3)
     assert compared.sentences[0] in unfolded(compared._repr_html_())
     assert "flow.download.transport.variant" not in unfolded(compared.results._repr_html_())
-    assert "<td style=\"text-align: left\">newreno</td>" in unfolded(compared.results._repr_html_())
+    assert '<td style="text-align: left">newreno</td>' in unfolded(compared.results._repr_html_())
 
 
 def test_names_stay_text_in_a_notebook(scenario: Path) -> None:
@@ -210,3 +210,47 @@ def test_names_stay_text_in_a_notebook(scenario: Path) -> None:
     assert "&lt;b&gt;x&lt;/b&gt;" in shown
     assert "<b>x" not in shown
     assert "<i>" not in shown
+
+
+SHARED = """
+scenario = { name = "Three on one wire", duration = "10s" }
+node = [{ name = "a" }, { name = "b" }]
+link = [{ name = "wire", between = ["a", "b"], rate = "1Gb/s", delay = "1ms" }]
+[[flow]]
+name = "flow-{i}"
+count = 3
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "10ms" }
+[[flow]]
+name = "other"
+from = "a"
+to = "b"
+transport = { protocol = "udp" }
+application = { kind = "cbr", packet_size = "100B", interval = "5ms" }
+"""
+
+
+def test_fairness_is_a_metric_of_runs(tmp_path: Path) -> None:
+    # Rates 1, 1, 1 and r, r = 2 or 4: (3 + r)^2 / (4 (3 + r^2)) is 25/28, or 49/76.
+    vary = {"flow.other.application.interval": ["5ms", "2.5ms"]}
+    found = roamsim.compare(SHARED, vary, metric="flows.sent_packets:jain", replications=2)
+    assert found.means["mean"].to_list() == pytest.approx([25 / 28, 49 / 76], rel=1e-12)
+    assert found.means["name"].to_list() == ["all rows"] * 2
+    (difference,) = found.differences.to_dicts()
+    assert difference["verdict"] == "worse"
+    assert "less fair" in found.sentences[0]
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "Jain&#x27;s index of sent packets" in page or "Jain's index of sent packets" in page
+    assert found.plot("flows.sent_packets:jain").name == "flows.sent_packets-jain.svg"
+    with pytest.raises(roamsim.UsageError, match="index is of all rows"):
+        roamsim.compare(SHARED, vary, metric="flows.other.sent_packets:jain")
+    with pytest.raises(roamsim.UsageError, match="those of drops are not"):
+        roamsim.compare(SHARED, vary, metric="drops.packets:jain")
+
+
+def test_the_fairest_values_are_found() -> None:
+    path = {"flow.other.application.interval": "5ms:20ms:5ms"}
+    found = roamsim.optimise(SHARED, path, maximise="flows.sent_packets:jain", trials=4, replications=2, fresh=2)
+    assert found.winner == {"flow.other.application.interval": "10ms"}

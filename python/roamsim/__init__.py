@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from roamsim.results import Comparison, Optimum, Result, Sensitivity, SweepResult, run
     from roamsim.running.memory import limit_memory
     from roamsim.scenarios.reading import load
+    from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
 
@@ -56,6 +57,7 @@ __all__ = [
     "check",
     "compare",
     "explain",
+    "jain_index",
     "limit_memory",
     "load",
     "merge",
@@ -77,6 +79,7 @@ _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
     "explain": "roamsim.tables.metrics",
+    "jain_index": "roamsim.statistics",
     "limit_memory": "roamsim.running.memory",
     "load": "roamsim.scenarios.reading",
     "merge": "roamsim.storing.merging",

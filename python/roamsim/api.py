@@ -231,8 +231,9 @@ def compare(
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: as of `sweep`. The values of the first path are compared, at each combination of the others.
         set: values to replace at every point.
-        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them, of the tables `flows`, `signalling`,
-            `links` and `drops`; what the scenario is about unless given (`flows.goodput_bps` of bulk streams).
+        metric: `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain` (Jain's index over the rows of a run), or
+            several of them, of the tables `flows`, `signalling`, `links` and `drops`; what the scenario is about
+            unless given (`flows.goodput_bps` of bulk streams).
         baseline: the value that all others are compared with; the first unless given. Each value is also compared
             with the one before it.
         replications: independent repetitions of each value, two at least; 10 unless a precision is asked for.

@@ -115,11 +115,11 @@ class Told:
         with in_words_of_python():
             from roamsim.pictures.paper import Dress
             from roamsim.pictures.timeseries import Part
-            from roamsim.reports.plot import Figured, write
+            from roamsim.reports.plot import Figured, usual_name, write
 
             dress = Dress(log, title, x_label, y_label, size)
             asked = Figured(Part(flow, start_s, end_s), against, tuple(where), dress)
-            target = Path(out) if out is not None else self._home() / f"{what}.svg"
+            target = Path(out) if out is not None else self._home() / usual_name(what)
             return self._written(write(self._stored(), what, target, asked, follow=out is not None))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:

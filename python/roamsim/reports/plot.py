@@ -83,9 +83,14 @@ def plot(
     Raises:
         UsageError: there are no such results, no such metric, or another ending.
     """
-    target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
+    target = Path(out) if out is not None else Path(folder) / usual_name(what)
     _require_ending(target)
     return write(open_results(folder), what, target, asked, follow=out is not None)
+
+
+def usual_name(what: str) -> str:
+    """The file of a figure that is not named otherwise; not every system takes a colon in a name."""
+    return f"{what.replace(':', '-')}.svg"
 
 
 def write(results: Results, what: str, target: Path, asked: Figured | None = None, *, follow: bool) -> Path:
