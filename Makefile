@@ -2,6 +2,7 @@
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python
+# make generated  write the Python anew that metrics.toml and the schema of scenarios say
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
 # make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
@@ -23,7 +24,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -82,6 +83,10 @@ lint-python: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
+
+generated: setup
+	$(SAY) 'Generating: typed tables and typed scenarios'
+	$(BIN)/python -m generators
 
 figures: setup
 	$(SAY) 'Drawing: docs/images'

@@ -47,7 +47,8 @@ def sensitivity(
         list[str] | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given. May be repeated.",
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; what the scenario is about unless given. "
+            "May be repeated.",
             autocompletion=completion.metrics,
         ),
     ] = None,
@@ -133,7 +134,7 @@ def optimise(
         str | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN or TABLE.NAME.COLUMN that should be high.",
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain that should be high.",
             autocompletion=completion.metrics,
         ),
     ] = None,

@@ -303,7 +303,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="METRIC",
-            help="TABLE.COLUMN or TABLE.NAME.COLUMN; what the scenario is about unless given (flows.goodput_bps of "
+            help="TABLE.COLUMN, TABLE.NAME.COLUMN or TABLE.COLUMN:jain; what the scenario is about unless given "
+            "(flows.goodput_bps of "
             "bulk streams). May be repeated.",
             autocompletion=completion.metrics,
         ),

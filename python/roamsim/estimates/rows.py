@@ -28,7 +28,7 @@ def require_mean(target: Target) -> None:
 
 def several_rows(target: Target, table: polars.DataFrame) -> str:
     """What a metric without a name is the mean or the sum of, in words; empty where there is one name."""
-    if target.row is not None or "name" not in table.columns:
+    if target.row is not None or target.fairness or "name" not in table.columns:
         return ""
     names = table.filter(polars.col(target.column).is_not_null())["name"].unique(maintain_order=True).to_list()
     if len(names) < 2:

@@ -83,18 +83,33 @@ def plot(
     Raises:
         UsageError: there are no such results, no such metric, or another ending.
     """
+    target = Path(out) if out is not None else Path(folder) / usual_name(what)
+    _require_ending(target)
+    return write(open_results(folder), what, target, asked, follow=out is not None)
+
+
+def usual_name(what: str) -> str:
+    """The file of a figure that is not named otherwise; not every system takes a colon in a name."""
+    return f"{what.replace(':', '-')}.svg"
+
+
+def write(results: Results, what: str, target: Path, asked: Figured | None = None, *, follow: bool) -> Path:
+    """Draws one figure of results into a file, as `plot` does; `follow` as in `files.write_aside`."""
+    _require_ending(target)
     asked = asked or Figured()
-    target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
-    if target.suffix not in ENDINGS:
-        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
-    results = chosen(open_results(folder), asked.where)
+    results = chosen(results, asked.where)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
     if asked.against is not None and "." not in what:
         raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=out is not None)
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=follow)
+
+
+def _require_ending(target: Path) -> None:
+    if target.suffix not in ENDINGS:
+        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
 
 
 def save(results: Results, what: str, file: Any, ending: str, asked: Figured | None = None) -> None:

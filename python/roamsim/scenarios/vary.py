@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from roamsim.errors import UsageError
-from roamsim.scenarios.reading import toml_value
+from roamsim.scenarios.notation import toml_value
+from roamsim.scenarios.typed import plain
 
 #: Most values in one range (chosen, because a slip in a step should not fill the memory).
 LIMIT = 100_000
@@ -88,7 +89,7 @@ def variation(path: str, spec: str | Sequence[Any]) -> Variation:
     if isinstance(spec, str):
         values = tuple(value for item in _items(spec) for value in _parse_item(path, item))
     else:
-        values = tuple(Value(toml_value(value), _shown(value)) for value in spec)
+        values = tuple(Value(toml_value(value), _shown(value)) for value in map(plain, spec))
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
     if len(set(values)) < len(values):

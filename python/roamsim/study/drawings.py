@@ -6,7 +6,7 @@ import io
 
 from roamsim._roamsim import ScenarioError
 from roamsim.pictures.paper import write_figure
-from roamsim.running.run import run
+from roamsim.results import run
 from roamsim.study.data import Data
 from roamsim.study.definition import Drawing, Study
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import polars
@@ -13,7 +14,8 @@ import polars
 from roamsim import _roamsim, statistics
 from roamsim.errors import UsageError
 from roamsim.tables import lots
-from roamsim.tables.metrics import table_keys, tables_of_events
+from roamsim.tables.metrics import table_keys, table_meanings, tables_of_events
+from roamsim.tables.named import Named
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +35,7 @@ def keys_within(table: str) -> tuple[str, ...]:
     return KEYS.get(table, ("name",))
 
 
-class Tables(lots.InLots):
+class Tables(Named, lots.InLots):
     """Result tables by name, also as attributes: `result.flows` is `result.tables["flows"]`.
 
     A missing value is null. Every row carries `scenario` (its name), `point` (of a sweep, else 0), `replication` and
@@ -71,14 +73,30 @@ class Tables(lots.InLots):
         """Some columns of a table."""
         return lots.columns(self.tables, name, chosen)
 
-    def __getattr__(self, name: str) -> polars.DataFrame:
-        tables = self.__dict__.get("tables", {})
-        if name in tables:
-            return tables[name]  # type: ignore[no-any-return]
-        raise AttributeError(f"no attribute or table {name!r}; tables are {', '.join(tables)}")
+    def _named(self, name: str) -> polars.DataFrame:
+        if name not in self.tables:
+            raise AttributeError(name)
+        return self.tables[name]
+
+    if not TYPE_CHECKING:  # a type checker knows the tables, and finds a misspelt one
+
+        def __getattr__(self, name: str) -> NoReturn:
+            there = self.__dict__.get("tables", {})
+            said = f"there are {', '.join(there)}"
+            if meaning := table_meanings().get(name):
+                text = f"these results have no table {name!r} ({meaning[0].lower()}{meaning[1:].rstrip('.')}); {said}"
+            else:
+                near = difflib.get_close_matches(name, [*there, *super().__dir__()], n=1)
+                text = (
+                    f"no attribute or table {name!r}; did you mean {near[0]}?"
+                    if near
+                    else (f"no attribute or table {name!r}; {said}")
+                )
+            raise AttributeError(text)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.tables]
+        missing = table_meanings().keys() - self.tables.keys()
+        return [name for name in super().__dir__() if name not in missing]
 
     def to_pandas(self, table: str) -> pandas.DataFrame:
         """One table as a pandas frame, handed over through Arrow.
@@ -139,14 +157,6 @@ class Tables(lots.InLots):
     def keys_of(self, table: str) -> list[str]:
         """The columns that tell rows of a table apart within a replication."""
         return ["point", *keys_within(table)]
-
-    def _shown(self) -> list[tuple[str, polars.DataFrame]]:
-        order = ("flows", "signalling", "handovers", "mih_handovers", "mobile_ip", "links", "drops")
-        return [(name, self.tables[name]) for name in order if self.height(name)]
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the tables that have rows."""
-        return "".join(f"<h4>{name}</h4>{frame._repr_html_()}" for name, frame in self._shown())
 
 
 class Result(Tables):

@@ -107,6 +107,8 @@ def digits(value: float) -> str:
 
 def metric_words(metric: Metric) -> str:
     """What a column is called: `mean delay` of `mean_delay_s`, `95th percentile of delay` of `p95_delay_s`."""
+    if metric.index_of is not None:
+        return f"Jain's index of {metric_words(metric.index_of)}"
     column = metric.column
     ending = _UNIT_ENDINGS.get(metric.unit or "", "")
     words = (column.removesuffix(ending) if ending and column != ending else column).split("_")
