@@ -453,6 +453,7 @@ def campaign(
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
+    shard: Shard = ALL,
 ) -> Iterator[Campaign]:
     """A campaign over `paths`, which goes on in the folder of an earlier one, with the arguments of a sweep.
 
@@ -484,7 +485,7 @@ def campaign(
             _merge(folder, known, manifest)
         else:
             refuse_other_files(folder)
-        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), ALL)
+        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard)
         begun = Campaign(run, read, settings, color, entries)
         try:
             if run.parts.mended:
