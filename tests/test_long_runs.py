@@ -295,7 +295,8 @@ def test_what_a_killed_run_has_spooled_is_removed_by_a_later_one(
         return [file.parent for file in folder.glob("*spool-*/.held")]
 
     for folder, options in ((tmp_path / "out", ["--parquet", "out"]), (tmp_path / "temporary", ["--csv"])):
-        process = begin("run", "stream.toml", "--trace", "packets", *options, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        long = ("run", "stream.toml", "--trace", "packets", "--set", "scenario.duration=1h")
+        process = begin(*long, *options, cwd=tmp_path, stdout=subprocess.DEVNULL)
         while not spools(folder):
             assert process.poll() is None
             time.sleep(0.01)
