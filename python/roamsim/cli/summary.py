@@ -31,8 +31,8 @@ from roamsim.tables import caveats
 from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events, tables_without_zeros
 from roamsim.tables.result import Result
 from roamsim.tables.units import Show, in_unit
-from roamsim.tables.values import duration, exact_value, percent, plain, scaled, shown_value
-from roamsim.tables.words import count
+from roamsim.tables.values import duration, exact_value, percent, plain, shown_value
+from roamsim.tables.words import count, scale
 
 #: What is said under a table with means over what arrived only.
 CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
@@ -66,7 +66,8 @@ def summary(result: Result, scenario: Scenario) -> None:
     for note in (*caveats.failures(result.tables).values(), caveats.alike_in_words(result.tables)):
         if note:
             console.print(Text(note), soft_wrap=True)
-    speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    pace = result.events / result.wall_s if result.wall_s > 0 else None
+    speed = f", {scale('events/s', [pace]).words(pace)}" if pace is not None else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
     console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")
