@@ -37,7 +37,9 @@ impl Link for Cell {
         }
         self.drop_by_queues(now, flow);
         if of_station {
-            self.wants_to_send(now, flow);
+            if self.flows[flow as usize].uplink.arq.is_none() || self.backlog_bytes(flow) > 0 {
+                self.wants_to_send(now, flow);
+            }
         } else {
             self.note(flow);
             self.want_frame(now);

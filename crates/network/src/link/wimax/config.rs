@@ -1,5 +1,6 @@
 //! What describes a cell.
 
+use super::arq::ArqConfig;
 use super::contention::ContentionConfig;
 use super::entry::EntryConfig;
 use super::management::{DOWNLINK_DESCRIPTOR_BYTES, LONGEST_FROM_STATION_BYTES, UPLINK_DESCRIPTOR_BYTES};
@@ -37,6 +38,8 @@ pub struct CellConfig {
     pub stations: Vec<StationConfig>,
     /// Service flows for classes of packets, beside the first one of each station.
     pub flows: Vec<FlowConfig>,
+    /// How service flows send again what is lost, those that do.
+    pub arq: Option<ArqConfig>,
     /// How they enter the network; `None`: they are connected from the beginning and for ever.
     pub entry: Option<CellEntry>,
 }
@@ -52,6 +55,8 @@ pub struct StationConfig {
     pub service: Service,
     /// Whether that packs several packets into a PDU.
     pub packing: bool,
+    /// Whether what is lost of it is sent again.
+    pub arq: bool,
 }
 
 /// What describes a service flow each way.
@@ -65,6 +70,8 @@ pub struct FlowConfig {
     pub dscps: u64,
     /// Whether it packs several of them into a PDU.
     pub packing: bool,
+    /// Whether what is lost of it is sent again.
+    pub arq: bool,
 }
 
 /// A scheduling service of an uplink connection (clause 6.3.5).
@@ -225,8 +232,8 @@ impl CellConfig {
         match number.checked_sub(self.stations.len()) {
             Some(other) => self.flows[other],
             None => {
-                let StationConfig { service, packing, .. } = self.stations[number];
-                FlowConfig { station: number as u32, service, dscps: !0, packing }
+                let StationConfig { service, packing, arq, .. } = self.stations[number];
+                FlowConfig { station: number as u32, service, dscps: !0, packing, arq }
             }
         }
     }

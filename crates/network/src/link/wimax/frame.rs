@@ -1,10 +1,11 @@
 //! What is in a frame: the schedule of both subframes, and downlink bursts.
 
+use super::arq::Content;
 use super::backlog::Round;
 use super::block_errors::{Reception, blocks_of};
 use super::config::{Extra, RANKS};
 use super::connection::{Ended, LEAST_PDU_BYTES, Pdu};
-use super::management::{LONGEST_FROM_STATION_BYTES, Message};
+use super::management::{Direction, LONGEST_FROM_STATION_BYTES, Message};
 use super::pdu::{PIGGYBACK_BYTES, WHOLE_BYTES};
 use super::phy::{BurstProfile, PREAMBLE_AND_FCH_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
 use super::schedule::Demand;
@@ -24,6 +25,8 @@ pub(super) struct Bursts {
     ended: Vec<(BurstProfile, u32, Attachment, Ended)>,
     /// Management messages in the burst of the maps' profile: octets up to their end, station.
     messages: Vec<(u32, u32, Message)>,
+    /// What PDUs carry of connections with ARQ: profile, octets of the burst up to their end, service flow.
+    contents: Vec<(BurstProfile, u32, u32, Box<Content>)>,
 }
 
 impl Bursts {
@@ -222,7 +225,8 @@ impl Cell {
         let first = ranks.filter_map(|(waiting, turn)| waiting.round_from(turn).next()).next();
         let data = first.map_or(0, |flow| {
             let station = self.flows[flow as usize].station;
-            self.stations[station as usize].config.downlink.burst_symbols(LEAST_PDU_BYTES)
+            let least_bytes = self.flows[flow as usize].downlink.least_pdu_bytes();
+            self.stations[station as usize].config.downlink.burst_symbols(least_bytes)
         });
         robust.max(data)
     }
@@ -231,8 +235,9 @@ impl Cell {
     fn demand(&self, flow: u32) -> Demand {
         let own = &self.flows[flow as usize];
         let station = &self.stations[own.station as usize];
-        // A message of who enters is not cut.
-        let whole = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+        // A message of who enters is not cut, nor is a block.
+        let message = u32::from(self.enters(flow)) * (LONGEST_FROM_STATION_BYTES + PIGGYBACK_BYTES);
+        let whole = message.max(own.least_block_bytes());
         let wanted = u32::try_from(own.requested_bytes).unwrap_or(u32::MAX / 2);
         let profile = station.config.uplink;
         let least_symbols = station.config.least_symbols().max(profile.burst_symbols(whole.min(wanted)));
@@ -326,6 +331,9 @@ impl Cell {
         for (profile, end_bytes, to, (packet, lost)) in bursts.ended.drain(..) {
             self.flying.push_back((end(&self.times, profile, end_bytes), to, packet, lost));
         }
+        for (profile, end_bytes, flow, content) in bursts.contents.drain(..) {
+            self.transfer(end(&self.times, profile, end_bytes), flow, Direction::Downlink, content);
+        }
         (bursts.bytes, bursts.symbols) = ([0; PROFILES], [0; PROFILES]);
         self.bursts = bursts;
         room_symbols - room
@@ -357,9 +365,9 @@ impl Cell {
             };
             let (own, receiver) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
             let before_bytes = bursts.bytes[profile as usize];
-            let lost =
+            let mut lost =
                 |bytes| receiver.lost(TO_STATION, now, blocks_of(profile, before_bytes, bytes), reception);
-            let Some(pdu) = own.downlink.take(now, bursts.room_bytes(profile, room), lost) else {
+            let Some(mut pdu) = own.take_downlink(now, bursts.room_bytes(profile, room), &mut lost) else {
                 interrupted = interrupted.or(Some(flow));
                 continue;
             };
@@ -370,15 +378,21 @@ impl Cell {
             self.stats[(self.first + station) as usize].sends(&pdu, airtime);
             if pdu.cut {
                 interrupted = interrupted.or(Some(flow));
-            } else if !own.downlink.is_empty() {
+            } else if !own.downlink_is_empty() {
                 again.push_back(flow);
             } else {
                 self.note(flow);
             }
             self.turns[0][rank] = (flow + 1) % count;
             let to = Attachment(self.first + stations + station);
-            let (packs, lost) = (pdu.packs, pdu.lost);
+            let (packs, lost, content) = (pdu.packs, pdu.lost, pdu.content.take());
             room -= bursts.take(profile, to, pdu);
+            if let Some(content) = content {
+                self.arm_arq(flow);
+                if lost.is_none() {
+                    bursts.contents.push((profile, bursts.bytes[profile as usize], flow, content));
+                }
+            }
             if packs {
                 let end_bytes = bursts.bytes[profile as usize];
                 let packed = self.flows[flow as usize].downlink.packed.drain(..);

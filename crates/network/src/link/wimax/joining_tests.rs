@@ -298,7 +298,7 @@ fn radio(adaptation: Option<Adaptation>) -> RadioConfig {
     }
 }
 
-fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
+pub(super) fn by_radio(stations: Vec<Trajectory>, adaptation: Option<Adaptation>) -> CellEntry {
     let radio = radio(adaptation);
     let radius_m = radio.reach_m(super::tests::layout().clock, BurstProfile::Bpsk12, false, 0.0);
     CellEntry { radio: Some(radio), radius_m, ..entry(stations) }
@@ -405,11 +405,13 @@ proptest! {
                 _ => Service::BestEffort,
             },
             packing: up % 2 == 0,
+            arq: down % 2 == 0 && service > 0,
         };
         let mut with = config(&stations.iter().map(own).collect::<Vec<_>>());
         with.queue = QueueLimit::Packets(limit);
         with.rule = rule;
         with.contention.backoff_start = 2;
+        with.arq = Some(super::arq::tests::CONFIG);
         // They walk by at up to 40 m/s, 100 m being the reach.
         let walk = |&(.., x_m, speed): &(usize, usize, u32, f64, f64)| match speed.abs() < 1.0 {
             true => at(x_m),

@@ -70,6 +70,14 @@ pub enum Direction {
 impl Direction {
     /// Both.
     pub const ALL: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
+    /// The other one.
+    pub(super) const fn opposite(self) -> Direction {
+        match self {
+            Direction::Downlink => Direction::Uplink,
+            Direction::Uplink => Direction::Downlink,
+        }
+    }
 }
 
 impl Message {

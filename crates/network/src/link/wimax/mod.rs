@@ -8,14 +8,14 @@
 //! broadcast interface comes first.
 //!
 //! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile on the downlink; MAC
-//! PDUs with header and CRC, fragmentation, packing; best effort connections, which contend for request opportunities and then ask with
+//! PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which contend for request opportunities and then ask with
 //! their data; unsolicited grants; polls, of rtPS and nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by
 //! packets on the downlink and by symbols on the uplink.
 //!
 //! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`), by
 //! thresholds or a table of block errors (`block_errors`).
 //!
-//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs,
+//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
 //! `contention` requests, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
 //! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
@@ -24,11 +24,12 @@
 //! are steps of their own, and the rest costs nothing.
 //!
 //! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map,
-//! ARQ, header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
+//! header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
 
 mod account;
 mod adaptation;
 mod admission;
+mod arq;
 mod association;
 mod backlog;
 mod block_errors;
@@ -53,6 +54,7 @@ mod uplink;
 
 pub use self::account::{CellTime, StationStats};
 pub use self::adaptation::ProfileChange;
+pub use self::arq::{Acknowledgement, ArqConfig, ArqStats, MOST_BLOCK_BYTES, MOST_WINDOW_BLOCKS};
 pub use self::block_errors::BlockErrors;
 use self::config::RANKS;
 pub use self::config::{CellConfig, CellEntry, FlowConfig, Service, StationConfig};
@@ -63,6 +65,7 @@ pub use self::radio::{Adaptation, RadioConfig, THRESHOLDS_DB};
 pub use self::scanning::ScanConfig;
 pub use self::service_flow::Addition;
 
+use self::arq::Content;
 use self::backlog::{Backlog, Wait};
 use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
@@ -119,6 +122,10 @@ enum Step {
     Scan(u32),
     /// T44 of a station may have expired, or a scan may be due.
     ScanTimer(u32),
+    /// A PDU of a connection with ARQ has come.
+    Transfer(u64),
+    /// A timer of ARQ of a service flow may have expired.
+    Arq(u32),
 }
 
 /// An uplink burst.
@@ -216,6 +223,9 @@ pub struct Cell {
     /// On their way, in order of arrival.
     flying: VecDeque<(Time, Attachment, Packet, Option<DropReason>)>,
     arrived: VecDeque<(Attachment, Packet)>,
+    /// PDUs of connections with ARQ, by number: service flow, and the direction of the connection that they are about.
+    transfers: BTreeMap<u64, (u32, Direction, Box<Content>)>,
+    transfers_begun: u64,
     indications: VecDeque<(Time, Indication)>,
     dropped: VecDeque<(Attachment, Packet, Dropped)>,
     /// By attachment.
@@ -280,12 +290,14 @@ impl Cell {
             bursts: Bursts::default(),
             deal: Deal::default(),
             ranging: BTreeMap::new(),
-            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false),
+            broadcasts: Connection::new(BROADCAST, Box::new(DropTail::new(Some(config.queue))), false, None),
             copies: BTreeMap::new(),
             next_frame: 0,
             frame_pending: false,
             flying: VecDeque::new(),
             arrived: VecDeque::new(),
+            transfers: BTreeMap::new(),
+            transfers_begun: 0,
             indications: VecDeque::new(),
             dropped: VecDeque::new(),
             stats: vec![LinkStats::default(); (first + 2 * count) as usize],
@@ -422,6 +434,8 @@ impl Machine for Cell {
                 Step::Report(station) => self.report(now, station),
                 Step::Scan(station) => self.scan_step(now, station),
                 Step::ScanTimer(station) => self.scan_timer(now, station),
+                Step::Transfer(number) => self.transfer_ends(now, number),
+                Step::Arq(flow) => self.arq_timer(now, flow),
             }
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct ServiceFlow {
     pub unsolicited: Option<Time>,
     /// What the base station knows that it wants, in octets.
     pub requested_bytes: u64,
+    /// When the step that looks at timers of ARQ comes.
+    pub arq_timer: Option<Time>,
     /// The last frame with a grant for it.
     pub granted: Option<u64>,
     /// Its place among those with unsolicited bursts.
@@ -43,17 +45,19 @@ impl ServiceFlow {
         own: &FlowConfig,
         draws: impl Fn(&str) -> Stream,
     ) -> ServiceFlow {
+        let arq = cell.arq.filter(|_| own.arq);
         let queue = |purpose| cell.rule.discipline(cell.queue, draws(purpose));
         ServiceFlow {
             station: own.station,
             service: own.service,
-            downlink: Connection::new(down, queue("downlink queue"), own.packing),
-            uplink: Connection::new(up, queue("uplink queue"), own.packing),
+            downlink: Connection::new(down, queue("downlink queue"), own.packing, arq),
+            uplink: Connection::new(up, queue("uplink queue"), own.packing, arq),
             contention: Contention::new(cell.contention),
             draws: draws("requests"),
             timer: None,
             unsolicited: None,
             requested_bytes: 0,
+            arq_timer: None,
             granted: None,
             unsolicited_place: 0,
             stats: StationStats::default(),
@@ -179,7 +183,7 @@ impl Cell {
         let uplink_rank = if self.enters(flow) { 0 } else { rank };
         let served = !self.is_left_alone(own.station);
         let wait = Wait {
-            downlink: (served && !own.downlink.is_empty()).then_some((rank, profile)),
+            downlink: (served && !own.downlink_is_empty()).then_some((rank, profile)),
             uplink: (served && own.requested_bytes > 0).then_some(uplink_rank),
         };
         self.backlog.note(flow, wait);
@@ -208,7 +212,8 @@ impl Cell {
 
     /// The octets of the PDUs that it would send.
     pub(super) fn backlog_bytes(&self, flow: u32) -> u64 {
-        self.flows[flow as usize].uplink.backlog_bytes() + self.messages_bytes(flow)
+        let own = &self.flows[flow as usize];
+        own.uplink.backlog_bytes() + own.downlink.answer_bytes() + self.messages_bytes(flow)
     }
 
     /// Those that it asks for by contention, in which data of UGS and rtPS have no part.

@@ -22,6 +22,7 @@ pub(super) const FAST: StationConfig = StationConfig {
     uplink: BurstProfile::Qam64R34,
     service: Service::BestEffort,
     packing: false,
+    arq: false,
 };
 
 pub(super) fn layout() -> FrameLayout {
@@ -46,6 +47,7 @@ pub(super) fn config(stations: &[StationConfig]) -> CellConfig {
         mtu_bytes: 2033,
         stations: stations.to_vec(),
         flows: Vec::new(),
+        arq: None,
         entry: None,
     }
 }
@@ -477,9 +479,11 @@ proptest! {
                 _ => Service::BestEffort,
             },
             packing: (down + up) % 2 == 0,
+            arq: down % 2 == 0 && service > 0,
         };
         let stations: Vec<_> = profiles.iter().map(station).collect();
         let mut any = config(&stations);
+        any.arq = Some(ArqConfig { sync_loss_timeout: None, ..super::arq::tests::CONFIG });
         any.queue = QueueLimit::Packets(limit);
         any.rule = rule;
         any.contention.backoff_start = 2;

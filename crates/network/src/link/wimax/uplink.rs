@@ -2,6 +2,7 @@
 
 use super::block_errors::blocks_of;
 use super::contention::Expiry;
+use super::management::Direction;
 use super::pdu::{HEADER_BYTES, MOST_PIGGYBACKED_BYTES, MOST_REQUESTED_BYTES, PIGGYBACK_BYTES};
 use super::phy::{REQUEST_SYMBOLS, SymbolTimes, UPLINK_PREAMBLE_SYMBOLS};
 use super::service_flow::ServiceFlow;
@@ -247,6 +248,7 @@ impl Cell {
                 let own = &mut self.flows[flow as usize];
                 let packet = if message.is_none() { own.uplink.give_up(now) } else { None };
                 own.stats.given_up += u64::from(packet.is_some());
+                self.end_packets(now, flow);
                 let goes_on = self.backlog_bytes(flow) > 0;
                 if let Some(packet) = packet {
                     let (_, from) = self.attachments_of(self.flows[flow as usize].station);
@@ -307,7 +309,10 @@ impl Cell {
         let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
         let mut lost =
             |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
-        while let Some(pdu) = own.uplink.take(now, capacity - used_bytes, |bytes| lost(used_bytes, bytes)) {
+        let mut contents = Vec::new();
+        while let Some(pdu) =
+            own.take_uplink(now, capacity - used_bytes, &mut |bytes| lost(used_bytes, bytes))
+        {
             used_bytes += pdu.bytes;
             own.stats.uplink_pdus += 1;
             own.stats.uplink_fragments += u64::from(pdu.fragment);
@@ -319,6 +324,15 @@ impl Cell {
             if pdu.packs {
                 let end = end(&self.times, used_bytes);
                 self.flying.extend(own.uplink.packed.drain(..).map(|packet| (end, down, packet, pdu.lost)));
+            }
+            if let Some(content) = pdu.content {
+                contents.push((end(&self.times, used_bytes), pdu.lost, content));
+            }
+        }
+        for (end, lost, content) in contents {
+            self.arm_arq(flow);
+            if lost.is_none() {
+                self.transfer(end, flow, Direction::Uplink, content);
             }
         }
         self.drop_by_queues(now, flow);

@@ -1,5 +1,6 @@
 //! The machine of an 802.16 cell.
 
+use super::arq::Arq;
 use super::model::{Requests, Served, Wimax};
 use crate::access::queue::queue_limit;
 use crate::build::{Builder, escaped};
@@ -31,6 +32,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         real_time_polling: _,
         non_real_time_polling: _,
         packing: _,
+        ref arq,
         requests: Requests { opportunities, backoff_start, backoff_end, retries, t16, beyond_standard: _ },
         ref entry,
         queue,
@@ -50,6 +52,7 @@ pub(super) fn config(model: &Wimax, place: impl Fn(&str) -> Trajectory) -> Optio
         queue: queue_limit(queue),
         rule: queue.rule(rate_bps(clock, burst_profile.network()), mtu_bytes as u32),
         mtu_bytes: mtu_bytes as u32,
+        arq: arq.as_ref().map(Arq::config),
         entry: entry.as_ref().map(|entry| {
             let places = stations.iter().map(|name| place(name)).collect();
             entry.config(model, place(base_station), places)
@@ -69,19 +72,21 @@ fn station(model: &Wimax, name: &str) -> StationConfig {
     // What goes by no service of its own class of packets.
     let of = |entry: &Served<'_>| entry.dscp.is_none() && entry.stations.iter().any(|own| own == name);
     let served = model.served().into_iter().find(of);
-    let (service, packing) =
-        served.map_or((Service::BestEffort, model.packing), |entry| (entry.service, entry.packing));
-    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service, packing }
+    let (service, packing, arq) = served
+        .map_or((Service::BestEffort, model.packing, model.arq.is_some()), |entry| {
+            (entry.service, entry.packing, entry.arq)
+        });
+    StationConfig { downlink: downlink.network(), uplink: uplink.network(), service, packing, arq }
 }
 
 /// The service flows for classes of packets.
 fn flows(model: &Wimax) -> Vec<FlowConfig> {
     let mut flows = Vec::new();
-    for Served { place: _, stations, dscp, service, packing } in model.served() {
+    for Served { place: _, stations, dscp, service, packing, arq } in model.served() {
         let Some(dscp) = dscp else { continue };
         let dscps = dscp.iter().fold(0, |dscps, class| dscps | 1 << class.codepoint());
         let numbers = stations.iter().filter_map(|name| model.stations.iter().position(|own| own == name));
-        let of = |station: usize| FlowConfig { station: station as u32, service, dscps, packing };
+        let of = |station: usize| FlowConfig { station: station as u32, service, dscps, packing, arq };
         flows.extend(numbers.map(of));
     }
     flows

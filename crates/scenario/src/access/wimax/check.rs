@@ -12,6 +12,7 @@ use roamsim_network::link::wimax::{
 };
 use roamsim_network::mobility::{Point, Trajectory};
 
+use super::arq;
 use super::build::{LEAST_T16, config};
 use super::entry_check;
 use super::model::{RequestLimit, Served, Wimax};
@@ -47,7 +48,7 @@ pub(super) fn check(cell: &Wimax, at: &[Step], context: &Context<'_>, report: &m
     check_requests(at, cell, report);
     check_queue(at, cell.queue, context.scenario, report);
     check_mtu(at, cell.mtu_bytes, MAX_MTU_BYTES, context.scenario.general.ip, report);
-    if check_channel(at, cell, report) && check_grants(at, cell, report) {
+    if check_channel(at, cell, report) && check_grants(at, cell, report) & arq::check(at, cell, report) {
         check_room(at, cell, report);
     }
 }
@@ -282,6 +283,17 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
     let asks = stations.iter().filter(|station| station.service == Service::BestEffort);
     let least_uplink =
         asks.map(|station| UPLINK_PREAMBLE_SYMBOLS + station.least_symbols()).max().unwrap_or(0);
+    // Blocks are not cut.
+    let repeats = stations.iter().zip(0..).filter(|(station, number)| {
+        station.arq || config.flows.iter().any(|flow| flow.station == *number && flow.arq)
+    });
+    let block_bytes = FRAGMENT_BYTES + config.arq.map_or(0, |arq| arq.block_bytes);
+    let blocks = repeats.map(|(station, _)| {
+        let up = UPLINK_PREAMBLE_SYMBOLS + station.uplink.burst_symbols(block_bytes + PIGGYBACK_BYTES);
+        (station.downlink.burst_symbols(block_bytes), up)
+    });
+    let (block_down, block_up) =
+        blocks.fold((0, 0), |(down, up), (own_down, own_up)| (own_down.max(down), own_up.max(up)));
     // Messages are not cut.
     let message = stations.iter().filter(|_| enters).map(StationConfig::message_symbols).max().unwrap_or(0);
     let longest_bytes = longest_to_station_bytes(!config.flows.is_empty());
@@ -305,6 +317,17 @@ fn check_room(at: &[Step], cell: &Wimax, report: &mut Report<'_>) {
             "the downlink of a frame has {down} symbols: preamble, header and maps leave no room for data{robust}"
         );
         report.add(&join(at, ["downlink_share"]), message, help);
+    } else if config.least_downlink_room(profiles, bursts.min(1)) < block_down
+        || config.least_uplink_room() < block_up
+    {
+        let message = format!(
+            "a block takes up to {block_down} symbols of the downlink and {block_up} of the uplink, and is never cut: preamble, header and maps \
+             leave {}, opportunities {}{robust}",
+            config.least_downlink_room(profiles, bursts.min(1)),
+            config.least_uplink_room()
+        );
+        let help = format!("write a smaller `block_size`; or {}", help.trim_start_matches("write "));
+        report.add(&join(at, ["arq", "block_size"]), message, help);
     } else if config.most_message_room() < told {
         let message = format!(
             "no station could ever enter: a message of {longest_bytes} B takes {told} symbols of the downlink, which has \

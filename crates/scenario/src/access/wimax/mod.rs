@@ -1,5 +1,6 @@
 //! IEEE 802.16: a base station and its stations.
 
+pub mod arq;
 mod build;
 mod check;
 pub mod entry;

@@ -6,6 +6,7 @@ use roamsim_network::link::wimax::phy::{BurstProfile as NetworkProfile, CyclicPr
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::arq::Arq;
 use super::entry::Entry;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
@@ -74,6 +75,10 @@ pub struct Wimax {
     /// (IEEE Std 802.16-2004 section 6.3.3.4). An entry of the lists of services may say otherwise of its own. Default chosen: false.
     #[serde(default)]
     pub packing: bool,
+    /// How what is lost is sent again, `{}` for the defaults. It is for all service flows but those of unsolicited grants, which have no room for
+    /// more; an entry of the lists of polls may say otherwise of its own. Left out: what is lost is lost.
+    #[serde(default)]
+    pub arq: Option<Arq>,
     /// Bandwidth requests by contention.
     #[serde(default)]
     pub requests: Requests,
@@ -178,6 +183,7 @@ pub(super) struct Served<'a> {
     pub dscp: Option<&'a [Dscp]>,
     pub service: Service,
     pub packing: bool,
+    pub arq: bool,
 }
 
 impl Wimax {
@@ -193,11 +199,12 @@ impl Wimax {
                 dscp: dscp.as_deref(),
                 service,
                 packing,
+                arq: false,
             }
         });
         let polls = |(key, list): (&'static str, &'a [Polling]), service: fn(Span) -> Service| {
             list.iter().enumerate().map(move |(number, entry)| {
-                let &Polling { ref stations, ref dscp, interval, packing } = entry;
+                let &Polling { ref stations, ref dscp, interval, packing, arq } = entry;
                 let (dscp, service) = (dscp.as_deref(), service(interval));
                 Served {
                     place: (key, number),
@@ -205,6 +212,7 @@ impl Wimax {
                     dscp,
                     service,
                     packing: packing.unwrap_or(self.packing),
+                    arq: arq.unwrap_or(self.arq.is_some()),
                 }
             })
         };
@@ -312,6 +320,9 @@ pub struct Polling {
     /// Whether its PDUs may have several packets. Left out: as the cell's `packing` says.
     #[serde(default)]
     pub packing: Option<bool>,
+    /// Whether what is lost of it is sent again. Left out: where the cell has `arq`.
+    #[serde(default)]
+    pub arq: Option<bool>,
 }
 
 /// Bandwidth requests by contention (IEEE Std 802.16-2004 section 6.3.8).
