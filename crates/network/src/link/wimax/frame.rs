@@ -292,7 +292,8 @@ impl Cell {
                     self.note(flow);
                     let unsolicited = false;
                     let burst = Burst { flow, frame, first_symbol, symbols, profile, unsolicited };
-                    self.at(self.uplink_time(frame, first_symbol), Step::Burst(burst));
+                    self.granted.push_back((self.uplink_time(frame, first_symbol), self.steps, burst));
+                    self.steps += 1;
                     first_symbol += symbols;
                     used_symbols += symbols;
                 }

@@ -96,8 +96,6 @@ enum Step {
     Frame(u64),
     /// A request opportunity begins.
     Opportunity(u64),
-    /// An uplink burst begins that was asked for.
-    Burst(Burst),
     /// An unsolicited burst begins that a service flow waits for, or a frame in which one may.
     Unsolicited(u32),
     /// T16 of a service flow may have expired.
@@ -200,6 +198,8 @@ pub struct Cell {
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
+    /// Uplink bursts that were asked for, which come in their order, with their place among the steps.
+    granted: VecDeque<(Time, u64, Burst)>,
     steps: u64,
     /// The first attachment of a station.
     first: u32,
@@ -283,6 +283,7 @@ impl Cell {
             backlog: Backlog::new(flow_count as usize),
             turns: [[0; RANKS]; 2],
             agenda: BinaryHeap::new(),
+            granted: VecDeque::new(),
             steps: 0,
             first,
             requests: VecDeque::new(),
@@ -365,18 +366,31 @@ impl Cell {
     }
 
     /// The connections with packets from an attachment.
-    fn connections(&self, from: Attachment) -> Vec<&Connection> {
-        if self.is_for_all(from) {
-            return vec![&self.broadcasts];
-        }
-        let (station, of_station) = self.station_at(from);
-        let flows = self.flows_of(station as u32).map(|flow| &self.flows[flow as usize]);
-        flows.map(|own| if of_station { &own.uplink } else { &own.downlink }).collect()
+    fn connections(&self, from: Attachment) -> impl Iterator<Item = &Connection> {
+        let own = (!self.is_for_all(from)).then(|| self.station_at(from));
+        let flows = own.into_iter().flat_map(|(station, of_station)| {
+            let classes = self.stations[station].classes.iter().map(|(_, flow)| *flow);
+            let flows = std::iter::once(station as u32).chain(classes).map(|flow| &self.flows[flow as usize]);
+            flows.map(move |own| if of_station { &own.uplink } else { &own.downlink })
+        });
+        own.is_none().then_some(&self.broadcasts).into_iter().chain(flows)
     }
 
     fn at(&mut self, time: Time, step: Step) {
         self.agenda.push(Reverse((time, self.steps, step)));
         self.steps += 1;
+    }
+
+    /// The burst that begins by `now`, before the next step.
+    fn next_burst(&mut self, now: Time) -> Option<Burst> {
+        let &(at, number, burst) = self.granted.front()?;
+        let waits = at > now
+            || self.agenda.peek().is_some_and(|Reverse((step_at, step, _))| (*step_at, *step) < (at, number));
+        if waits {
+            return None;
+        }
+        self.granted.pop_front();
+        Some(burst)
     }
 
     fn frame_start(&self, frame: u64) -> Time {
@@ -401,7 +415,8 @@ impl Machine for Cell {
     fn poll_timeout(&self) -> Option<Time> {
         let arrival = self.flying.front().map(|(at, ..)| *at);
         let step = self.agenda.peek().map(|Reverse((at, ..))| *at);
-        let next = earlier(arrival, step);
+        let burst = self.granted.front().map(|(at, ..)| *at);
+        let next = earlier(earlier(arrival, step), burst);
         // A queue may drop when it takes a packet, whenever that comes.
         match self.config.rule {
             Rule::DropTail => next,
@@ -414,14 +429,23 @@ impl Machine for Cell {
         while let Some((_, to, packet, lost)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
             self.arrives(now, to, packet, lost);
         }
-        while let Some(&Reverse((at, _, step))) = self.agenda.peek()
-            && at <= now
-        {
-            self.agenda.pop();
+        loop {
+            if let Some(burst) = self.next_burst(now) {
+                self.send_burst(now, burst);
+                continue;
+            }
+            let Some(Reverse((.., step))) = self
+                .agenda
+                .peek()
+                .is_some_and(|Reverse((at, ..))| *at <= now)
+                .then(|| self.agenda.pop())
+                .flatten()
+            else {
+                break;
+            };
             match step {
                 Step::Frame(frame) => self.work_out(now, frame),
                 Step::Opportunity(opportunity) => self.request(now, opportunity),
-                Step::Burst(burst) => self.send_burst(now, burst),
                 Step::Unsolicited(flow) => self.unsolicited_burst(now, flow),
                 Step::Timer(flow) => self.timer_expires(now, flow),
                 Step::Entry(station) => self.entry_timer(now, station),

@@ -135,30 +135,35 @@ impl Cell {
     fn will_use(&mut self, flow: u32, opportunity: u64) {
         let mut opportunity = opportunity;
         let station = self.flows[flow as usize].station;
-        while self.users_of(opportunity).any(|other| {
-            let own = &self.flows[other as usize];
-            other != flow && own.station == station && own.contention.uses(opportunity)
-        }) && let Some(next) = self.flows[flow as usize].contention.postpone(1)
-        {
-            opportunity = next;
-        }
-        // One that was reset may have chosen the same before.
-        if self.users_of(opportunity).any(|other| other == flow) {
+        let has_others = !self.stations[station as usize].classes.is_empty();
+        loop {
+            let from = self.requests.partition_point(|&(of, _)| of < opportunity);
+            let (mut behind, mut is_there, mut is_used) = (from, false, false);
+            for &(of, other) in self.requests.range(from..) {
+                if of != opportunity {
+                    break;
+                }
+                behind += 1;
+                // One that was reset may have chosen the same before.
+                is_there |= other == flow;
+                is_used |= has_others && other != flow && {
+                    let own = &self.flows[other as usize];
+                    own.station == station && own.contention.uses(opportunity)
+                };
+            }
+            if is_used && let Some(next) = self.flows[flow as usize].contention.postpone(1) {
+                opportunity = next;
+                continue;
+            }
+            if is_there {
+                return;
+            }
+            self.requests.insert(behind, (opportunity, flow));
+            if behind == from {
+                self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
+            }
             return;
         }
-        let first = self.users_of(opportunity).next().is_none();
-        let behind = self.requests.partition_point(|&(of, _)| of <= opportunity);
-        self.requests.insert(behind, (opportunity, flow));
-        if first {
-            self.at(self.opportunity_time(opportunity), Step::Opportunity(opportunity));
-        }
-    }
-
-    /// Who has chosen an opportunity for a request, the first one first.
-    fn users_of(&self, opportunity: u64) -> impl Iterator<Item = u32> {
-        let from = self.requests.partition_point(|&(of, _)| of < opportunity);
-        let users = self.requests.range(from..).take_while(move |&&(of, _)| of == opportunity);
-        users.map(|&(_, flow)| flow)
     }
 
     /// A request opportunity: who is alone in it is heard.
