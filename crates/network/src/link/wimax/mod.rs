@@ -1,4 +1,4 @@
-//! IEEE Std 802.16-2004, WirelessMAN-OFDM: a base station and its stations, point to multipoint, by time division.
+//! IEEE Std 802.16-2004, WirelessMAN-OFDM, and 802.16e-2005, WirelessMAN-OFDMA: a base station and its stations, point to multipoint, by time division.
 //!
 //! A frame is a downlink and an uplink subframe. The base station schedules both at its begin: it tells by the maps who may
 //! send when. Frame n begins at n times the frame duration. What has come by then goes into its downlink bursts; an uplink
@@ -15,8 +15,8 @@
 //! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles may adapt (`adaptation`), by
 //! thresholds or a table of block errors (`block_errors`).
 //!
-//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
-//! `contention` requests, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
+//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes, `connection` packets and their PDUs, `arq` their blocks,
+//! `contention` requests, `codes` those of OFDMA, `schedule` and `frame` what is in a frame, `backlog` for whom, `uplink` bursts and requests of stations;
 //! `management` messages, `entry` the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
 //! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what handovers ask, `carriage` the cell as a link.
 //!
@@ -24,7 +24,7 @@
 //! are steps of their own, and the rest costs nothing.
 //!
 //! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to read a map,
-//! header suppression, encryption, subchannels, several connections of a station each way, FDD, mesh.
+//! header suppression, encryption, subchannels of OFDM, several connections of a station each way, FDD, mesh.
 
 mod account;
 mod adaptation;
@@ -34,6 +34,7 @@ mod association;
 mod backlog;
 mod block_errors;
 mod carriage;
+mod codes;
 mod config;
 mod connection;
 mod contention;
@@ -43,6 +44,7 @@ mod joining;
 mod management;
 pub mod pdu;
 pub mod phy;
+pub mod pusc;
 mod radio;
 mod ranging;
 mod reach;
@@ -71,7 +73,7 @@ use self::block_errors::{Fates, Reception};
 use self::connection::Connection;
 use self::frame::Bursts;
 use self::joining::Joining;
-use self::phy::{BurstProfile, SymbolTimes};
+use self::phy::{BurstProfile, UnitTimes};
 use self::radio::Reaches;
 use self::schedule::Deal;
 use self::service_flow::ServiceFlow;
@@ -132,14 +134,16 @@ struct Burst {
     /// Of this service flow.
     flow: u32,
     frame: u64,
-    /// Its preamble, among the symbols of the uplink subframe.
-    first_symbol: u32,
-    /// Its symbols, preamble included.
-    symbols: u32,
+    /// Its first unit, among those of the uplink subframe.
+    first_unit: u32,
+    /// Its units, preamble included.
+    units: u32,
     /// What the map told of it.
     profile: BurstProfile,
     /// It was not asked for.
     unsolicited: bool,
+    /// It is for the request, or the ranging, of who has sent a code.
+    answers_code: bool,
 }
 
 /// A station, and what the base station holds for it.
@@ -185,7 +189,7 @@ impl Station {
 #[derive(Debug)]
 pub struct Cell {
     config: CellConfig,
-    times: SymbolTimes,
+    times: UnitTimes,
     stations: Vec<Station>,
     /// The first of each station, in their order, and then those of classes.
     flows: Vec<ServiceFlow>,
@@ -198,7 +202,7 @@ pub struct Cell {
     /// Whose turn it is on the downlink, and on the uplink, by rank.
     turns: [[u32; RANKS]; 2],
     agenda: BinaryHeap<Reverse<(Time, u64, Step)>>,
-    /// Uplink bursts that were asked for, which come in their order, with their place among the steps.
+    /// Uplink bursts that were asked for, in the order in which they begin, with their place among the steps.
     granted: VecDeque<(Time, u64, Burst)>,
     steps: u64,
     /// The first attachment of a station.
@@ -207,6 +211,8 @@ pub struct Cell {
     requests: VecDeque<(u64, u32)>,
     /// Who speaks in an opportunity; empty between.
     speakers: Vec<u32>,
+    /// Codes that were heard: service flows that get a burst for their request, and stations for their RNG-REQ.
+    codes: codes::Heard,
     /// The downlink bursts of the frame that is worked out, and the uplink bursts that it grants; empty between.
     bursts: Bursts,
     deal: Deal,
@@ -221,7 +227,7 @@ pub struct Cell {
     /// Whether a frame is to be worked out.
     frame_pending: bool,
     /// On their way, in order of arrival.
-    flying: VecDeque<(Time, Attachment, Packet, Option<DropReason>)>,
+    flying: VecDeque<Flying>,
     arrived: VecDeque<(Attachment, Packet)>,
     /// PDUs of connections with ARQ, by number: service flow, and the direction of the connection that they are about.
     transfers: BTreeMap<u64, (u32, Direction, Box<Content>)>,
@@ -288,6 +294,7 @@ impl Cell {
             first,
             requests: VecDeque::new(),
             speakers: Vec::new(),
+            codes: codes::Heard::default(),
             bursts: Bursts::default(),
             deal: Deal::default(),
             ranging: BTreeMap::new(),
@@ -304,11 +311,11 @@ impl Cell {
             stats: vec![LinkStats::default(); (first + 2 * count) as usize],
             time: CellTime::default(),
             reaches: (config.entry.as_ref().and_then(|entry| entry.radio.as_ref()))
-                .map(|radio| [false, true].map(|uplink| Reaches::new(radio, config.layout.clock, uplink))),
+                .map(|radio| [false, true].map(|uplink| Reaches::new(radio, &config.layout, uplink))),
             profile_changes: Vec::new(),
             scanning: Vec::new(),
             phases: Phases::default(),
-            times: SymbolTimes::new(&config.layout),
+            times: UnitTimes::new(&config.layout),
             config,
         };
         for (place, &flow) in cell.unsolicited.iter().enumerate() {
@@ -381,6 +388,17 @@ impl Cell {
         self.steps += 1;
     }
 
+    /// A burst is granted. Bursts of symbols begin one behind the other.
+    fn grant(&mut self, burst: Burst) {
+        let (at, number) = (self.burst_time(&burst), self.steps);
+        self.steps += 1;
+        let behind = match self.granted.back() {
+            Some((last, ..)) if *last > at => self.granted.partition_point(|(other, ..)| *other <= at),
+            _ => self.granted.len(),
+        };
+        self.granted.insert(behind, (at, number, burst));
+    }
+
     /// The burst that begins by `now`, before the next step.
     fn next_burst(&mut self, now: Time) -> Option<Burst> {
         let &(at, number, burst) = self.granted.front()?;
@@ -401,6 +419,18 @@ impl Cell {
     fn frame_of(&self, now: Time) -> u64 {
         now.as_ns() / self.config.layout.duration.as_ns()
     }
+}
+
+/// A packet on its way: until when, to where, and why it is lost.
+type Flying = (Time, Attachment, Packet, Option<DropReason>);
+
+/// A packet is on its way. Those in symbols arrive one behind the other.
+fn fly(flying: &mut VecDeque<Flying>, packet: Flying) {
+    let behind = match flying.back() {
+        Some((last, ..)) if *last > packet.0 => flying.partition_point(|(other, ..)| *other <= packet.0),
+        _ => flying.len(),
+    };
+    flying.insert(behind, packet);
 }
 
 /// The earlier of two instants, where there are any.
@@ -431,7 +461,11 @@ impl Machine for Cell {
         }
         loop {
             if let Some(burst) = self.next_burst(now) {
-                self.send_burst(now, burst);
+                if burst.answers_code {
+                    self.answer_code(now, burst);
+                } else {
+                    self.send_burst(now, burst);
+                }
                 continue;
             }
             let Some(Reverse((.., step))) = self
@@ -471,6 +505,8 @@ mod disciplines;
 mod entry_tests;
 #[cfg(test)]
 mod joining_tests;
+#[cfg(test)]
+mod pusc_tests;
 #[cfg(test)]
 mod scanning_tests;
 #[cfg(test)]

@@ -5,9 +5,8 @@
 
 use super::account::StationStats;
 use super::config::{CellConfig, FlowConfig, Service};
-use super::connection::{Connection, LEAST_PDU_BYTES};
+use super::connection::Connection;
 use super::contention::Contention;
-use super::frame::PROFILES;
 use super::management::Message;
 use super::{Attachment, Cell, Station, Wait};
 use crate::traffic_class::TrafficClass;
@@ -88,10 +87,11 @@ impl Cell {
             return;
         }
         let frame = self.config.layout.duration;
+        let profiles = self.config.layout.profiles().len() as u32;
         let symbols = |cell: &Cell, flow: u32| {
             let own = &cell.flows[flow as usize];
             let profile = cell.stations[own.station as usize].config.uplink;
-            own.service.most_unsolicited_symbols(profile, frame)
+            own.service.most_unsolicited_units(profile, frame)
         };
         let others = self.unsolicited.iter().filter(|&&other| {
             let own = &self.flows[other as usize];
@@ -99,15 +99,24 @@ impl Cell {
         });
         let (mut bursts, mut sum) =
             others.fold((0, 0), |(bursts, sum), &other| (bursts + 1, sum + symbols(self, other)));
-        let message = self.stations.iter().map(|own| own.config.message_symbols()).max().unwrap_or(0);
-        let data = self.stations.iter().map(|own| own.config.downlink.burst_symbols(LEAST_PDU_BYTES)).max();
+        // What is never cut: messages, and blocks of ARQ.
+        let whole = self.flows.iter().map(|own| {
+            let config = &self.stations[own.station as usize].config;
+            let block = match own.least_block_bytes() {
+                0 => 0,
+                bytes => config.uplink.preamble_units() + config.uplink.burst_units(bytes),
+            };
+            (config.message_units().max(block), config.downlink.burst_units(own.downlink.least_pdu_bytes()))
+        });
+        let (message, data) =
+            whole.fold((0, 0), |(message, data), (up, down)| (message.max(up), data.max(down)));
         for flow in self.flows_of(station) {
             let service = self.flows[flow as usize].service;
             let asks = service.interval().is_some();
             let (with_bursts, with_sum) = (bursts + u32::from(asks), sum + symbols(self, flow));
             let admitted = !asks
                 || with_sum + message <= self.config.least_uplink_room()
-                    && self.config.least_downlink_room(PROFILES as u32, with_bursts + 1) >= data.unwrap_or(0);
+                    && self.config.least_downlink_room(profiles, with_bursts + 1) >= data;
             if admitted {
                 (bursts, sum) = (with_bursts, with_sum);
             } else {

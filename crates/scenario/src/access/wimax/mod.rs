@@ -6,6 +6,7 @@ mod check;
 pub mod entry;
 mod entry_check;
 pub mod model;
+pub mod ofdma;
 pub mod radio;
 mod results;
 pub mod scanning;

@@ -3,7 +3,6 @@
 use super::model::burst_profile_name;
 use crate::table::{Column, Table, float, integer, text};
 use roamsim_network::World;
-use roamsim_network::link::wimax::phy::PREAMBLE_AND_FCH_SYMBOLS;
 use roamsim_network::link::wimax::{ArqStats, Cell, Direction, Service, StationStats};
 use roamsim_network::link::{AnyLink, Attachment};
 
@@ -68,12 +67,15 @@ impl Parts {
     fn of(cell: &Cell) -> Parts {
         let (time, config) = (cell.time(), cell.config());
         let layout = &config.layout;
-        // A symbol is no whole number of nanoseconds in most channels.
-        let seconds = |symbols: u64| symbols as f64 * layout.clock.symbol_s();
-        let all = |symbols: u32| seconds(time.frames * u64::from(symbols));
-        let (preamble, requests) = (all(PREAMBLE_AND_FCH_SYMBOLS), all(config.request_symbols()));
-        let (maps, downlink_data) = (seconds(time.map_symbols), seconds(time.downlink_symbols));
-        let (ranging, uplink_data) = (seconds(time.ranging_symbols), seconds(time.uplink_symbols));
+        // A symbol is no whole number of nanoseconds in most channels; a slot has its part of some.
+        let seconds =
+            |units: u64, uplink| units as f64 * layout.unit_symbols(uplink) * layout.clock.symbol_s();
+        let all = |symbols: u32| f64::from(symbols) * time.frames as f64 * layout.clock.symbol_s();
+        let frames = |units: u32, uplink| seconds(time.frames * u64::from(units), uplink);
+        let preamble = all(layout.preamble_symbols()) + frames(layout.header_units(), false);
+        let requests = frames(config.request_units(), true);
+        let (maps, downlink_data) = (seconds(time.map_units, false), seconds(time.downlink_units, false));
+        let (ranging, uplink_data) = (seconds(time.ranging_units, true), seconds(time.uplink_units, true));
         let (down, up) = (all(layout.downlink_symbols), all(layout.uplink_symbols));
         Parts {
             preamble,
