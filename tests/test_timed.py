@@ -110,6 +110,13 @@ def test_a_short_time_sequence_chart_shows_all_and_a_long_one_its_first_loss() -
     begin, end = recorded.interesting(events(5000, lost=3000))
     # 400 marks, two a segment: a fifth of them before the loss at 30.001 s.
     assert (begin, end) == (pytest.approx(30.001 - 0.4, abs=0.02), pytest.approx(30.001 + 1.6, abs=0.02))
+    # With its repetition 3 s later: 600 marks after it, and a fifth of 400 more.
+    again = polars.DataFrame(
+        {"time_s": [33.0], "event": ["retransmitted"], "start_bytes": [3_000_000], "end_bytes": [3_001_000]}
+    )
+    begin, end = recorded.interesting(events(5000, lost=3000).vstack(again))
+    assert (begin, end) == (pytest.approx(30.001 - 0.4, abs=0.02), pytest.approx(33.0 + 0.4, abs=0.02))
+    begin, end = recorded.interesting(events(5000, lost=3000))
     # Nothing lost: it begins at the beginning.
     assert recorded.interesting(events(5000))[0] == 0.0
     figure, notes = recorded.segments([Panel("", events(5000, lost=3000))], 10**6)

@@ -84,6 +84,13 @@ function thinned(marks, [from, until], pixels, heights) {
       own.push(row);
     }
   }
+  // A scale has no ends where there is no mark: one outside of what is shown, as high as another of the panel.
+  for (const {data, panel, s} of marks) {
+    if (rows[data].length) continue;
+    const other = marks.find((one) => one.panel === panel && rows[one.data].length), [any = {}] = other ? rows[other.data] : [];
+    const value = any.v ?? any.low ?? 0, before = from - (until - from);
+    rows[data].push({t: before, until: before, v: value, low: value, high: value, s});
+  }
   return rows;
 }
 

@@ -11,8 +11,8 @@ import polars
 #: Height of a bar with the space to the next one, in pixels (chosen: a line of small print).
 ROW = 18
 
-#: Pixels of a letter of a name, and the most that names have before their bars (chosen: a third of a telephone).
-LETTER, MOST_LEFT = 6.6, 120
+#: Pixels of a letter of a name, and the most that names have before their bars (chosen; of the page 40 % at most).
+LETTER, MOST_LEFT = 6.8, 260
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ SACKED = ("SACK block", COLOURS[3], "rule")
 #: Marks of a time-sequence chart that are all shown at first, and of a longer one (chosen: more lie on each other).
 READABLE = 400
 
+#: How many times as many are shown at first for the repetition of what was lost (chosen).
+MOST_AT_FIRST = 4
+
 #: The share of the marks at first that are before what is interesting (chosen).
 BEFORE = 0.2
 
@@ -57,7 +60,7 @@ def samples(panels: Sequence[Panel], what: str, most: int) -> tuple[timed.Figure
             held += frame.height
             marks.append(timed.Marks(str(name), colours[str(name)], "dot" if points else "step", frame))
         axis = {"format": "~g"} if logarithmic else {}
-        of_log = {"type": "log", "zero": False} if logarithmic else {}
+        of_log = {"type": "log"} if logarithmic else {}
         shown = title if not panel.title else f"{panel.title}: {title}"
         drawn.append(timed.Panel(shown, marks, 200 if len(panels) == 1 else 120, axis, of_log))
     left_out = together.height - held
@@ -131,7 +134,13 @@ def interesting(events: polars.DataFrame) -> tuple[float, float]:
     times = events["time_s"].sort()
     if times.len() <= READABLE:
         return float(times[0]), float(times[-1])
-    repaired = events.filter(polars.col("event").is_in(["lost", "retransmitted"]))["time_s"].min()
+    lost, again = (events.filter(event=event)["time_s"].min() for event in ("lost", "retransmitted"))
+    repaired = again if lost is None else lost
     place = 0 if repaired is None else int(times.search_sorted(float(repaired)) - BEFORE * READABLE)  # type: ignore[arg-type]
-    place = min(max(0, place), times.len() - READABLE)
-    return float(times[place]), float(times[place + READABLE - 1])
+    # With its repetition, where that is not far.
+    shown = READABLE
+    if again is not None:
+        until = int(times.search_sorted(float(again)) + BEFORE * READABLE)  # type: ignore[arg-type]
+        shown = min(max(READABLE, until - place), MOST_AT_FIRST * READABLE, times.len())
+    place = min(max(0, place), times.len() - shown)
+    return float(times[place]), float(times[place + shown - 1])

@@ -107,12 +107,14 @@ class Figure:
         first_s: the part of the time that is shown at first; all of it unless given.
         whole_s: the time that there is; that of the marks unless given.
         same_y: whether the panels have one vertical scale, to be compared.
+        left: room for what stands at vertical axes, so that the panels stand under each other, in pixels.
     """
 
     panels: Sequence[Panel]
     first_s: tuple[float, float] | None = None
     whole_s: tuple[float, float] | None = None
     same_y: bool = False
+    left: int = LEFT
 
     @property
     def colours(self) -> dict[str, str]:
@@ -143,7 +145,11 @@ class Figure:
             for number, panel in enumerate(self.panels)
             for mark in panel.marks
         ]
-        return {**self._together(views), "params": params, "usermeta": {"held": held, "whole": list(whole_s)}}
+        return {
+            **self._together(views),
+            "params": params,
+            "usermeta": {"held": held, "whole": list(whole_s), "left": self.left},
+        }
 
     def printed(self, width: int, height: int | None = None) -> dict[str, Any]:
         """The Vega-Lite specification for paper, of a size in pixels: all marks in it, nothing that moves."""
@@ -167,7 +173,7 @@ class Figure:
         colours = self.colours
         legend = {"title": None, "symbolLimit": 0} if 1 < len(colours) <= NAMED else None
         views = [
-            _view(panel, number, shown_s, colours, None if number else legend)
+            _view(panel, number, shown_s, colours, None if number else legend, self.left)
             for number, panel in enumerate(self.panels)
         ]
         views[-1]["layer"][0]["encoding"]["x"]["axis"] |= {"title": "time, s", "labels": True}
@@ -179,7 +185,12 @@ def _data(panel: int, kind: Kind) -> str:
 
 
 def _view(
-    panel: Panel, number: int, shown_s: tuple[float, float], colours: Mapping[str, str], legend: dict[str, Any] | None
+    panel: Panel,
+    number: int,
+    shown_s: tuple[float, float],
+    colours: Mapping[str, str],
+    legend: dict[str, Any] | None,
+    left: int,
 ) -> dict[str, Any]:
     x = {
         "field": "t",
@@ -191,13 +202,13 @@ def _view(
         "type": "quantitative",
         "title": None,
         "axis": {
-            "minExtent": LEFT,
-            "maxExtent": LEFT,
+            "minExtent": left,
+            "maxExtent": left,
             "tickCount": max(2, panel.height // 28),
             **({"format": "~s"} if _long(panel) else {}),
             **panel.axis,
         },
-        "scale": {"zero": True, **panel.scale},
+        "scale": panel.scale if panel.scale.get("type") == "log" else {"zero": True, **panel.scale},
     }
     colour = {
         "field": "s",

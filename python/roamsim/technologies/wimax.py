@@ -147,9 +147,8 @@ def profiles(changes: polars.DataFrame) -> Figure:
     labels = {
         "values": list(range(len(PROFILES))),
         "labelExpr": f"{json.dumps(PROFILES)}[datum.value]",
-        "minExtent": 76,
     }
-    return Figure([Panel("burst profile", marks, 200, labels, {"domain": [-0.5, len(PROFILES) - 0.5]})])
+    return Figure([Panel("burst profile", marks, 200, labels, {"domain": [-0.5, len(PROFILES) - 0.5]})], left=76)
 
 
 def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
