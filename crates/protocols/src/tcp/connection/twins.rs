@@ -227,6 +227,31 @@ fn the_short_way_and_the_long_come_to_the_same() {
     assert!((arrived / 10..arrived / 2).contains(&predicted), "{predicted} of {arrived}");
 }
 
+/// Rare at random: a FIN without data comes before the last data, and counts when that has come.
+#[test]
+fn data_up_to_a_fin_that_came_first_goes_the_long_way() {
+    let mut ends = [0, 1].map(|i| Twins::new(&Config::default(), [i, 1 - i], 0));
+    let mut unused = Stream::new(0, 0, "");
+    let mut cx = Context { now: Time::ZERO, random: &mut unused };
+    ends[1].both(Connection::listen);
+    ends[0].both(Connection::open);
+    for i in [0, 1, 0] {
+        let segment = ends[i].poll(&mut cx).expect("the handshake");
+        ends[1 - i].arrive(cx.now, &segment, false);
+    }
+    ends[0].both(|end| end.write(1000));
+    let data = ends[0].poll(&mut cx).expect("data");
+    ends[0].both(Connection::close);
+    let fin = ends[0].poll(&mut cx).expect("FIN");
+    assert_eq!((fin.payload_bytes, fin.flags), (0, Flags::FIN | Flags::ACK));
+    for segment in [fin, data] {
+        ends[1].arrive(cx.now, &segment, false);
+        ends[1].poll(&mut cx).expect("an acknowledgement");
+    }
+    assert_eq!(ends[1].short.state(), State::CloseWait);
+    ends[1].compare_all();
+}
+
 #[test]
 fn nearly_every_segment_goes_the_short_way() {
     let path = Path { lost: 0, doubled: 0, marked: 0, disturbed: 0, jitter: Span::ZERO };
