@@ -11,6 +11,7 @@ use crate::link::wimax::tests::{FAST, Work, config, us};
 use crate::link::wimax::{CellConfig, Direction, StationConfig};
 use crate::testing::datagram;
 use roamsim_engine::{Span, Time};
+use roamsim_protocols::Machine;
 use std::collections::VecDeque;
 
 pub(in crate::link::wimax) const CONFIG: ArqConfig = ArqConfig {
