@@ -392,10 +392,10 @@ impl Cell {
     fn grant(&mut self, burst: Burst) {
         let (at, number) = (self.burst_time(&burst), self.steps);
         self.steps += 1;
-        let behind = match self.granted.back() {
-            Some((last, ..)) if *last > at => self.granted.partition_point(|(other, ..)| *other <= at),
-            _ => self.granted.len(),
-        };
+        if self.granted.back().is_none_or(|(last, ..)| *last <= at) {
+            return self.granted.push_back((at, number, burst));
+        }
+        let behind = self.granted.partition_point(|(other, ..)| *other <= at);
         self.granted.insert(behind, (at, number, burst));
     }
 
@@ -426,10 +426,10 @@ type Flying = (Time, Attachment, Packet, Option<DropReason>);
 
 /// A packet is on its way. Those in symbols arrive one behind the other.
 fn fly(flying: &mut VecDeque<Flying>, packet: Flying) {
-    let behind = match flying.back() {
-        Some((last, ..)) if *last > packet.0 => flying.partition_point(|(other, ..)| *other <= packet.0),
-        _ => flying.len(),
-    };
+    if flying.back().is_none_or(|(last, ..)| *last <= packet.0) {
+        return flying.push_back(packet);
+    }
+    let behind = flying.partition_point(|(other, ..)| *other <= packet.0);
     flying.insert(behind, packet);
 }
 

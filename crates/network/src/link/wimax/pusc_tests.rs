@@ -9,6 +9,7 @@ use super::phy::{BurstProfile, CyclicPrefix, FrameLayout};
 use super::pusc::Pusc;
 use super::tests::{FAST, Work, complete, config, us};
 use super::*;
+use crate::link::Link;
 use crate::link::indication::LinkEvent;
 use roamsim_engine::Span;
 

@@ -293,7 +293,6 @@ impl Cell {
         let Burst { flow, frame, first_unit, units, profile, unsolicited, answers_code: _ } = burst;
         let station = self.flows[flow as usize].station;
         let (down, from) = self.attachments_of(station);
-        let layout = self.config.layout;
         if !self.hears_frame_of(station, now) {
             // It has not heard the map.
             if unsolicited {
@@ -338,7 +337,7 @@ impl Cell {
         let (own, sender) = (&mut self.flows[flow as usize], &mut self.stations[station as usize]);
         let mut lost =
             |first, bytes| sender.lost(FROM_STATION, now, blocks_of(profile, first, bytes), reception);
-        let mut contents = Vec::new();
+        let (layout, mut contents) = (&self.config.layout, Vec::new());
         while let Some(pdu) =
             own.take_uplink(now, capacity - used_bytes, &mut |bytes| lost(used_bytes, bytes))
         {
