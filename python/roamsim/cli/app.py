@@ -489,7 +489,7 @@ def query(
     study: OwnStudy = None,
 ) -> None:
     """Ask results a question in SQL; every table is there under its name. Nothing is changed by it."""
-    from roamsim.api import query as ask
+    from roamsim.api import ask
     from roamsim.cli.summary import print_frame
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.result import rows_json
@@ -498,7 +498,7 @@ def query(
         raise UsageError("--json and --csv both write to stdout; choose one")
     if vertical and (json or csv):
         raise UsageError("--vertical is about the table; leave it out beside --json and --csv")
-    answer = ask(folder, question, study=study)
+    answer = ask(folder, question, study)
     if json:
         put_out(f"{rows_json(answer)}\n")
     elif csv:
@@ -576,9 +576,9 @@ def report(
     study: OwnStudy = None,
 ) -> None:
     """Write a report that works offline: one HTML file with figures, tables and parameters."""
-    from roamsim.api import report as write
+    from roamsim.api import write_report
 
-    typer.echo(write(folder, out, study=study))
+    typer.echo(write_report(folder, out, study))
 
 
 def _complain(error: Exception) -> None:

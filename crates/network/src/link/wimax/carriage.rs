@@ -37,7 +37,9 @@ impl Link for Cell {
         }
         self.drop_by_queues(now, flow);
         if of_station {
-            self.wants_to_send(now, flow);
+            if self.flows[flow as usize].uplink.arq.is_none() || self.backlog_bytes(flow) > 0 {
+                self.wants_to_send(now, flow);
+            }
         } else {
             self.note(flow);
             self.want_frame(now);
@@ -83,7 +85,7 @@ impl Link for Cell {
 
     fn stats(&self, from: Attachment, now: Time) -> LinkStats {
         let mut stats = self.stats[from.0 as usize];
-        for queue in self.queues(from) {
+        for queue in self.connections(from).map(Connection::queue) {
             stats.waiting += queue.waited(from, now);
             stats.max_waiting_packets = stats.max_waiting_packets.max(queue.max_packets(from) as u64);
             stats.marked_packets += queue.marked_packets(from);
@@ -92,11 +94,11 @@ impl Link for Cell {
     }
 
     fn waiting_packets(&self, from: Attachment, _now: Time) -> usize {
-        self.connections(from).into_iter().map(|own| own.queue().waiting_packets(from)).sum()
+        self.connections(from).map(|own| own.queue().waiting_packets(from)).sum()
     }
 
     fn queues(&self, from: Attachment) -> Vec<&Queue> {
-        self.connections(from).into_iter().map(Connection::queue).collect()
+        self.connections(from).map(Connection::queue).collect()
     }
 
     fn senders(&self) -> Vec<Sender> {
