@@ -6,14 +6,14 @@ use crate::link::indication::Indication;
 use crate::link::phase::PhaseRow;
 use crate::link::stations::Stations;
 use crate::link::stations::account::{Lost, Toward};
-use crate::link::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use crate::link::{Attachment, Carrier, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::Queue;
 use roamsim_engine::Time;
 use roamsim_protocols::Context;
 use roamsim_protocols::mih::wire::link::LinkType;
 
-impl Link for Cell {
+impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         let (station, of_station) = self.station_at(from);
@@ -62,7 +62,9 @@ impl Link for Cell {
     fn may_have_arrived(&self, _now: Time) -> bool {
         !self.arrived.is_empty()
     }
+}
 
+impl Link for Cell {
     fn finish(&mut self, end: Time) {
         self.leave_out_until(self.frame_of(end) + 1);
     }

@@ -6,7 +6,7 @@
 use super::disciplines::rules;
 use super::phy::{BurstProfile, CyclicPrefix, FrameLayout, SymbolClock};
 use super::*;
-use crate::link::{Link, QueueLimit};
+use crate::link::{Carrier, Link, QueueLimit};
 use crate::packet::PacketId;
 use crate::testing::{datagram, stream};
 use proptest::prelude::*;
