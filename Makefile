@@ -2,6 +2,7 @@
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
 # make lint    formats, lints and types, Rust and Python
+# make generated  write the Python anew that metrics.toml and the schema of scenarios say
 # make figures draw the documentation's figures anew
 # make bench   benchmarks; numbers and commands stand in docs/performance.md
 # make counts  the instructions of some runs, counted by callgrind, against those that are kept; `make new-counts` keeps
@@ -23,7 +24,7 @@ SAY := @printf '\n=== %s\n'
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python figures bench counts new-counts validate references wheel lock clean
+.PHONY: help setup demo build-tests test fuzz lint lint-rust lint-python generated figures bench counts new-counts validate references wheel lock clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -83,6 +84,10 @@ lint-python: setup
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest roamsim._roamsim
 
+generated: setup
+	$(SAY) 'Generating: typed tables and typed scenarios'
+	$(BIN)/python -m generators
+
 figures: setup
 	$(SAY) 'Drawing: docs/images'
 	$(BIN)/python docs/figures/fall_floyd.py
@@ -100,6 +105,8 @@ bench: setup
 	$(SAY) 'Measuring: DECT, the MAC alone and with TCP both ways'
 	cargo bench -p roamsim-network --bench dect --locked --quiet -- --noplot
 	cargo bench -p roamsim-scenario --bench dect --locked --quiet -- --noplot
+	$(SAY) 'Measuring: calls from Python, and a scenario of a thousand flows'
+	$(BIN)/python -m benches.calls
 	$(SAY) 'Measuring: whole scenarios beside ns-3 and ns-2, where they are (some ten minutes)'
 	$(BIN)/python -m benches.compare --json results/bench.json
 

@@ -21,7 +21,7 @@ Floors = Sequence[tuple[str, ...]]
 #: docs/architecture.md says what lives on each.
 PYTHON: Floors = (
     ("_roamsim", "errors", "files", "statistics", "theory"),
-    ("scenarios",),
+    ("scenarios", "scenario"),
     ("tables",),
     ("storing",),
     ("running",),
@@ -29,6 +29,7 @@ PYTHON: Floors = (
     ("pages", "pictures"),
     ("technologies",),
     ("reports",),
+    ("results", "answers"),
     ("study",),
     ("studies",),
     ("api", ""),  # the package itself, whose names stand for what lies in the floors

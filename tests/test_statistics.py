@@ -7,6 +7,7 @@ import random
 
 import pytest
 from roamsim import statistics
+from roamsim.errors import UsageError
 
 
 # Critical values of Student's t as printed in statistical tables (two-sided 95 %, then 99 %).
@@ -259,3 +260,25 @@ def test_correlations_by_hand() -> None:
     assert statistics.correlation([1, 1], [1, 2]) == 0
     with pytest.raises(ValueError):
         statistics.correlation([1], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [
+        ([3, 3, 3], 1.0),
+        ([1, 1, 0, 0], 0.5),  # two of four share: k/n
+        ([1, 2, 3], 6**2 / (3 * (1 + 4 + 9))),
+        ([5], 1.0),
+        ([1e200, 1e200, None, math.nan], 1.0),
+        ([1e-200, 0], 0.5),
+    ],
+)
+def test_jains_index(values: list[float | None], index: float) -> None:
+    assert statistics.jain_index(values) == pytest.approx(index, rel=1e-15)
+
+
+def test_jains_index_of_nothing_and_of_less_than_nothing() -> None:
+    assert math.isnan(statistics.jain_index([]))
+    assert math.isnan(statistics.jain_index([0.0, 0.0]))
+    with pytest.raises(UsageError, match="-1 is not"):
+        statistics.jain_index([1, -1])

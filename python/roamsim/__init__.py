@@ -4,9 +4,10 @@
     >>> result = roamsim.run("scenario.toml", seed=1)
     >>> result.flows.select("name", "goodput_bps")
 
-`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them,
-`open_results` reads what a command wrote, with `query`, `plot` and `report` as methods. `roamsim.study` lists and
-runs studies. Tables are polars frames; `roamsim.explain` says what each of their columns means.
+`load`, `check` and `schema` deal with scenarios, `run`, `sweep`, `compare`, `sensitivity` and `optimise` run them.
+What these return has the methods `report`, `plot`, `query` and `save`, and so has what `open_results` reads of a
+folder that a command wrote. `roamsim.study` lists and runs studies. Tables are polars frames; `roamsim.explain`
+says what each of their columns means.
 """
 
 from __future__ import annotations
@@ -19,27 +20,26 @@ from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from roamsim import study
+    from roamsim.answers import Comparison, Optimum, Sensitivity
     from roamsim.api import (
-        Comparison,
-        Optimum,
-        Sensitivity,
-        SweepResult,
         check,
         compare,
         open_results,
         optimise,
+        plot,
         query,
+        report,
         schema,
         sensitivity,
         sweep,
     )
     from roamsim.pictures import timesequence
+    from roamsim.results import Result, SweepResult, run
     from roamsim.running.memory import limit_memory
-    from roamsim.running.run import run
     from roamsim.scenarios.reading import load
+    from roamsim.statistics import jain_index
     from roamsim.storing.merging import merge
     from roamsim.tables.metrics import explain
-    from roamsim.tables.result import Result
 
 __version__ = version()
 
@@ -58,12 +58,15 @@ __all__ = [
     "check",
     "compare",
     "explain",
+    "jain_index",
     "limit_memory",
     "load",
     "merge",
     "open_results",
     "optimise",
+    "plot",
     "query",
+    "report",
     "run",
     "schema",
     "sensitivity",
@@ -76,22 +79,25 @@ __all__ = [
 _HOMES = {
     "check": "roamsim.api",
     "compare": "roamsim.api",
-    "Comparison": "roamsim.api",
-    "limit_memory": "roamsim.running.memory",
-    "run": "roamsim.running.run",
-    "schema": "roamsim.api",
-    "sensitivity": "roamsim.api",
-    "Sensitivity": "roamsim.api",
-    "sweep": "roamsim.api",
     "explain": "roamsim.tables.metrics",
-    "query": "roamsim.api",
-    "Result": "roamsim.tables.result",
+    "jain_index": "roamsim.statistics",
+    "limit_memory": "roamsim.running.memory",
     "load": "roamsim.scenarios.reading",
     "merge": "roamsim.storing.merging",
     "open_results": "roamsim.api",
     "optimise": "roamsim.api",
-    "Optimum": "roamsim.api",
-    "SweepResult": "roamsim.api",
+    "plot": "roamsim.api",
+    "query": "roamsim.api",
+    "report": "roamsim.api",
+    "run": "roamsim.results",
+    "schema": "roamsim.api",
+    "sensitivity": "roamsim.api",
+    "sweep": "roamsim.api",
+    "Comparison": "roamsim.answers",
+    "Optimum": "roamsim.answers",
+    "Result": "roamsim.results",
+    "Sensitivity": "roamsim.answers",
+    "SweepResult": "roamsim.results",
 }
 
 

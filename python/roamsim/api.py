@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -14,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
+from roamsim.answers import Comparison, Optimum, Sensitivity
 from roamsim.errors import UsageError
-from roamsim.estimates import comparisons, optima, sensitivities
 from roamsim.estimates.comparisons import compared_runs
 from roamsim.estimates.optima import optimise as run_search
 from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
+from roamsim.files import Written, goes_with
+from roamsim.results import Results
 from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
-from roamsim.scenarios.ranges import ranges
+from roamsim.scenarios.ranges import ranges, ranges_and_choices
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
@@ -32,101 +36,6 @@ from roamsim.storing.manifests import study_manifest
 
 if TYPE_CHECKING:
     import polars
-
-
-class Results(store.Results):
-    """Tables of a folder, with what was varied as columns after `point`, and what can be made of them.
-
-    Attributes:
-        path: the folder.
-        manifest: how the results came about.
-        made: of a sweep, the runs that this call made; the others were there already.
-    """
-
-    @classmethod
-    def of(cls, stored: store.Results) -> Results:
-        """The same results."""
-        return cls(stored.path, stored.manifest, stored.tables, stored.made)
-
-    def query(self, question: str) -> polars.DataFrame:
-        """Answers a question in SQL over the tables of the folder, for instance `select * from flows`.
-
-        Raises:
-            UsageError: it is not valid SQL, or the folder was there only during the sweep.
-        """
-        return query(self.path, question)
-
-    def plot(
-        self,
-        what: str,
-        out: str | os.PathLike[str] | None = None,
-        *,
-        flow: str | None = None,
-        start_s: float | None = None,
-        end_s: float | None = None,
-        against: str | None = None,
-        where: Sequence[str] = (),
-        log: str | None = None,
-        title: str | None = None,
-        x_label: str | None = None,
-        y_label: str | None = None,
-        size: tuple[float, float] | None = None,
-    ) -> Path:
-        """Draws one figure, as `roamsim plot` does: `cwnd`, `segments`, `flows.goodput_bps`, ...
-
-        Args:
-            what: what is drawn.
-            out: the file; `WHAT.svg` in the folder unless given.
-            flow: of a trace, the only flow that is drawn.
-            start_s: of a trace, where the time axis begins.
-            end_s: of a trace, where it ends.
-            against: of a metric, the one that is drawn along x.
-            where: conditions on rows, as `name=download` or `link.path.delay=10ms`.
-            log: the axes that are logarithmic, `""`, `"x"`, `"y"` or `"xy"`; by the values unless given.
-            title: above the figure; the scenario's name unless given.
-            x_label: below the axes, instead of what they show.
-            y_label: beside them, instead of what they show.
-            size: width and height in inches.
-
-        Raises:
-            UsageError: there are no such results, or another ending than .svg, .png and .pdf.
-        """
-        from roamsim.pictures.paper import Dress
-        from roamsim.pictures.timeseries import Part
-        from roamsim.reports.plot import Figured, plot
-
-        dress = Dress(log, title, x_label, y_label, size)
-        return plot(self.path, what, out, Figured(Part(flow, start_s, end_s), against, tuple(where), dress))
-
-    def report(self, out: str | os.PathLike[str] | None = None) -> Path:
-        """Writes the report, as `roamsim report` does: one HTML file, `report.html` in the folder unless given.
-
-        Raises:
-            UsageError: the folder was there only during the sweep, or the file's folder does not exist.
-        """
-        return report(self.path, out)
-
-
-#: What `sweep` returns.
-SweepResult = Results
-
-
-class Comparison(comparisons.Comparison):
-    """What `compare` returns; of its `results` more can be asked, drawn and reported."""
-
-    results: Results
-
-
-class Optimum(optima.Optimum):
-    """What `optimise` returns; of its `results` more can be asked, and reported."""
-
-    results: Results
-
-
-class Sensitivity(sensitivities.Sensitivity):
-    """What `sensitivity` returns; of its `results` more can be asked, and reported."""
-
-    results: Results
 
 
 def open_results(path: str | os.PathLike[str]) -> Results:
@@ -159,6 +68,12 @@ def query(
     Raises:
         UsageError: there are no results, the text is no question, or it is not valid SQL; the text is DuckDB's.
     """
+    with in_words_of_python():
+        return ask(folder, question, study)
+
+
+def ask(folder: str | os.PathLike[str], question: str, study: str | os.PathLike[str] | None) -> polars.DataFrame:
+    """`query` in the words of the command line."""
     from roamsim.storing.queries import answer
 
     held = study_manifest(folder)
@@ -174,7 +89,7 @@ def report(
     out: str | os.PathLike[str] | None = None,
     *,
     study: str | os.PathLike[str] | None = None,
-) -> Path:
+) -> Written:
     """Writes the report of a folder of results; of a study's folder, the study's own.
 
     Args:
@@ -185,6 +100,14 @@ def report(
     Raises:
         UsageError: there are no results.
     """
+    with in_words_of_python():
+        return Written.of(write_report(folder, out, study))
+
+
+def write_report(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None, study: str | os.PathLike[str] | None
+) -> Path:
+    """`report` in the words of the command line."""
     held = study_manifest(folder)
     if held is None:
         from roamsim.reports import results
@@ -193,6 +116,39 @@ def report(
     from roamsim.study import publish_again
 
     return publish_again(held, folder, out, study)
+
+
+def plot(
+    folder: str | os.PathLike[str],
+    what: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    flow: str | None = None,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    against: str | None = None,
+    where: Sequence[str] = (),
+    log: str | None = None,
+    title: str | None = None,
+    x_label: str | None = None,
+    y_label: str | None = None,
+    size: tuple[float, float] | None = None,
+) -> Written:
+    """Draws one figure of a folder of results, as `roamsim plot` does; arguments and errors as of `Result.plot`."""
+    return open_results(folder).plot(
+        what,
+        out,
+        flow=flow,
+        start_s=start_s,
+        end_s=end_s,
+        against=against,
+        where=where,
+        log=log,
+        title=title,
+        x_label=x_label,
+        y_label=y_label,
+        size=size,
+    )
 
 
 def sweep(
@@ -224,7 +180,7 @@ def sweep(
         precision: `TABLE.COLUMN=2%` or `TABLE.NAME.COLUMN=2%`: replications are added to a point until the
             half-width of the 95 % interval (Student's t) is that small beside the mean.
         max_replications: where `precision` stops at the latest.
-        trace: what to record of the first replication of each point, as `run` does; needs `out`.
+        trace: what to record of the first replication of each point, as `run` does.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.
         seed: selects the random streams; points meet the same streams, so that they can be compared in pairs.
         out: a folder that keeps the results, or a URL that fsspec understands. An interrupted sweep goes on where it
@@ -246,7 +202,7 @@ def sweep(
             made, and are kept in `out`.
         UsageError: a malformed range, an unknown metric, or a folder that holds something else.
     """
-    with in_words_of_python():
+    with in_words_of_python(), _Place(out) as place:
         swept = run_sweep(
             scenario,
             variations(vary),
@@ -256,14 +212,14 @@ def sweep(
             max_replications=max_replications,
             jobs=jobs,
             seed=seed,
-            out=out,
+            out=place.path,
             traces=traces(trace),
             progress=progress,
             shard=Shard.parse(shard) if shard is not None else ALL,
             executor=executor,
             time_limit_s=time_limit_s,
         )
-    return Results.of(swept)
+    return place.of(swept)
 
 
 def compare(
@@ -290,15 +246,16 @@ def compare(
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
         vary: as of `sweep`. The values of the first path are compared, at each combination of the others.
         set: values to replace at every point.
-        metric: `TABLE.COLUMN` or `TABLE.NAME.COLUMN`, or several of them, of the tables `flows`, `signalling`,
-            `links` and `drops`; what the scenario is about unless given (`flows.goodput_bps` of bulk streams).
+        metric: `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain` (Jain's index over the rows of a run), or
+            several of them, of the tables `flows`, `signalling`, `links` and `drops`; what the scenario is about
+            unless given (`flows.goodput_bps` of bulk streams).
         baseline: the value that all others are compared with; the first unless given. Each value is also compared
             with the one before it.
         replications: independent repetitions of each value, two at least; 10 unless a precision is asked for.
         precision: such as `1%` or 0.01: replications are added until every 95 % interval of a relative difference (of
             shares, of the difference in percentage points) has a half-width this small.
         max_replications: where `precision` stops at the latest.
-        trace: what to record of the first replication of each point, as `run` does; needs `out`.
+        trace: what to record of the first replication of each point, as `run` does.
         jobs: threads; all processors unless said otherwise. Results do not depend on it.
         seed: selects the random streams.
         out: a folder that keeps the results; the same as that of a sweep, and it goes on in the same way.
@@ -315,7 +272,7 @@ def compare(
             made, and are kept in `out`.
         UsageError: fewer than two values or replications, an unknown metric or baseline, or what `sweep` refuses.
     """
-    with in_words_of_python():
+    with in_words_of_python(), _Place(out) as place:
         results, question = compared_runs(
             scenario,
             variations(vary),
@@ -328,12 +285,12 @@ def compare(
             traces=traces(trace),
             jobs=jobs,
             seed=seed,
-            out=out,
+            out=place.path,
             progress=progress,
             executor=executor,
             time_limit_s=time_limit_s,
         )
-    return Comparison(Results.of(results), question)
+    return Comparison(place.of(results), question)
 
 
 def sensitivity(
@@ -381,9 +338,9 @@ def sensitivity(
         ScenarioError: the scenario is not valid at one of the points; nothing was run.
         RunFailed: runs failed, as of `sweep`.
         UsageError: a malformed range, an unknown metric or method, or what `sweep` refuses.
-        ModuleNotFoundError: `pip install 'roamsim[sensitivity]'` brings what is missing.
+        MissingExtra: `pip install 'roamsim[sensitivity]'` brings what is missing.
     """
-    with in_words_of_python():
+    with in_words_of_python(), _Place(out) as place:
         results = run_sensitivity(
             scenario,
             ranges(vary),
@@ -394,12 +351,12 @@ def sensitivity(
             replications=replications,
             jobs=jobs,
             seed=seed,
-            out=out,
+            out=place.path,
             progress=progress,
             executor=executor,
             time_limit_s=time_limit_s,
         )
-    return Sensitivity(Results.of(results))
+    return Sensitivity(place.of(results))
 
 
 def optimise(
@@ -424,7 +381,8 @@ def optimise(
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. It says a value of each varied path, which
             the winner is compared with.
-        vary: for each dotted path its range, as of `sensitivity`.
+        vary: for each dotted path its range, as of `sensitivity`, or the values to choose from: `"reno,sack"`, or a
+            list of which not all are numbers.
         maximise: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` that should be high. Of several rows of a run it is the mean,
             of counts of what was dropped or marked the sum.
         minimise: or one that should be low.
@@ -450,14 +408,14 @@ def optimise(
         RunFailed: runs failed, as of `sweep`.
         UsageError: not one of `maximise` and `minimise`, a malformed range, an unknown metric, or what `sweep`
             refuses.
-        ModuleNotFoundError: `pip install 'roamsim[optimise]'` brings what is missing.
+        MissingExtra: `pip install 'roamsim[optimise]'` brings what is missing.
     """
     if (maximise is None) == (minimise is None):
         raise UsageError("say what is best: either maximise or minimise, a metric each")
-    with in_words_of_python():
+    with in_words_of_python(), _Place(out) as place:
         results = run_search(
             scenario,
-            ranges(vary),
+            ranges_and_choices(vary),
             settings=overrides(set),
             metric=maximise or minimise or "",
             goal="maximise" if maximise is not None else "minimise",
@@ -466,12 +424,34 @@ def optimise(
             fresh=fresh,
             jobs=jobs,
             seed=seed,
-            out=out,
+            out=place.path,
             progress=progress,
             executor=executor,
             time_limit_s=time_limit_s,
         )
-    return Optimum(Results.of(results))
+    return Optimum(place.of(results))
+
+
+class _Place:
+    """Where a campaign keeps its results: the folder that is asked for, or a temporary one that goes with them."""
+
+    def __init__(self, out: str | os.PathLike[str] | None) -> None:
+        self.path = out if out is not None else Path(tempfile.mkdtemp(prefix="roamsim-"))
+        self._temporary = out is None
+
+    def __enter__(self) -> _Place:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is not None and self._temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def of(self, made: store.Results) -> Results:
+        """The results, with which a temporary folder goes."""
+        if self._temporary:
+            # Rows of large tables are read when they are asked for.
+            goes_with(made.tables, made.path)
+        return Results.of(made)
 
 
 def check(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> str:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from roamsim.errors import UsageError
 
 #: Octets of a file of text that is read (chosen: a scenario of a million nodes has a quarter of it).
 MOST_BYTES = 2**28
+
+
+#: Height of the frame in which a notebook shows a page, in pixels (chosen: the first screen of most reports).
+FRAME_HEIGHT = 700
+
+if TYPE_CHECKING:
+    _Path = Path
+else:
+    _Path = type(Path())
 
 
 class NoRegularFile(UsageError):
@@ -95,3 +107,38 @@ def read_whole(path: str | os.PathLike[str], most_bytes: int = MOST_BYTES) -> by
     if len(data) > most_bytes:
         raise UsageError(f"{os.fspath(path)!r} is too large: it has more than {most_bytes} bytes")
     return data
+
+
+class Written(_Path):
+    """The path of a page or a figure that was written; a notebook shows the file, not the path."""
+
+    _kept: object = None
+
+    @staticmethod
+    def of(path: Path, kept: object = None) -> Written:
+        """The same path, which keeps alive what the file goes with."""
+        written = Written(path)
+        written._kept = kept
+        return written
+
+    def _repr_html_(self) -> str | None:
+        """A page, in a frame of its own: its style and scripts stay inside."""
+        if self.suffix != ".html" or not self.is_file():
+            return None
+        import html
+
+        page = html.escape(self.read_text(encoding="utf-8"))
+        rights = "allow-scripts allow-downloads"
+        return f'<iframe srcdoc="{page}" sandbox="{rights}" width="100%" height="{FRAME_HEIGHT}"></iframe>'
+
+    def _repr_svg_(self) -> str | None:
+        return self.read_text(encoding="utf-8") if self.suffix == ".svg" and self.is_file() else None
+
+    def _repr_png_(self) -> bytes | None:
+        return self.read_bytes() if self.suffix == ".png" and self.is_file() else None
+
+
+def goes_with(owner: object, folder: Path) -> Path:
+    """A folder that is removed when an object, or the process, goes."""
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -7,10 +7,12 @@ has it would be larger than the rest of the package together; its quantiles are 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+
+from roamsim.errors import UsageError
 
 #: Level of every interval unless another is asked for.
 LEVEL = 0.95
@@ -71,6 +73,32 @@ def mean(values: Sequence[float | None], level: float = LEVEL) -> Estimate:
     deviation = math.sqrt(math.fsum((v - centre) ** 2 for v in present) / (n - 1))
     half = student_t_quantile((1 + level) / 2, n - 1) * deviation / math.sqrt(n)
     return Estimate(centre, centre - half, centre + half, n)
+
+
+def jain_index(values: Iterable[float | None]) -> float:
+    """Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 where all have the same, k/n where k of n share alike.
+
+    R. Jain, D. Chiu and W. Hawe, "A quantitative measure of fairness and discrimination for resource allocation in
+    shared computer systems", DEC-TR-301, 1984.
+
+    Args:
+        values: what each has, 0 or more, in any unit; those that are missing (`None`, NaN) are left out.
+
+    Returns:
+        The index, from 1/n to 1; NaN where nobody has anything.
+
+    Raises:
+        UsageError: a value is negative.
+    """
+    there = [float(value) for value in values if value is not None and not math.isnan(value)]
+    if any(value < 0 for value in there):
+        raise UsageError(f"Jain's index is of values that are 0 or more; {min(there):g} is not")
+    # The largest as unit: squares neither overflow nor vanish.
+    largest = max(there, default=0.0)
+    if not largest:
+        return math.nan
+    shares = [value / largest for value in there]
+    return math.fsum(shares) ** 2 / (len(shares) * math.fsum(share * share for share in shares))
 
 
 def sum_of_means(terms: Sequence[tuple[float, Mapping[int, Sequence[float]]]], level: float = LEVEL) -> Estimate:

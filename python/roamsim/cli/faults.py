@@ -11,23 +11,9 @@ from typer.core import TyperGroup
 
 from roamsim._roamsim import RunFailed, ScenarioError
 from roamsim.cli import streams
-from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError
+from roamsim.errors import CheckFailed, Interrupted, Notice, UsageError, missing_extra
 
 DONE, RUN_FAILED, USAGE, INVALID_SCENARIO, CHECK_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
-
-#: The extra of pyproject.toml that brings a package which not every command needs (`rich` brings markdown-it-py).
-EXTRAS = {
-    "SALib": "sensitivity",
-    "altair": "report",
-    "distributed": "dask",
-    "duckdb": "sql",
-    "fsspec": "url",
-    "jinja2": "report",
-    "markupsafe": "report",
-    "matplotlib": "plot",
-    "optuna": "optimise",
-    "vl_convert": "report",
-}
 
 
 class WholeSentences(TyperGroup):
@@ -56,12 +42,11 @@ class Commands(WholeSentences):
         except UsageError as error:
             code, text = USAGE, str(error)
         except ModuleNotFoundError as error:
-            extra = EXTRAS.get((error.name or "").partition(".")[0])
-            if extra is None:
-                raise
             # A study needs several of them.
-            extra = "all" if ctx.invoked_subcommand == "study" else extra
-            code, text = USAGE, f"this needs {error.name}; this installs it: pip install 'roamsim[{extra}]'"
+            missing = missing_extra(error, "all" if ctx.invoked_subcommand == "study" else None)
+            if missing is None:
+                raise
+            code, text = USAGE, str(missing)
         except ScenarioError as error:
             code, text = INVALID_SCENARIO, str(error).rstrip()
         except CheckFailed as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,28 +16,19 @@ from rich.progress import Progress as RichProgress
 from rich.table import Table
 from rich.text import Text
 
-from roamsim import _roamsim, statistics
+from roamsim import _roamsim
 from roamsim._roamsim import Scenario
 from roamsim.estimates import findings
 from roamsim.estimates import summaries as summaries_of_means
-from roamsim.estimates.comparisons import Comparison
+from roamsim.estimates.comparisons import MEANS, Comparison
 from roamsim.estimates.summaries import TABLES
 from roamsim.running import foresight
 from roamsim.running.work import Progress
-from roamsim.statistics import Estimate
-from roamsim.storing.store import Results, short
-from roamsim.tables import caveats
-from roamsim.tables.metrics import Summary, metrics, summaries, tables_of_events, tables_without_zeros
+from roamsim.storing.store import Results
+from roamsim.tables.overview import MOST_ROWS, Overview, overviews, remarks
 from roamsim.tables.result import Result
-from roamsim.tables.units import Show, in_unit
-from roamsim.tables.values import duration, exact_value, percent, plain, scaled, shown_value
-from roamsim.tables.words import count
-
-#: What is said under a table with means over what arrived only.
-CENSORED = "[missing]: share of messages that had not arrived at the end, and whose delay is in no mean."
-
-#: Rows of a table on the terminal; more are counted (chosen: two screens).
-MOST_ROWS = 60
+from roamsim.tables.values import duration, exact_value, shown_value
+from roamsim.tables.words import count, scale
 
 #: Columns of text where stdout is no terminal; a wider table is as wide as it needs to be (chosen).
 WIDTH = 140
@@ -50,23 +40,12 @@ def summary(result: Result, scenario: Scenario) -> None:
     seeds = f"seed {result.seed}" + (f", {result.replications} replications" if result.replications > 1 else "")
     title = Text(result.scenario, style="bold")
     console.print(title.append(f"  {scenario.duration_s:g} s, {seeds}", style="not bold dim"))
-    for shown in summaries():
-        frame = result.tables.get(shown.table)
-        if frame is not None and frame.height:
-            rows, columns = shown.rows, [(title, metric.column, in_unit(metric)) for title, metric in shown.columns]
-            if shown.table in tables_of_events():
-                frame, rows, columns = _events(frame, shown, columns, result.replications)
-            left_out = ""
-            if shown.parts:
-                frame, columns = _shares(frame, columns)
-            if shown.most is not None:
-                frame, left_out = _largest(frame, shown, shown.most)
-            filled = result.replications if shown.table in tables_without_zeros() else 0
-            _print(console, _table(shown.heading, shown.table, frame, rows, columns, filled, left_out))
-    for note in (*caveats.failures(result.tables).values(), caveats.alike_in_words(result.tables)):
-        if note:
-            console.print(Text(note), soft_wrap=True)
-    speed = f", {scaled(result.events / result.wall_s, 'events/s')}" if result.wall_s > 0 else ""
+    for shown in overviews(result.tables, result.replications):
+        _print(console, _table(shown))
+    for note in remarks(result.tables):
+        console.print(Text(note), soft_wrap=True)
+    pace = result.events / result.wall_s if result.wall_s > 0 else None
+    speed = f", {scale('events/s', [pace]).words(pace)}" if pace is not None else ""
     for sentence in (*_in_step(result, scenario), *_idle(scenario)):
         console.print(Text(sentence), soft_wrap=True)
     console.print(f"{shown_value(result.events)} events in {duration(result.wall_s)}{speed}", style="dim")
@@ -84,22 +63,16 @@ def comparison_summary(compared: Comparison) -> None:
     runs = f"seed {manifest.seed}, {replications} replications"
     console.print(title.append(f"  {question.over} on the same losses, {runs}", style="not bold dim"))
     for target in question.targets:
-        show = in_unit(target.metric)
         table = Table(
             title=Text(target.name, style="bold"), title_justify="left", box=None, header_style="dim", pad_edge=False
         )
-        mine = [sample for measured, sample in compared.samples if measured == target]
-        where = [compared.label(target, sample.where) for sample in mine]
-        for head in (*(["at"] if any(where) else []), short(question.over, compared.results.varied)):
+        words, rows = compared.shown_means(target)
+        for head in words:
             table.add_column(Text(head))
-        for head in ("mean", "from", "to", "replications"):
+        for head in MEANS:
             table.add_column(head, justify="right", no_wrap=True)
-        for sample, at in zip(mine, where, strict=True):
-            mean = statistics.mean(sample.values)
-            cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
-            if sample.missing:
-                cells[0] += f" [{caveats.percent(sample.missing)} missing]"
-            table.add_row(*map(Text, [*([at] if any(where) else []), sample.label, *cells, str(mean.samples)]))
+        for cells in rows:
+            table.add_row(*map(Text, cells))
         _print(console, table)
     for sentence in (*compared.sentences, *compared.notes):
         console.print(Text(sentence), soft_wrap=True)
@@ -145,9 +118,8 @@ def sweep_summary(results: Results) -> None:
     title = Text(manifest.scenario, style="bold")
     counts = f"{count(len(manifest.points), 'point')}, {count(runs, 'run')}, seed {manifest.seed}"
     console.print(title.append(f"  {counts}", style="not bold dim"))
-    found = findings.ordered(findings.all_curves(results), findings.asked_for(results))
-    if found:
-        console.print(Text(findings.answer(found[0])), soft_wrap=True)
+    for sentence in findings.answered(results):
+        console.print(Text(sentence), soft_wrap=True)
     for name, columns in TABLES:
         rows = summaries_of_means.summary(results, name, columns)
         if rows:
@@ -300,97 +272,25 @@ def _idle(scenario: Scenario) -> list[str]:
     ]
 
 
-Column = tuple[str, str, Show]
-
-
-def _events(
-    frame: polars.DataFrame, shown: Summary, columns: list[Column], replications: int
-) -> tuple[polars.DataFrame, tuple[str, ...], list[Column]]:
-    """Of one run each event, with its time; of several a row a run and kind, with their number and means."""
-    if replications == 1:
-        at = polars.col(tables_of_events()[shown.table]).map_elements(duration, return_dtype=polars.String)
-        return frame.with_columns(at.alias("begun at")), (*shown.rows, "begun at"), columns
-    means = polars.selectors.numeric().exclude("replication", "point", "seed").mean()
-    kinds = frame.group_by([*shown.rows, "replication"], maintain_order=True)
-    counted = kinds.agg(means, polars.len().cast(polars.Float64).alias(shown.table))
-    return counted, shown.rows, [(shown.table, shown.table, plain), *columns]
-
-
-def _shares(frame: polars.DataFrame, columns: list[Column]) -> tuple[polars.DataFrame, list[Column]]:
-    """The columns as shares of their sum."""
-    names = [column for _, column, _ in columns]
-    whole = polars.sum_horizontal(names)
-    return frame.with_columns(polars.col(names) / whole), [(title, column, percent) for title, column, _ in columns]
-
-
-def _largest(frame: polars.DataFrame, shown: Summary, most: int) -> tuple[polars.DataFrame, str]:
-    """The rows with the largest values of the first column, in their order, and what is said of the others."""
-    title, metric = shown.columns[0]
-    rows = list(shown.rows)
-    sizes = frame.group_by(rows, maintain_order=True).agg(polars.col(metric.column).mean().alias("size"))
-    used = sizes.filter(polars.col("size") > 0)
-    kept = used.sort("size", descending=True, maintain_order=True).head(most)
-    others = used.height - kept.height
-    note = f"{others:,} more {shown.table}, of less {title}" if others else ""
-    return frame.join(kept, on=rows, how="semi", maintain_order="left"), note
-
-
-def _table(
-    heading: str,
-    name: str,
-    frame: polars.DataFrame,
-    identity: Sequence[str],
-    columns: Sequence[Column],
-    rows: int,
-    left_out: str = "",
-) -> Table:
-    """Means over replications; a group with fewer than so many rows is filled up with zeros. Rows may be left out."""
-    keys = [name for name in identity if name in frame.columns]
-    # A column without any value (timeouts of UDP) would only widen the table.
-    present = [c for c in columns if c[1] in frame.columns and frame[c[1]].null_count() < frame.height]
+def _table(shown: Overview) -> Table:
     table = Table(
-        title=heading, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
+        title=shown.heading, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
     )
-    for key in keys:
-        table.add_column(key)
-    ended = "connection" in frame.columns and bool((frame["connection"] != "").any())
-    if ended:
-        table.add_column("connection")
-    for title, _, _ in present:
-        table.add_column(title, justify="right", no_wrap=True)
-    censored = False
-    groups = list(frame.group_by(keys, maintain_order=True))
-    for names, mine in groups[:MOST_ROWS]:
-        cells = [Text(shown_value(key) if key else "") for key in names]
-        if ended:
-            cells.append(Text(caveats.connections(mine["connection"].to_list())))
-        for _, column, show in present:
-            values = mine[column].to_list()
-            cell = _estimate(statistics.mean(values + [0] * (rows - len(values))), show)
-            found = [metric for metric in metrics() if (metric.table, metric.column) == (name, column)]
-            share = max((caveats.missing(metric, mine) for metric in found), default=0.0)
-            if share and cell != "–":
-                cell += f" [{caveats.percent(share)} missing]"
-                censored = True
-            cells.append(Text(cell))
-        table.add_row(*cells)
-    notes = [CENSORED] if censored else []
-    notes += [left_out] if left_out else []
-    if len(groups) > MOST_ROWS:
-        notes.append(f"{len(groups) - MOST_ROWS:,} more rows; `--parquet DIR` keeps them all")
+    for number, head in enumerate(shown.heads):
+        if number < shown.words:
+            table.add_column(head)
+        else:
+            table.add_column(head, justify="right", no_wrap=True)
+    for cells in shown.rows:
+        table.add_row(*map(Text, cells))
+    notes = [*shown.notes]
+    if shown.more:
+        notes.append(f"{shown.more:,} more rows; `--parquet DIR` keeps them all")
     if notes:
         # As text: rich would take the word in brackets for one of its styles.
         table.caption = Text("\n".join(notes), style="table.caption")
         table.caption_justify = "left"
     return table
-
-
-def _estimate(value: Estimate, show: Show) -> str:
-    if value.samples == 0:
-        return "–"
-    if math.isnan(value.half_width) or value.half_width == 0:
-        return show(value.mean)
-    return f"{show(value.mean)} ±{show(value.half_width)}"
 
 
 def _print(console: Console, table: Table, *, vertical: bool = False) -> None:

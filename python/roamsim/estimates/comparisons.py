@@ -22,9 +22,11 @@ from roamsim.running.work import Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.scenarios.vary import Variation
 from roamsim.storing.manifests import Compared
-from roamsim.storing.store import PointRows, Results, value_label
+from roamsim.storing.store import PointRows, Results, short, value_label
+from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS
+from roamsim.tables.units import in_unit
 
 #: Replications of each value where neither a number nor a precision is asked for (chosen: Student's t is then 2.26,
 #: not far above the 1.96 of very many).
@@ -44,6 +46,10 @@ METRICS = {
     "on_off": "flows.mean_delay_s",
     "video": "video.decodable_share",
 }
+
+
+#: Numbers of a table of means.
+MEANS = ("mean", "from", "to", "replications")
 
 
 class Comparison:
@@ -117,6 +123,24 @@ class Comparison:
                 own = f"{key} {value}" if key in ("from", "to") else str(value)
                 told.append(value_label(key, value, paths) if key in paths else own)
         return ", ".join(told)
+
+    def shown_means(self, target: Target) -> tuple[list[str], list[list[str]]]:
+        """The means of a metric as a reader wants them: what tells rows apart is called, and the cells of the rows.
+
+        The cells are the words that tell a row from others, and those of `MEANS`.
+        """
+        show = in_unit(target.metric)
+        mine = [sample for measured, sample in self.samples if measured == target]
+        where = [self.label(target, sample.where) for sample in mine]
+        words = [*(["at"] if any(where) else []), short(self.question.over, self.results.varied)]
+        rows = []
+        for sample, at in zip(mine, where, strict=True):
+            mean = statistics.mean(sample.values)
+            cells = ["–" if math.isnan(value) else show(value) for value in (mean.mean, mean.low, mean.high)]
+            if sample.missing:
+                cells[0] += f" [{caveats.percent(sample.missing)} missing]"
+            rows.append([*([at] if any(where) else []), sample.label, *cells, str(mean.samples)])
+        return words, rows
 
     @staticmethod
     def _mean(target: Target, sample: Sample) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import polars
 
 from roamsim.errors import UsageError
-from roamsim.estimates.intervals import estimates
+from roamsim.estimates.intervals import estimates_of
 from roamsim.storing.store import Results, point_label, short
 from roamsim.tables import caveats
 from roamsim.tables.labels import in_words
@@ -155,7 +155,7 @@ def curves(results: Results, target: Target) -> Curves:
         raise UsageError(f"the results have no {metric.name}")
     if target.row is not None and "name" not in results.schema(table):
         raise UsageError(f"the rows of {table} have no names; give {metric.name}")
-    found = target.rows(estimates(results, table, column))
+    found = estimates_of(results, target)
     if not found.height:
         names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
         raise UsageError(f"{table} has no row {target.row!r}; there are {names}")

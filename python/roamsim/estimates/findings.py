@@ -81,6 +81,12 @@ def ordered(found: Sequence[Curves], first: Target | None = None) -> list[Curves
     return [drawn for _, drawn in sorted(varying, key=place)]
 
 
+def answered(results: Results) -> list[str]:
+    """What the metric that varies most says, if there is one."""
+    found = ordered(all_curves(results), asked_for(results))
+    return [answer(found[0])] if found else []
+
+
 def answer(drawn: Curves) -> str:
     """What curves say, in a sentence or two."""
     if not drawn.x_words:

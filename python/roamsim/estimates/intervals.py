@@ -8,7 +8,7 @@ import polars
 
 from roamsim import statistics
 from roamsim.storing.store import Results
-from roamsim.tables.metrics import numeric
+from roamsim.tables.metrics import Target, numeric
 
 
 def estimates(results: Results, table: str, column: str) -> polars.DataFrame:
@@ -33,6 +33,14 @@ def estimates(results: Results, table: str, column: str) -> polars.DataFrame:
         if metric.share and most <= 1:
             found = found.with_columns(polars.col("high").clip(upper_bound=1.0))
     return found
+
+
+def estimates_of(results: Results, target: Target) -> polars.DataFrame:
+    """As `estimates`, of the rows that a metric is about; of an index of fairness, which no mean of rows gives."""
+    if not target.fairness:
+        return target.rows(estimates(results, target.table, target.column))
+    of_runs = Results(results.path, results.manifest, {target.table: target.rows(results[target.table])})
+    return estimates(of_runs, target.table, target.column).with_columns(polars.col("high").clip(upper_bound=1.0))
 
 
 def _shares(results: Results, table: str, keys: list[str], counts: tuple[str, str]) -> polars.DataFrame:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars
 
@@ -26,6 +26,7 @@ from roamsim.pictures.paper import (
     grid,
     same_span,
     write_figure,
+    write_panels,
 )
 from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
 from roamsim.storing.chosen import chosen
@@ -83,23 +84,43 @@ def plot(
     Raises:
         UsageError: there are no such results, no such metric, or another ending.
     """
+    target = Path(out) if out is not None else Path(folder) / usual_name(what)
+    _require_ending(target)
+    return write(open_results(folder), what, target, asked, follow=out is not None)
+
+
+def usual_name(what: str) -> str:
+    """The file of a figure that is not named otherwise; not every system takes a colon in a name."""
+    return f"{what.replace(':', '-')}.svg"
+
+
+def write(results: Results, what: str, target: Path, asked: Figured | None = None, *, follow: bool) -> Path:
+    """Draws one figure of results into a file, as `plot` does; `follow` as in `files.write_aside`."""
+    _require_ending(target)
     asked = asked or Figured()
-    target = Path(out) if out is not None else Path(folder) / f"{what}.svg"
-    if target.suffix not in ENDINGS:
-        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
-    results = chosen(open_results(folder), asked.where)
+    results = chosen(results, asked.where)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
     if asked.part != ALL and ("." in what or what in DISTRIBUTIONS):
         raise UsageError(f"a flow and a time are chosen of what was recorded over time; {what} is none of that")
     if asked.against is not None and "." not in what:
         raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=out is not None)
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=follow)
 
 
-def save(results: Results, what: str, file: Any, ending: str, asked: Figured | None = None) -> None:
+def _require_ending(target: Path) -> None:
+    if target.suffix not in ENDINGS:
+        raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
+
+
+def save(results: Results, what: str, file: Path, ending: str, asked: Figured | None = None) -> None:
     """Draws a figure into a file, in the format of an ending; equal results give equal files."""
     asked = asked or Figured()
+
+    own = pictures()
+    if what in own:
+        write_panels(own[what](results, asked.part), file, ending, asked.dress, results.manifest.scenario)
+        return
 
     def draw() -> Figure:
         figure = _figure(results, what, asked)
@@ -112,9 +133,6 @@ def save(results: Results, what: str, file: Any, ending: str, asked: Figured | N
 def _figure(results: Results, what: str, asked: Figured) -> Figure:
     notes: tuple[str, ...] = ()
     part = asked.part
-    own = pictures()
-    if what in own:
-        return own[what](results, part)
     if what == "segments":
         panels = segments(results, part)
         figure, axes = grid(results.manifest.scenario, panels, same_y=False)

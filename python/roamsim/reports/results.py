@@ -6,8 +6,29 @@ import os
 from pathlib import Path
 
 from roamsim.errors import UsageError
+from roamsim.pages.page import Report
 from roamsim.reports import answers, comparisons, run, sweeps
-from roamsim.storing.store import open_results
+from roamsim.storing.store import Results, open_results
+
+
+def page(results: Results) -> Report:
+    """The report of results, as a page."""
+    if results.manifest.kind == "run":
+        return run.report(results)
+    if results.manifest.sampled or results.manifest.searched:
+        return answers.report(results)
+    return comparisons.page(results) or sweeps.page(results)
+
+
+def write(results: Results, out: Path, *, follow: bool) -> Path:
+    """Writes the report of results as one HTML file; `follow` as in `files.write_aside`.
+
+    Raises:
+        UsageError: the file's folder does not exist.
+    """
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(out)!r} does not exist")
+    return page(results).write(out, follow=follow)
 
 
 def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
@@ -20,14 +41,5 @@ def report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
     Raises:
         UsageError: there are no results.
     """
-    results = open_results(folder)
     target = Path(out) if out is not None else Path(folder) / "report.html"
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist")
-    if results.manifest.kind == "run":
-        page = run.report(results)
-    elif results.manifest.sampled or results.manifest.searched:
-        page = answers.report(results)
-    else:
-        page = comparisons.page(results) or sweeps.page(results)
-    return page.write(target, follow=out is not None)
+    return write(open_results(folder), target, follow=out is not None)

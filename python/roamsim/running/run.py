@@ -8,70 +8,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars
 
 from roamsim import _roamsim
-from roamsim._roamsim import RunFailed, Scenario
+from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.errors import UsageError
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
 from roamsim.running.sweeps import check_number, check_seed
 from roamsim.running.work import Progress, Silent, each
-from roamsim.scenarios.reading import ScenarioLike, load
 from roamsim.storing.spool import Spool
-from roamsim.tables.result import Result, concatenate, frame, frames
-
-
-def run(
-    scenario: ScenarioLike,
-    *,
-    seed: int = 1,
-    replications: int = 1,
-    set: Mapping[str, Any] | None = None,
-    trace: str | Sequence[str] = (),
-    pcap: str | os.PathLike[str] | None = None,
-    pcap_frames: str | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """Runs a scenario.
-
-    Args:
-        scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
-        seed: selects the random streams, 0 to 2^64 - 1; the same seed gives the same tables on any machine.
-        replications: independent repetitions.
-        set: values to replace, by dotted path, as in `{"link.path.delay": "50ms"}`.
-        trace: what to record beside the usual tables, such as `cwnd` (in the table `samples`) or `segments` (in one
-            of the same name); `roamsim explain` lists all of them. Its rows are held in memory; those of
-            `roamsim run --parquet` are written to disk as they come.
-        pcap: where to write a pcapng capture; for one replication.
-        pcap_frames: what it shows instead of the IP packets at every interface: `all` the 802.11 frames on the air of
-            Wi-Fi cells, or the name of a node whose radio sends or hears them.
-        jobs: threads over which replications are spread; all processors unless said otherwise. Results do not
-            depend on it.
-        progress: hears how many replications are done.
-
-    Returns:
-        The tables, one polars frame each; rows are in the order of replications.
-
-    Raises:
-        ScenarioError: the scenario is not valid.
-        RunFailed: a run broke a rule of the simulator, such as the conservation of packets.
-        UsageError: a file that does not exist, an unknown trace, or an argument out of its range.
-    """
-    return run_loaded(
-        load(scenario, set=set),
-        seed=seed,
-        replications=replications,
-        trace=trace,
-        pcap=pcap,
-        pcap_frames=pcap_frames,
-        jobs=jobs,
-        progress=progress,
-    )
+from roamsim.tables.result import Result, runs_of, stacked
 
 
 def run_loaded(
@@ -86,7 +35,7 @@ def run_loaded(
     progress: Progress | None = None,
     spool: Spool | None = None,
 ) -> Result:
-    """`run` for a scenario that was loaded before. A spool takes the rows of traces, whose tables are empty then."""
+    """`roamsim.run` of a scenario that was loaded. A spool takes the rows of traces, whose tables are empty then."""
     check_number("replications", replications, 1)
     check_number("jobs", jobs or 1, 1)
     check_seed(seed)
@@ -111,8 +60,8 @@ def run_loaded(
     )
     held: defaultdict[str, list[tuple[int, polars.DataFrame]]] = defaultdict(list)
 
-    def take(replication: int, table: str, columns: Mapping[str, Any]) -> None:
-        rows = frame(columns, scenario=scenario.name, replication=replication, seed=seed)
+    def take(replication: int, table: str, recorded: Table) -> None:
+        rows = stacked([recorded], runs_of(scenario.name, seed, [replication]))
         if spool is None:
             held[table].append((replication, rows))
         else:
@@ -132,10 +81,7 @@ def run_loaded(
                 raise RunFailed(f"replication {replication}, seed {seed}: {result}") from result
             runs[replication] = result
     ordered = sorted(runs.items())
-    tables = concatenate(
-        frames(result.tables, scenario=scenario.name, replication=replication, seed=seed)
-        for replication, result in ordered
-    )
+    tables = _below_each_other(scenario.name, seed, [(replication, result.tables) for replication, result in ordered])
     for table, parts in held.items():
         # Not copied into one piece, which would take the memory twice.
         in_order = [rows for _, rows in sorted(parts, key=lambda part: part[0])]
@@ -148,6 +94,21 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+def _below_each_other(
+    scenario: str, seed: int, runs: Sequence[tuple[int, Mapping[str, Table]]]
+) -> dict[str, polars.DataFrame]:
+    """The tables of replications as frames."""
+    every = runs_of(scenario, seed, [replication for replication, _ in runs])
+    tables: dict[str, polars.DataFrame] = {}
+    for name in dict.fromkeys(name for _, of_run in runs for name in of_run):
+        having = [(replication, of_run[name]) for replication, of_run in runs if name in of_run]
+        own = (
+            every if len(having) == len(runs) else runs_of(scenario, seed, [replication for replication, _ in having])
+        )
+        tables[name] = stacked([table for _, table in having], own)
+    return tables
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from roamsim._roamsim import Scenario, ScenarioError
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, missing_extra
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
+from roamsim.scenarios.notation import toml_value
+from roamsim.scenarios.typed import TypedScenario, plain
 
-#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, or one that was loaded before.
-ScenarioLike = Scenario | str | os.PathLike[str] | Mapping[str, Any]
+#: What the API takes as a scenario: a path, TOML or JSON text, a dictionary, typed objects, or one loaded before.
+ScenarioLike = Scenario | TypedScenario | str | os.PathLike[str] | Mapping[str, Any]
 
 #: (path, value as TOML) pairs.
 Overrides = list[tuple[str, str]]
@@ -26,7 +28,7 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
 
     Args:
         scenario: a path to a TOML or JSON (`.json`) file; the text itself (recognised by a line break, or by a
-            brace at its start); a dictionary with the same keys; or a `Scenario`.
+            brace at its start); a dictionary with the same keys; objects of `roamsim.scenario`; or a `Scenario`.
         set: values to replace, by dotted path; array entries are found by name or index, as in
             `{"link.path.loss.probability": 0.05, "flow.0.transport.mss": "1280B"}`.
 
@@ -41,13 +43,29 @@ def load(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None) -> Sce
         return parse(scenario, overrides(set))
 
 
+#: An option in the text of an error.
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+
 @contextmanager
 def in_words_of_python() -> Iterator[None]:
-    """Lets errors call a replaced value by the argument `set`, not by the option `--set`."""
+    """Lets errors call arguments by their names in Python (`set`, not `--set`), and says what brings a package.
+
+    Raises:
+        MissingExtra: for a package that an extra brings.
+    """
     try:
         yield
     except ScenarioError as error:
         raise ScenarioError(str(error).replace("[--set:", "[set:")) from None
+    except UsageError as error:
+        error.args = (_OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)), *error.args[1:])
+        raise
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        raise missing from None
 
 
 def parse(scenario: ScenarioLike, replaced: Overrides, *, color: bool = False) -> Scenario:
@@ -76,11 +94,12 @@ def source(scenario: ScenarioLike) -> Source:
     """Reads the text of a scenario; standard input can be read once."""
     if isinstance(scenario, Scenario):
         return Source(scenario.written, scenario.name, True)
-    if isinstance(scenario, Mapping):
+    if isinstance(scenario, Mapping | TypedScenario):
+        tree, name = (scenario, "dictionary") if isinstance(scenario, Mapping) else (scenario.to_dict(), "Scenario")
         try:
-            return Source(json.dumps(scenario, allow_nan=False), "dictionary", True)
+            return Source(json.dumps(tree, allow_nan=False), name, True)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ScenarioError(f"the dictionary does not fit a scenario: {error}") from None
+            raise ScenarioError(f"the {name} does not fit a scenario: {error}") from None
     if isinstance(scenario, str):
         if scenario.lstrip().startswith("{"):
             return Source(scenario, "text", True)
@@ -134,7 +153,7 @@ def overrides(values: Mapping[str, Any] | None) -> Overrides:
     """Turns Python values into what the extension module takes: paths and TOML values."""
     if values is not None and not isinstance(values, Mapping):
         raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
-    return [(path, toml_value(value)) for path, value in (values or {}).items()]
+    return [(path, toml_value(plain(value))) for path, value in (values or {}).items()]
 
 
 def parse_setting(text: str) -> tuple[str, str]:
@@ -147,27 +166,3 @@ def parse_setting(text: str) -> tuple[str, str]:
     if not equals or not path.strip():
         raise UsageError(f"--set takes PATH=VALUE, as in --set link.path.loss.probability=0.05; this is {text!r}")
     return path.strip(), value.strip()
-
-
-def toml_value(value: Any) -> str:
-    """A Python value in TOML's notation.
-
-    Raises:
-        UsageError: TOML has no such value.
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if hasattr(value, "item"):  # a numpy number
-        return toml_value(value.item())
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return repr(value)
-    if isinstance(value, Mapping):
-        entries = (f"{json.dumps(str(key))} = {toml_value(entry)}" for key, entry in value.items())
-        return "{ " + ", ".join(entries) + " }"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(toml_value(entry) for entry in value) + "]"
-    raise UsageError(f"{value!r} is no value of a scenario")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import polars
 
-from roamsim import Result
 from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
 from roamsim.storing.manifests import Manifest, PointEntry, results_manifest
 from roamsim.storing.spool import Spool
 from roamsim.storing.store import Results, no_table, refuse_other_files, replace_results, writing
+from roamsim.tables.result import Result
 
 
 @contextmanager

@@ -232,6 +232,7 @@ def forget_drawn(folder: Path) -> None:
     """Removes the report and the figures that were drawn of earlier results, where they have their usual names."""
     quantities = {quantity for recorded in metrics.quantities().values() for quantity in recorded}
     things = {*trace_kinds(), *quantities, *(m.name for m in metrics.metrics())}
+    things |= {f"{thing}-jain" for thing in things}
     drawn = [folder / "report.html", *(folder / f"{thing}.svg" for thing in sorted(things))]
     gone = [file for file in drawn if file.is_file()]
     for file in gone:

@@ -11,11 +11,16 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from roamsim.errors import UsageError
+from roamsim.statistics import jain_index
 
 if TYPE_CHECKING:
     import polars
 
     from roamsim._roamsim import Scenario
+
+
+#: What stands behind a metric whose index of fairness over the rows of a run is asked for.
+JAIN = ":jain"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Metric:
         words: what something with a larger value is called, and with a smaller (`faster`, `slower`).
         over: of a mean over what arrived, the columns that count what arrived, what was sent, and what was lost or
             given up; `None` for others.
+        index_of: of Jain's index, what it is the index of; `None` for others.
     """
 
     table: str
@@ -46,11 +52,12 @@ class Metric:
     share: bool = False
     words: tuple[str, str] = ("higher", "lower")
     over: tuple[str, str, str] | None = None
+    index_of: Metric | None = None
 
     @property
     def name(self) -> str:
         """`TABLE.COLUMN`, as everywhere on the command line."""
-        return f"{self.table}.{self.column}"
+        return f"{self.table}.{self.column}{JAIN if self.index_of else ''}"
 
     @property
     def counts(self) -> tuple[str, str] | None:
@@ -220,43 +227,69 @@ def numeric(table: str, column: str) -> Metric:
 
 @dataclass(frozen=True)
 class Target:
-    """A metric of all rows of a result table, or of one.
+    """A metric of all rows of a result table, or of one; or its index of fairness over all rows of a run.
 
     Attributes:
         table: the result table.
         row: value of the table's `name` column; `None` for every row.
         column: a numeric column of it.
+        fairness: whether Jain's index over the rows of each run is asked for.
     """
 
     table: str
     row: str | None
     column: str
+    fairness: bool = False
 
     @staticmethod
     def parse(text: str) -> Target:
-        """Reads `TABLE.COLUMN` or `TABLE.NAME.COLUMN`.
+        """Reads `TABLE.COLUMN`, `TABLE.NAME.COLUMN` or `TABLE.COLUMN:jain`.
 
         Raises:
-            UsageError: it is neither.
+            UsageError: it is none of them.
         """
-        table, _, rest = text.strip().partition(".")
+        metric = text.strip().removesuffix(JAIN)
+        fairness = metric != text.strip()
+        table, _, rest = metric.partition(".")
         row, _, column = rest.rpartition(".")
         if not (table and column):
             raise UsageError(
                 "a metric is TABLE.COLUMN or TABLE.NAME.COLUMN, as in flows.goodput_bps or "
-                f"signalling.indications.mean_delay_s; this is {text!r}"
+                f"signalling.indications.mean_delay_s, or TABLE.COLUMN:jain; this is {text!r}"
             )
-        return Target(table, row or None, column)
+        if fairness and row:
+            raise UsageError(f"Jain's index is of all rows of a run, as in {table}.{column}{JAIN}; this is {text!r}")
+        if fairness and (table in {*tables_of_events(), *tables_without_zeros()} or "name" not in _keys(table)):
+            raise UsageError(
+                f"Jain's index is of rows that have names and are in every run; those of {table} are not"
+            )
+        return Target(table, row or None, column, fairness)
 
     @property
     def name(self) -> str:
         """As `parse` reads it."""
-        return ".".join(filter(None, (self.table, self.row, self.column)))
+        return ".".join(filter(None, (self.table, self.row, self.column))) + (JAIN if self.fairness else "")
 
     @property
     def metric(self) -> Metric:
-        """What the column means."""
-        return numeric(self.table, self.column)
+        """What the column means, or the index."""
+        found = numeric(self.table, self.column)
+        if not self.fairness:
+            return found
+        meaning = f"Jain's index of {found.column} over the rows of {found.table}: 1 where all have the same."
+        source = "Jain, Chiu and Hawe, DEC-TR-301, 1984"
+        formula = "(sum x)^2 / (n sum x^2)"
+        return Metric(
+            self.table,
+            self.column,
+            "",
+            meaning,
+            formula,
+            source,
+            "larger",
+            words=("fairer", "less fair"),
+            index_of=found,
+        )
 
     def check(self, scenario: Scenario) -> None:
         """Refuses a metric or a row that the scenario's results will not have.
@@ -267,7 +300,7 @@ class Target:
         numeric(self.table, self.column)
         if self.row is None:
             return
-        keys = table_keys().get(self.table, ("name",))
+        keys = _keys(self.table)
         if "name" not in keys:
             raise UsageError(f"rows of {self.table} have no name; {', '.join(keys)} tell them apart")
         # Tables of other kinds are about accesses, as `links` is.
@@ -276,8 +309,29 @@ class Target:
             raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
 
     def rows(self, frame: polars.DataFrame) -> polars.DataFrame:
-        """The rows of the table that it is about."""
+        """The rows of the table that it is about; of an index of fairness one row a run, in place of all others."""
+        if self.fairness:
+            return self._index(frame)
         return frame if self.row is None else frame.filter(name=self.row)
+
+    def _index(self, frame: polars.DataFrame) -> polars.DataFrame:
+        import polars
+
+        own = {metric.column for metric in metrics() if metric.table == self.table}
+        of_runs = frame.group_by([name for name in frame.columns if name not in own], maintain_order=True)
+        values = of_runs.agg(polars.col(self.column))
+        index = [jain_index(of_run) for of_run in values[self.column]]
+        keys = {key: polars.lit(ALL_ROWS if key == "name" else "") for key in _keys(self.table)}
+        return values.with_columns(polars.Series(self.column, index, polars.Float64).fill_nan(None), **keys)
+
+
+#: The name of the row that stands for all rows of a run.
+ALL_ROWS = "all rows"
+
+
+def _keys(table: str) -> tuple[str, ...]:
+    """The columns that tell rows of a table apart within a replication."""
+    return table_keys().get(table, ("name",))
 
 
 def did_you_mean(wanted: str, names: list[str]) -> str:

@@ -1,0 +1,29 @@
+"""What is generated, and into which file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from generators import scenario, tables
+
+ROOT = Path(__file__).parent.parent
+
+#: The text of each file, before it is formatted.
+FILES: dict[Path, Callable[[], str]] = {
+    ROOT / "python/roamsim/scenario.py": scenario.text,
+    ROOT / "python/roamsim/tables/named.py": tables.text,
+}
+
+
+def text(file: Path) -> str:
+    """What a generated file should hold."""
+    return formatted(FILES[file](), file)
+
+
+def formatted(code: str, file: Path) -> str:
+    """The same, as the project formats its code."""
+    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", str(file), "-"]
+    return subprocess.run(command, input=code, capture_output=True, text=True, check=True, cwd=ROOT).stdout

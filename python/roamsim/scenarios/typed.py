@@ -1,0 +1,61 @@
+"""What typed scenarios have in common: they become the dictionaries, and the text, that others are written as."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from roamsim.scenarios.notation import toml_value
+
+
+@dataclass(repr=False)
+class Table:
+    """A table of a scenario; what is `None` is left out."""
+
+    __slots__ = ()
+
+    #: Keys whose values say what kind of table it is.
+    fixed: ClassVar[dict[str, object]] = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as a dictionary with the keys of a scenario's file."""
+        # `from_` is the key `from`, which is a word of Python.
+        return {**self.fixed, **{name.rstrip("_"): plain(value) for name, value in self._given()}}
+
+    def _given(self) -> Iterator[tuple[str, Any]]:
+        """The attributes that have a value."""
+        there = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return ((name, value) for name, value in there if value is not None)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given())})"
+
+
+class TypedScenario(Table):
+    """A whole scenario."""
+
+    __slots__ = ()
+
+    def to_toml(self) -> str:
+        """The scenario as the text of a file."""
+        tables = [
+            (f"[[{key}]]" if isinstance(value, list) else f"[{key}]", table)
+            for key, value in self.to_dict().items()
+            for table in (value if isinstance(value, list) else [value])
+        ]
+        parts = (
+            "\n".join([head, *(f"{name} = {toml_value(value)}" for name, value in table.items())])
+            for head, table in tables
+        )
+        return "\n\n".join(parts) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """A value with dictionaries in place of typed tables."""
+    if isinstance(value, Table):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value
