@@ -29,7 +29,7 @@ PYTHON: Floors = (
     ("pages", "pictures"),
     ("technologies",),
     ("reports",),
-    ("results",),
+    ("results", "answers"),
     ("study",),
     ("studies",),
     ("api", ""),  # the package itself, whose names stand for what lies in the floors

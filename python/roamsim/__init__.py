@@ -20,6 +20,7 @@ from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from roamsim import study
+    from roamsim.answers import Comparison, Optimum, Sensitivity
     from roamsim.api import (
         check,
         compare,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         sweep,
     )
     from roamsim.pictures import timesequence
-    from roamsim.results import Comparison, Optimum, Result, Sensitivity, SweepResult, run
+    from roamsim.results import Result, SweepResult, run
     from roamsim.running.memory import limit_memory
     from roamsim.scenarios.reading import load
     from roamsim.statistics import jain_index
@@ -92,10 +93,10 @@ _HOMES = {
     "schema": "roamsim.api",
     "sensitivity": "roamsim.api",
     "sweep": "roamsim.api",
-    "Comparison": "roamsim.results",
-    "Optimum": "roamsim.results",
+    "Comparison": "roamsim.answers",
+    "Optimum": "roamsim.answers",
     "Result": "roamsim.results",
-    "Sensitivity": "roamsim.results",
+    "Sensitivity": "roamsim.answers",
     "SweepResult": "roamsim.results",
 }
 

@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim import _roamsim
 from roamsim._roamsim import Scenario
+from roamsim.answers import Comparison, Optimum, Sensitivity
 from roamsim.errors import UsageError
 from roamsim.estimates.comparisons import compared_runs
 from roamsim.estimates.optima import optimise as run_search
 from roamsim.estimates.sensitivities import sensitivity as run_sensitivity
 from roamsim.files import Written, goes_with
-from roamsim.results import Comparison, Optimum, Results, Sensitivity
+from roamsim.results import Results
 from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
 from roamsim.running.work import Progress
-from roamsim.scenarios.ranges import ranges
+from roamsim.scenarios.ranges import ranges, ranges_and_choices
 from roamsim.scenarios.reading import Overrides, ScenarioLike, in_words_of_python, load, overrides, parse
 from roamsim.scenarios.vary import variations
 from roamsim.storing import store
@@ -68,14 +69,19 @@ def query(
         UsageError: there are no results, the text is no question, or it is not valid SQL; the text is DuckDB's.
     """
     with in_words_of_python():
-        from roamsim.storing.queries import answer
+        return ask(folder, question, study)
 
-        held = study_manifest(folder)
-        if held is None:
-            return answer(store.open_results(folder).tables, question)
-        from roamsim.study.tables import tables
 
-        return answer(tables(held, folder, study), question, recorded=False)
+def ask(folder: str | os.PathLike[str], question: str, study: str | os.PathLike[str] | None) -> polars.DataFrame:
+    """`query` in the words of the command line."""
+    from roamsim.storing.queries import answer
+
+    held = study_manifest(folder)
+    if held is None:
+        return answer(store.open_results(folder).tables, question)
+    from roamsim.study.tables import tables
+
+    return answer(tables(held, folder, study), question, recorded=False)
 
 
 def report(
@@ -83,7 +89,7 @@ def report(
     out: str | os.PathLike[str] | None = None,
     *,
     study: str | os.PathLike[str] | None = None,
-) -> Path:
+) -> Written:
     """Writes the report of a folder of results; of a study's folder, the study's own.
 
     Args:
@@ -95,12 +101,21 @@ def report(
         UsageError: there are no results.
     """
     with in_words_of_python():
-        held = study_manifest(folder)
-        if held is None:
-            return open_results(folder).report(out)
-        from roamsim.study import publish_again
+        return Written.of(write_report(folder, out, study))
 
-        return Written.of(publish_again(held, folder, out, study))
+
+def write_report(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None, study: str | os.PathLike[str] | None
+) -> Path:
+    """`report` in the words of the command line."""
+    held = study_manifest(folder)
+    if held is None:
+        from roamsim.reports import results
+
+        return results.report(folder, out)
+    from roamsim.study import publish_again
+
+    return publish_again(held, folder, out, study)
 
 
 def plot(
@@ -366,7 +381,8 @@ def optimise(
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`. It says a value of each varied path, which
             the winner is compared with.
-        vary: for each dotted path its range, as of `sensitivity`.
+        vary: for each dotted path its range, as of `sensitivity`, or the values to choose from: `"reno,sack"`, or a
+            list of which not all are numbers.
         maximise: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` that should be high. Of several rows of a run it is the mean,
             of counts of what was dropped or marked the sum.
         minimise: or one that should be low.
@@ -399,7 +415,7 @@ def optimise(
     with in_words_of_python(), _Place(out) as place:
         results = run_search(
             scenario,
-            ranges(vary),
+            ranges_and_choices(vary),
             settings=overrides(set),
             metric=maximise or minimise or "",
             goal="maximise" if maximise is not None else "minimise",

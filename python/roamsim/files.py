@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import shutil
 import stat
@@ -126,6 +125,8 @@ class Written(_Path):
         """A page, in a frame of its own: its style and scripts stay inside."""
         if self.suffix != ".html" or not self.is_file():
             return None
+        import html
+
         page = html.escape(self.read_text(encoding="utf-8"))
         rights = "allow-scripts allow-downloads"
         return f'<iframe srcdoc="{page}" sandbox="{rights}" width="100%" height="{FRAME_HEIGHT}"></iframe>'

@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from roamsim._roamsim import Scenario
 from roamsim.errors import UsageError
-from roamsim.estimates import comparisons, optima, sensitivities, summaries
-from roamsim.estimates.comparisons import MEANS
-from roamsim.estimates.findings import answered
 from roamsim.files import Written, goes_with
-from roamsim.pages import notebook
 from roamsim.running.run import run_loaded
 from roamsim.running.work import Progress
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, parse, parse_source, source
-from roamsim.storing import outputs, store
-from roamsim.storing.merging import merge
+from roamsim.storing import store
 from roamsim.tables import result
-from roamsim.tables.overview import overviews, remarks
-from roamsim.tables.words import count, value_words
 
+# What only some of the methods need is imported by these: a first run waits for none of it.
 if TYPE_CHECKING:
     import polars
 
@@ -131,6 +125,9 @@ class Told:
         Raises:
             UsageError: the folder holds something else, or cannot be written to.
         """
+        from roamsim.storing import outputs
+        from roamsim.storing.merging import merge
+
         with in_words_of_python():
             stored, target = self._stored(), Path(folder)
             if stored.manifest.kind == "run":
@@ -144,10 +141,18 @@ class Told:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what came out, in words and units; everything else is folded."""
+        from roamsim.pages import notebook
+
         stored = self._stored()
         return "".join((*self._came_out(stored), notebook.frames(stored.tables)))
 
     def _came_out(self, stored: store.Results) -> Iterator[str]:
+        from roamsim.estimates import summaries
+        from roamsim.estimates.findings import answered
+        from roamsim.pages import notebook
+        from roamsim.tables.overview import overviews, remarks
+        from roamsim.tables.words import count, value_words
+
         manifest = stored.manifest
         runs = sum(point.replications for point in manifest.points)
         if manifest.kind == "run":
@@ -202,6 +207,8 @@ class Result(Told, result.Result):
     def _stored(self) -> store.Results:
         if self._given is None:
             raise UsageError("nothing says of which scenario this is the result; roamsim.run returns one that knows")
+        from roamsim.storing import outputs
+
         scenario, text = self._given
         return outputs.in_memory(scenario, self, None, text, [])
 
@@ -226,46 +233,6 @@ class Results(Told, store.Results):
 
 #: What `sweep` returns.
 SweepResult = Results
-
-
-class _Answer(Told):
-    """What was found in results: of these more can be asked, drawn, reported and saved."""
-
-    results: Results
-    sentences: list[str]
-    notes: list[str]
-
-    def _stored(self) -> store.Results:
-        return self.results
-
-    def _came_out(self, stored: store.Results) -> Iterator[str]:
-        yield notebook.title(stored.manifest.scenario, ", ".join(stored.varied))
-        yield notebook.sentences((*self.sentences, *self.notes))
-
-
-class Comparison(_Answer, comparisons.Comparison):
-    """What `compare` returns; of its `results` more can be asked, drawn, reported and saved."""
-
-    results: Results
-
-    def _came_out(self, stored: store.Results) -> Iterator[str]:
-        yield from super()._came_out(stored)
-        for target in self.question.targets:
-            words, rows = self.shown_means(target)
-            yield notebook.table(target.name, [*words, *MEANS], rows, len(words))
-        yield notebook.folded("Differences", self.differences._repr_html_())
-
-
-class Optimum(_Answer, optima.Optimum):
-    """What `optimise` returns; of its `results` more can be asked, drawn, reported and saved."""
-
-    results: Results
-
-
-class Sensitivity(_Answer, sensitivities.Sensitivity):
-    """What `sensitivity` returns; of its `results` more can be asked, drawn, reported and saved."""
-
-    results: Results
 
 
 def run(

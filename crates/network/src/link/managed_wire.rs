@@ -7,7 +7,7 @@
 use super::delay::Delay;
 use super::outages::{Outage, Outages};
 use super::pace::Pace;
-use super::{Attachment, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, Link, LinkStats, Sender};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
@@ -179,7 +179,7 @@ impl Machine for ManagedWire {
     }
 }
 
-impl Link for ManagedWire {
+impl Carrier for ManagedWire {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         if packet.size_bytes > self.mtu_bytes {
@@ -216,7 +216,9 @@ impl Link for ManagedWire {
     fn may_have_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }
+}
 
+impl Link for ManagedWire {
     fn next_indication(&self) -> Option<Time> {
         self.outages.next().map(|(at, _)| at)
     }

@@ -119,6 +119,17 @@ impl TcpSocket {
         self.connection.poll_transmit(&mut Context { now, random: &mut self.random })
     }
 
+    /// Takes a packet and the segment that is in it.
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, now: Time, packet: &Packet, segment: &Segment) {
+        self.traffic.received(packet.size_bytes);
+        let cx = &mut Context { now, random: &mut self.random };
+        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
+            self.connection.note_mark(segment);
+        }
+        self.connection.handle_segment(cx, segment);
+    }
+
     fn id(&self) -> SocketId {
         // The ends of a connection have an even number and the one behind it.
         SocketId::Tcp(self.peer ^ 1)
@@ -194,12 +205,7 @@ impl Socket for TcpSocket {
     #[inline(always)]
     fn handle(&mut self, now: Time, packet: Packet) {
         let Pdu::Tcp(segment) = &packet.pdu else { return };
-        self.traffic.received(packet.size_bytes);
-        let cx = &mut Context { now, random: &mut self.random };
-        if packet.traffic_class.ecn() == Ecn::CongestionExperienced {
-            self.connection.note_mark(segment);
-        }
-        self.connection.handle_segment(cx, segment);
+        self.take_in(now, &packet, segment);
         // A segment without SACK blocks owns nothing; to ask that of every packet costs more than to say it.
         if segment.options.sack.is_empty() {
             std::mem::forget(packet);

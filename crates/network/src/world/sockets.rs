@@ -110,7 +110,7 @@ impl World {
     pub fn add_reader(&mut self, flow: u32, reader: Reader) {
         let sink = self.flows[flow as usize].association.sink;
         if self.socket_mut(sink).hold_for_reader() {
-            self.flows[flow as usize].reader = Some(reader);
+            self.flows[flow as usize].reader = Some(Box::new(reader));
         }
     }
 }
@@ -239,7 +239,7 @@ impl World {
     #[inline]
     fn reader(&mut self, id: SocketId) -> Option<(u32, &mut Reader)> {
         let flow = with_socket!(self, id, socket => socket.user).receives()?;
-        Some((flow, self.flows[flow as usize].reader.as_mut()?))
+        Some((flow, self.flows[flow as usize].reader.as_deref_mut()?))
     }
 
     /// The user of a socket takes the stream up to this offset.

@@ -20,7 +20,7 @@ use super::lu2::Ended;
 use super::mac::{BearerId, Mac, MacConfig, MacStats, Occupancy, Quality, UserEvent};
 use crate::drops::{DropReason, Dropped};
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent};
-use crate::link::{Attachment, Link, LinkStats, Sender};
+use crate::link::{Attachment, Carrier, Link, LinkStats, Sender};
 use crate::packet::Packet;
 use crate::queue::drop_tail::DropTail;
 use crate::queue::{Discipline, Queue, QueueLimit, Rule};
@@ -341,7 +341,7 @@ impl Machine for Access {
     }
 }
 
-impl Link for Access {
+impl Carrier for Access {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let direction = &mut self.directions[from.0 as usize];
         if packet.size_bytes > self.mtu_bytes {
@@ -373,7 +373,9 @@ impl Link for Access {
     fn may_have_arrived(&self, _now: Time) -> bool {
         !self.delivered.is_empty()
     }
+}
 
+impl Link for Access {
     fn next_indication(&self) -> Option<Time> {
         (!self.indications.is_empty()).then_some(Time::ZERO)
     }

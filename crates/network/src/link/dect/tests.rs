@@ -7,7 +7,7 @@ use super::lu2::Lu2Config;
 use super::mac::MacConfig;
 use super::mac::config::{QualityChain, UserAllocation};
 use crate::drops::DropReason;
-use crate::link::{Attachment, Link};
+use crate::link::{Attachment, Carrier, Link};
 use crate::testing::datagram;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::{Context, Machine};

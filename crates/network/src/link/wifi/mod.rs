@@ -75,7 +75,7 @@ use super::frames::Frames;
 use super::indication::Indication;
 use super::phase::{PhaseRow, Phases};
 use super::stations::Stations;
-use super::{Attachment, DropReason, Dropped, Link, LinkStats, Sender};
+use super::{Attachment, Carrier, DropReason, Dropped, Link, LinkStats, Sender};
 use crate::mobility::Trajectory;
 use crate::packet::{Packet, PacketId};
 use crate::queue::Queue;
@@ -437,7 +437,7 @@ impl Machine for Cell {
     }
 }
 
-impl Link for Cell {
+impl Carrier for Cell {
     fn enqueue(&mut self, cx: &mut Context<'_>, from: Attachment, packet: Packet) -> Result<(), Dropped> {
         let now = cx.now;
         if !self.has_paths {
@@ -464,7 +464,9 @@ impl Link for Cell {
     fn may_have_arrived(&self, _now: Time) -> bool {
         !self.arrived.is_empty()
     }
+}
 
+impl Link for Cell {
     fn finish(&mut self, end: Time) {
         self.disturb();
         for cell in 0..self.cells.len() {

@@ -1,0 +1,51 @@
+"""What campaigns with a question return: comparisons, searches, sensitivities, each with the results it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roamsim.estimates import comparisons, optima, sensitivities
+from roamsim.estimates.comparisons import MEANS
+from roamsim.pages import notebook
+from roamsim.results import Results, Told
+from roamsim.storing import store
+
+
+class _Answer(Told):
+    """What was found in results: of these more can be asked, drawn, reported and saved."""
+
+    results: Results
+    sentences: list[str]
+    notes: list[str]
+
+    def _stored(self) -> store.Results:
+        return self.results
+
+    def _came_out(self, stored: store.Results) -> Iterator[str]:
+        yield notebook.title(stored.manifest.scenario, ", ".join(stored.varied))
+        yield notebook.sentences((*self.sentences, *self.notes))
+
+
+class Comparison(_Answer, comparisons.Comparison):
+    """What `compare` returns; of its `results` more can be asked, drawn, reported and saved."""
+
+    results: Results
+
+    def _came_out(self, stored: store.Results) -> Iterator[str]:
+        yield from super()._came_out(stored)
+        for target in self.question.targets:
+            words, rows = self.shown_means(target)
+            yield notebook.table(target.name, [*words, *MEANS], rows, len(words))
+        yield notebook.folded("Differences", self.differences._repr_html_())
+
+
+class Optimum(_Answer, optima.Optimum):
+    """What `optimise` returns; of its `results` more can be asked, drawn, reported and saved."""
+
+    results: Results
+
+
+class Sensitivity(_Answer, sensitivities.Sensitivity):
+    """What `sensitivity` returns; of its `results` more can be asked, drawn, reported and saved."""
+
+    results: Results
