@@ -285,7 +285,7 @@ mod tests {
             (0u64..20).prop_map(Operation::PushAfter),
             (soon - 10..soon + 10).prop_map(Operation::PushAfter),
             (0u64..30).prop_map(Operation::PopWithin),
-            (0u64..soon + 10).prop_map(Operation::PopWithin),
+            (soon - 10..soon + 10).prop_map(Operation::PopWithin),
         ]
     }
 

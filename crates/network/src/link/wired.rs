@@ -330,7 +330,13 @@ mod tests {
         let outcomes: Vec<_> = (0..4).map(|_| enqueue(&mut wire, at(0), 1000)).collect();
         let out = |ms| Err(Dropped { reason: DropReason::Outage, at: at(ms) });
         assert_eq!(outcomes, [Ok(()), out(2), out(3), Ok(())]);
+        let account = |wire: &Flown| {
+            let stats = wire.stats(Attachment(0), at(9));
+            (stats.sent_packets, stats.dropped_packets, stats.delivered_packets)
+        };
+        assert_eq!(account(&wire), (4, 2, 0));
         assert_eq!(arrivals_ms(&mut wire), [6, 9]);
+        assert_eq!(account(&wire), (4, 2, 2));
     }
 
     #[test]
