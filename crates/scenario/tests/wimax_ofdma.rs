@@ -146,3 +146,18 @@ fn what_ofdma_has_not_is_refused_with_the_way_out() {
     assert_eq!(refused("bandwidth = \"10MHz\"", "bandwidth = \"5MHz\""), "");
     assert_eq!(refused("frame = \"5ms\"", "frame = \"10ms\""), "");
 }
+
+#[test]
+fn descriptors_are_not_repeated_as_maps_are() {
+    // 22 symbols: 150 slots less 4. Maps of two bursts four times are 44 slots; 189 octets of descriptors are 32, and four times 128.
+    let narrow = GOOD
+        .replace("ofdma = { subcarriers = 1024, map_repetition = 4, request_codes = 16 }", "ofdma = {}")
+        .replace("bandwidth = \"10MHz\"", "bandwidth = \"5MHz\"")
+        .replace("downlink_share = 0.66", "downlink_share = 0.5")
+        .replace(
+            "requests = { opportunities = 3 }",
+            "requests = { opportunities = 3 }\n[wimax.entry]\nradius = \"100m\"",
+        );
+    let entered = outcome(&narrow);
+    assert!(floats(&entered, "flows", "delivered_packets")[0] > 1000.0);
+}

@@ -250,24 +250,24 @@ impl CellConfig {
         self.entry.as_ref().map_or(Extra::default(), |entry| entry.extra_of(&self.layout, 1, 1, 1))
     }
 
-    /// Octets of both maps, with so many other bursts each way, and of what is behind them.
+    /// Octets of both maps, with so many other bursts each way.
     fn maps_bytes(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
         let regions = 1 + extra.regions;
-        let maps = match self.layout.pusc {
+        match self.layout.pusc {
             None => downlink_map_bytes(downlink_bursts) + uplink_map_bytes(regions + uplink_bursts),
             Some(_) => {
                 slot_downlink_map_bytes(downlink_bursts) + slot_uplink_map_bytes(regions, uplink_bursts)
             }
-        };
-        maps + extra.map_bytes
+        }
     }
 
     /// Units of the burst with both maps, with so many other bursts each way.
     pub(super) fn map_units(&self, extra: Extra, downlink_bursts: u32, uplink_bursts: u32) -> u32 {
         let bytes = self.maps_bytes(extra, downlink_bursts, uplink_bursts);
         match self.layout.pusc {
-            None => self.map_profile.burst_units(bytes),
-            Some(pusc) => pusc.map_slots(bytes),
+            None => self.map_profile.burst_units(bytes + extra.map_bytes),
+            // The maps alone are repeated.
+            Some(pusc) => pusc.map_slots(bytes) + self.map_profile.burst_units(extra.map_bytes),
         }
     }
 
@@ -316,8 +316,14 @@ impl CellConfig {
     pub(super) fn most_uplink_bursts(&self, extra: Extra, downlink_bursts: u32, left_units: u32) -> u32 {
         let units = self.layout.downlink_units().saturating_sub(self.layout.header_units() + left_units);
         let (bytes, of_burst) = match self.layout.pusc {
-            None => (self.map_profile.burst_bytes(units), UPLINK_BURST_BYTES),
-            Some(pusc) => (pusc.map_bytes(units), SLOT_UPLINK_BURST_BYTES),
+            None => {
+                let bytes = self.map_profile.burst_bytes(units);
+                (bytes.saturating_sub(extra.map_bytes), UPLINK_BURST_BYTES)
+            }
+            Some(pusc) => {
+                let units = units.saturating_sub(self.map_profile.burst_units(extra.map_bytes));
+                (pusc.map_bytes(units), SLOT_UPLINK_BURST_BYTES)
+            }
         };
         bytes.saturating_sub(self.maps_bytes(extra, downlink_bursts, 0)) / of_burst
     }
